@@ -1,0 +1,1 @@
+"""Korch: provably cheapest kernel orchestration for tensor programs."""

@@ -1,0 +1,35 @@
+"""Every error that Korch raises on purpose: one line that names the thing and the way out."""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """The root of all errors of Korch; its text is one line fit for a terminal."""
+
+
+class ModelError(Error):
+    """The ONNX model is malformed, incomplete or asks for something that cannot be compiled."""
+
+
+class InputError(Error):
+    """The arrays given to a run do not fit the model's inputs."""
+
+
+class ArchiveError(Error):
+    """A `.korch` archive is damaged, of another version, or made for another machine."""
+
+
+class CacheError(Error):
+    """The profile database cannot be opened, read or written."""
+
+
+class BackendError(Error):
+    """A backend's compiler or library is missing or failed."""
+
+
+class SolverError(Error):
+    """No solver produced a plan that passes the independent check."""
+
+
+class VerificationError(Error):
+    """A kernel or a whole program differs from its reference by more than its bound."""

@@ -1,0 +1,69 @@
+"""A cone: a root tensor, its leaves, and the primitives that compute the one from the others."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from korch.ir.ops.table import Category
+from korch.ir.primitive import Primitive, show
+from korch.ir.tensor import Tensor, type_text
+
+
+@dataclass(frozen=True)
+class Cone:
+    """A candidate kernel before code exists (single output).
+
+    `primitives` are in topological order, one for each interior tensor; the last computes `root`. `leaves` are
+    what they read from outside, constants included, in the order of first use.
+    """
+
+    root: Tensor
+    leaves: tuple[Tensor, ...]
+    primitives: tuple[Primitive, ...]
+
+    @staticmethod
+    def of(primitives: Iterable[Primitive]) -> Cone:
+        """The cone of `primitives`, given in topological order."""
+        members = tuple(primitives)
+        made = {p.output for p in members}
+        leaves = dict.fromkeys(t for p in members for t in p.inputs if t not in made)
+        return Cone(members[-1].output, tuple(leaves), members)
+
+    @cached_property
+    def linear(self) -> tuple[Primitive, ...]:
+        """The compute-intensive primitives inside (interpolation, being sparse, is not)."""
+        return tuple(p for p in self.primitives if p.category is Category.LINEAR and p.op != "Interpolate")
+
+    @cached_property
+    def signature(self) -> str:
+        """Equal for cones that may share a build and a measurement: everything but names."""
+        number = {t: i for i, t in enumerate((*self.leaves, *(p.output for p in self.primitives)))}
+        lines = [_leaf_text(t) for t in self.leaves]
+        for p in self.primitives:
+            args = ",".join(str(number[t]) for t in p.inputs)
+            attrs = ",".join(f"{k}={_attr_text(v)}" for k, v in p.attrs)
+            lines.append(f"{p.op}({args}){{{attrs}}}{type_text(p.output.dtype, p.output.shape)}")
+        return ";".join(lines)
+
+    @property
+    def key(self) -> str:
+        """A digest of the signature."""
+        return hashlib.sha256(self.signature.encode()).hexdigest()[:24]
+
+    def __str__(self) -> str:
+        return show(self.primitives)
+
+
+def _leaf_text(t: Tensor) -> str:
+    literal = "" if t.value is None else f"={t.value!r}"
+    return f"{'const ' if t.const else ''}{type_text(t.dtype, t.shape)}{literal}"
+
+
+def _attr_text(value: object) -> str:
+    if isinstance(value, bytes):
+        return hashlib.sha256(value).hexdigest()[:16]
+    text = repr(value)
+    return text if len(text) < 200 else hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,108 @@
+"""The primitive graph with choices: a tensor may have several producers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from korch.ir.ops.table import Array
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Inputs, outputs, primitives and the values of constants.
+
+    `primitives` is in topological order of one choice-free selection, extra producers behind it; layout twins
+    make each other, so with choices the whole need not be acyclic. `output_names` are the model's own names of
+    `outputs` (an output may be an input, a constant, or the same tensor twice).
+    """
+
+    name: str
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    output_names: tuple[str, ...]
+    primitives: tuple[Primitive, ...]
+    constants: Mapping[str, Array] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def producers(self) -> dict[Tensor, tuple[Primitive, ...]]:
+        """Each computed tensor with everything that can compute it, in the order of `primitives`."""
+        table: dict[Tensor, list[Primitive]] = defaultdict(list)
+        for p in self.primitives:
+            table[p.output].append(p)
+        return {t: tuple(ps) for t, ps in table.items()}
+
+    @cached_property
+    def consumers(self) -> dict[Tensor, tuple[Primitive, ...]]:
+        table: dict[Tensor, list[Primitive]] = defaultdict(list)
+        for p in self.primitives:
+            for t in dict.fromkeys(p.inputs):
+                table[t].append(p)
+        return {t: tuple(ps) for t, ps in table.items()}
+
+    @cached_property
+    def classes(self) -> dict[Tensor, Tensor]:
+        """Each computed tensor with the representative of its value: layout twins share one."""
+        inverse: dict[Tensor, Tensor] = {}
+        for p in self.primitives:
+            if is_twin_transpose(p, self):
+                inverse[p.output] = p.inputs[0]
+        result: dict[Tensor, Tensor] = {}
+        for p in self.primitives:
+            t = p.output
+            result.setdefault(t, result.get(inverse[t], t) if t in inverse else t)
+        return result
+
+    def add(self, primitives: Iterable[Primitive], constants: Mapping[str, Array] | None = None) -> Graph:
+        """This graph with more producers."""
+        return replace(self, primitives=(*self.primitives, *primitives),
+                       constants={**self.constants, **(constants or {})})  # fmt: skip
+
+    def plain(self) -> Graph:
+        """The choice-free selection: each tensor's first producer, unused primitives dropped."""
+        first = {t: ps[0] for t, ps in self.producers.items()}
+        return replace(self, primitives=select(self, first))
+
+    def __str__(self) -> str:
+        ends = ", ".join(f"{n}={t.name}" for n, t in zip(self.output_names, self.outputs, strict=True))
+        return "\n".join([f"# inputs: {', '.join(map(str, self.inputs))}", *map(str, self.primitives), f"return {ends}"])
+
+
+def is_twin_transpose(p: Primitive, graph: Graph) -> bool:
+    """Whether `p` only moves a value to its layout twin (its output can be transposed back into its input)."""
+    if p.op != "Transpose":
+        return False
+    back = graph.producers.get(p.inputs[0], ())
+    return any(q.op == "Transpose" and q.inputs[0] == p.output for q in back)
+
+
+def select(graph: Graph, chosen: Mapping[Tensor, Primitive]) -> tuple[Primitive, ...]:
+    """The primitives that `graph.outputs` need under the choice `chosen`, in topological order."""
+    order: dict[Primitive, None] = {}
+    for t in graph.outputs:
+        for p in topological(t, chosen):
+            order.setdefault(p)
+    return tuple(order)
+
+
+def topological(root: Tensor, chosen: Mapping[Tensor, Primitive]) -> tuple[Primitive, ...]:
+    """The primitives below `root` under `chosen`, inputs first, without recursion (models are deep)."""
+    order: dict[Primitive, None] = {}
+    stack: list[tuple[Tensor, bool]] = [(root, False)]
+    opened: set[Tensor] = set()
+    while stack:
+        t, closing = stack.pop()
+        p = chosen.get(t)
+        if p is None:
+            continue
+        if closing:
+            order.setdefault(p)
+        elif t not in opened:
+            opened.add(t)
+            stack.append((t, True))
+            stack.extend((i, False) for i in reversed(p.inputs))
+    return tuple(order)

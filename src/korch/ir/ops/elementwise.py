@@ -1,0 +1,122 @@
+"""Elementwise primitives: O[x] = f(I_1[x], ..., I_n[x]); numpy broadcasting of the inputs is implicit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+
+from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, write_same
+from korch.ir.tensor import Tensor
+
+if TYPE_CHECKING:
+    from korch.ir.primitive import Primitive
+
+
+def broadcast_region(region: Region, shape: Shape) -> Region:
+    """The part of an operand of `shape` that a broadcast result needs on `region`."""
+    tail = region[len(region) - len(shape):]
+    return tuple(np.zeros(1, np.int64) if n == 1 else r for n, r in zip(shape, tail, strict=True))
+
+
+def _pull_all(p: Primitive, region: Region, pull: Pull) -> list[Array]:
+    return [pull(i, broadcast_region(region, t.shape)) for i, t in enumerate(p.inputs)]
+
+
+def _full(value: Array, region: Region) -> Array:
+    return np.broadcast_to(value, tuple(len(r) for r in region))
+
+
+def _define(name: str, fn: Callable[..., Array], dtype: str | None = None, operand: int = 0) -> None:
+    def infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+        shape = np.broadcast_shapes(*(t.shape for t in inputs))
+        return dtype or inputs[operand].dtype, shape
+
+    def evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
+        with np.errstate(all="ignore"):
+            return _full(fn(*_pull_all(p, region, pull), **dict(p.attrs)), region)
+
+    add(Op(name, Category.ELEMENTWISE, infer, evaluate, write_same))
+
+
+def _sigmoid(x: Array) -> Array:
+    return np.where(x >= 0, 1 / (1 + np.exp(-np.abs(x))), np.exp(-np.abs(x)) / (1 + np.exp(-np.abs(x))))
+
+
+def _softplus(x: Array) -> Array:
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def _leaky_relu(x: Array, *, alpha: float) -> Array:
+    return np.where(x >= 0, x, x * x.dtype.type(alpha))
+
+
+_ERF = np.frompyfunc(math.erf, 1, 1)
+
+
+def _erf(x: Array) -> Array:
+    return np.asarray(_ERF(x.astype(np.float64)), dtype=np.float64).astype(x.dtype)
+
+
+def _divide(a: Array, b: Array) -> Array:
+    """Integers divide as C does, toward zero."""
+    if np.issubdtype(a.dtype, np.integer):
+        quotient = np.abs(a) // np.where(b == 0, 1, np.abs(b))
+        return (quotient * np.sign(a) * np.sign(b)).astype(a.dtype)
+    return a / b
+
+
+def _mod(a: Array, b: Array, *, fmod: int) -> Array:
+    return np.fmod(a, b) if fmod else np.mod(a, b)
+
+
+def _reciprocal(x: Array) -> Array:
+    return x.dtype.type(1) / x
+
+
+_UNARY: dict[str, Callable[..., Array]] = {
+    "Neg": np.negative, "Abs": np.abs, "Exp": np.exp, "Log": np.log, "Sqrt": np.sqrt, "Reciprocal": _reciprocal,
+    "Floor": np.floor, "Ceil": np.ceil, "Round": np.rint, "Sign": np.sign, "Erf": _erf, "Tanh": np.tanh,
+    "Sigmoid": _sigmoid, "Relu": lambda x: np.maximum(x, 0), "Softplus": _softplus, "LeakyRelu": _leaky_relu,
+    "Sin": np.sin, "Cos": np.cos, "Tan": np.tan, "Asin": np.arcsin, "Acos": np.arccos, "Atan": np.arctan,
+    "Sinh": np.sinh, "Cosh": np.cosh, "Asinh": np.arcsinh, "Acosh": np.arccosh, "Atanh": np.arctanh,
+    "Identity": lambda x: x,
+}  # fmt: skip
+_BINARY: dict[str, Callable[..., Array]] = {
+    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": _divide, "Pow": np.power, "Max": np.maximum,
+    "Min": np.minimum, "Mod": _mod,
+}  # fmt: skip
+_LOGIC: dict[str, Callable[..., Array]] = {
+    "Not": np.logical_not, "IsNaN": np.isnan, "IsInf": np.isinf, "And": np.logical_and, "Or": np.logical_or,
+    "Xor": np.logical_xor, "Equal": np.equal, "Less": np.less, "Greater": np.greater,
+    "LessOrEqual": np.less_equal, "GreaterOrEqual": np.greater_equal,
+}  # fmt: skip
+
+for _name, _fn in (_UNARY | _BINARY).items():
+    _define(_name, _fn)
+for _name, _fn in _LOGIC.items():
+    _define(_name, _fn, dtype="bool")
+_define("Where", np.where, operand=1)
+
+
+def _cast_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    return attrs["to"], inputs[0].shape
+
+
+def _cast_evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
+    x, to = pull(0, region), np.dtype(p.attr("to"))
+    if to.kind == "f" and x.dtype.kind == "f":
+        return x  # stays in the precision of the evaluation
+    with np.errstate(all="ignore"):
+        return x.astype(np.float64 if to.kind == "f" else to)
+
+
+def _cast_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    to = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(p.attr("to")))
+    emit.node("Cast", names, p.output.name, to=int(to))
+
+
+add(Op("Cast", Category.ELEMENTWISE, _cast_infer, _cast_evaluate, _cast_write))

@@ -1,0 +1,170 @@
+"""Layout and broadcast primitives: O[x] = I[L(x)], no arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from korch.ir.ops.elementwise import broadcast_region
+from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, is_whole, whole, write_same
+from korch.ir.tensor import Tensor
+
+if TYPE_CHECKING:
+    from korch.ir.primitive import Primitive
+
+
+def _shape_attr(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    return inputs[0].dtype, tuple(attrs["shape"])
+
+
+def _write_shape(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    shape = emit.const(np.asarray(p.attr("shape"), np.int64))
+    attrs = {"allowzero": 1} if p.op == "Reshape" else {}
+    emit.node(p.op, [*names, shape], p.output.name, **attrs)
+
+
+def _expand(p: Primitive, region: Region, pull: Pull) -> Array:
+    x = pull(0, broadcast_region(region, p.inputs[0].shape))
+    return np.broadcast_to(x, tuple(len(r) for r in region))
+
+
+add(Op("Expand", Category.BROADCAST, _shape_attr, _expand, _write_shape))
+
+
+def _reshape(p: Primitive, region: Region, pull: Pull) -> Array:
+    """On a part: find the flat positions, pull the grid that covers them, pick them out of it."""
+    source, shape = p.inputs[0].shape, p.output.shape
+    if is_whole(region, shape) or p.output.size == 0:
+        return pull(0, whole(source)).reshape(tuple(len(r) for r in region))
+    flat = np.ravel_multi_index(np.ix_(*region), shape) if shape else np.zeros((), np.int64)
+    at = np.unravel_index(flat, source) if source else ()
+    grid = tuple(np.unique(a) for a in at)
+    x = pull(0, grid)
+    return x[tuple(np.searchsorted(g, a) for g, a in zip(grid, at, strict=True))].reshape(flat.shape)
+
+
+add(Op("Reshape", Category.LAYOUT, _shape_attr, _reshape, _write_shape))
+
+
+def _transpose_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    return inputs[0].dtype, tuple(inputs[0].shape[a] for a in attrs["perm"])
+
+
+def _transpose(p: Primitive, region: Region, pull: Pull) -> Array:
+    perm = p.attr("perm")
+    return pull(0, tuple(region[perm.index(a)] for a in range(len(perm)))).transpose(perm)
+
+
+add(Op("Transpose", Category.LAYOUT, _transpose_infer, _transpose, write_same))
+
+
+def _slice_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    return inputs[0].dtype, tuple(attrs["lengths"])
+
+
+def _slice(p: Primitive, region: Region, pull: Pull) -> Array:
+    starts, steps = p.attr("starts"), p.attr("steps")
+    return pull(0, tuple(s + st * r for s, st, r in zip(starts, steps, region, strict=True)))
+
+
+def _slice_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    starts, steps, lengths = (np.asarray(p.attr(a), np.int64) for a in ("starts", "steps", "lengths"))
+    ends = starts + steps * lengths
+    ends = np.where(ends < 0, np.iinfo(np.int64).min, ends)  # a negative end would count from the back
+    axes = np.arange(len(starts))
+    emit.node("Slice", [*names, *(emit.const(v) for v in (starts, ends, axes, steps))], p.output.name)
+
+
+add(Op("Slice", Category.LAYOUT, _slice_infer, _slice, _slice_write))
+
+
+def _concat_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    shape, axis = list(inputs[0].shape), attrs["axis"]
+    shape[axis] = sum(t.shape[axis] for t in inputs)
+    return inputs[0].dtype, tuple(shape)
+
+
+def _concat(p: Primitive, region: Region, pull: Pull) -> Array:
+    axis = p.attr("axis")
+    wanted, start = region[axis], 0
+    parts: list[Array] = []
+    places: list[Any] = []
+    for i, t in enumerate(p.inputs):
+        inside = np.flatnonzero((wanted >= start) & (wanted < start + t.shape[axis]))
+        if len(inside):
+            parts.append(pull(i, (*region[:axis], wanted[inside] - start, *region[axis + 1:])))
+            places.append(inside)
+        start += t.shape[axis]
+    if not parts:
+        return np.zeros(tuple(len(r) for r in region))
+    return np.take(np.concatenate(parts, axis), np.argsort(np.concatenate(places)), axis)
+
+
+add(Op("Concat", Category.LAYOUT, _concat_infer, _concat, write_same))
+
+
+def _pad_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    x, pads = inputs[0], attrs["pads"]
+    return x.dtype, tuple(n + pads[i] + pads[i + x.rank] for i, n in enumerate(x.shape))
+
+
+def padded_positions(n: int, begin: int, out: Any, mode: str) -> tuple[Any, Any]:
+    """Input positions that the padded positions `out` of an axis of length n show, and which of them exist."""
+    pos = out - begin
+    inside = (pos >= 0) & (pos < n)
+    if mode == "constant":
+        return np.where(inside, pos, 0), inside
+    if mode == "edge":
+        return np.clip(pos, 0, n - 1), np.ones_like(inside)
+    if mode == "wrap":
+        return pos % n, np.ones_like(inside)
+    period = max(2 * (n - 1), 1)
+    return (n - 1) - np.abs((pos % period) - (n - 1)), np.ones_like(inside)
+
+
+def _pad(p: Primitive, region: Region, pull: Pull) -> Array:
+    x, pads, mode = p.inputs[0], p.attr("pads"), p.attr("mode")
+    maps = [padded_positions(n, pads[i], region[i], mode) for i, n in enumerate(x.shape)]
+    if mode == "constant" and any(not inside.any() for _, inside in maps):
+        return np.full(tuple(len(r) for r in region), p.attr("value"), np.float64 if x.is_float else x.dtype)
+    grid = tuple(np.unique(pos[inside]) for pos, inside in maps)
+    y = pull(0, grid)
+    for axis, (pos, inside) in enumerate(maps):
+        y = np.take(y, np.searchsorted(grid[axis], np.where(inside, pos, grid[axis][0])), axis)
+        if not inside.all():
+            mask = inside.reshape([-1 if i == axis else 1 for i in range(x.rank)])
+            y = np.where(mask, y, np.asarray(p.attr("value"), y.dtype))
+    return y
+
+
+def _pad_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    pads = emit.const(np.asarray(p.attr("pads"), np.int64))
+    extra = [emit.const(np.asarray(p.attr("value"), p.output.dtype))] if p.attr("mode") == "constant" else []
+    emit.node("Pad", [*names, pads, *extra], p.output.name, mode=p.attr("mode"))
+
+
+add(Op("Pad", Category.LAYOUT, _pad_infer, _pad, _pad_write))
+
+
+def _gather_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    shape = list(inputs[0].shape)
+    shape[attrs["axis"]] = len(attrs["indices"])
+    return inputs[0].dtype, tuple(shape)
+
+
+def _gather(p: Primitive, region: Region, pull: Pull) -> Array:
+    axis, indices = p.attr("axis"), np.asarray(p.attr("indices"), np.int64)
+    wanted = indices[region[axis]]
+    grid = np.unique(wanted)
+    x = pull(0, (*region[:axis], grid, *region[axis + 1:]))
+    return np.take(x, np.searchsorted(grid, wanted), axis)
+
+
+def _gather_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    indices = emit.const(np.asarray(p.attr("indices"), np.int64))
+    emit.node("Gather", [*names, indices], p.output.name, axis=p.attr("axis"))
+
+
+add(Op("Gather", Category.LAYOUT, _gather_infer, _gather, _gather_write))

@@ -1,0 +1,160 @@
+"""Linear primitives: the output is linear in every input (matrix products, convolutions, interpolation)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from korch.ir.ops.reduce import first_to_last, last_to_first, spatial_axes, window_shape, write_channels_first
+from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, whole
+from korch.ir.ops.windows import Axis, axes_of, needed, shifted
+from korch.ir.tensor import Tensor
+
+if TYPE_CHECKING:
+    from korch.ir.primitive import Primitive
+
+
+def _matmul_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    a, b = inputs
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return a.dtype, (*batch, a.shape[-2], b.shape[-1])
+
+
+def _matmul(p: Primitive, region: Region, pull: Pull) -> Array:
+    a, b = p.inputs
+    batch, rows, columns, inner = region[:-2], region[-2], region[-1], np.arange(a.shape[-1])
+
+    def part(t: Tensor) -> Region:
+        own = batch[len(batch) - (t.rank - 2):]
+        return tuple(np.zeros(1, np.int64) if n == 1 else r for n, r in zip(t.shape[:-2], own, strict=True))
+
+    return np.matmul(pull(0, (*part(a), rows, inner)), pull(1, (*part(b), inner, columns)))
+
+
+def _matmul_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    emit.node("MatMul", names, p.output.name)
+
+
+add(Op("MatMul", Category.LINEAR, _matmul_infer, _matmul, _matmul_write))
+
+
+# Convolution ---------------------------------------------------------------------------------------------------
+
+
+def _conv_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    x, w = inputs
+    return x.dtype, window_shape(x, attrs, w.shape[2:], w.shape[0])
+
+
+def _transposed_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    x, w = inputs
+    return x.dtype, tuple(attrs["output_shape"])
+
+
+def _channels(p: Primitive, region: Region) -> Any:
+    return region[-1] if p.attr("channels_last") else region[1]
+
+
+def _convolve(p: Primitive, region: Region, pull: Pull, transposed: bool) -> Array:
+    """Sums one matrix product a kernel offset, group by group; works channels-first."""
+    x, w, last = p.inputs[0], p.inputs[1], p.attr("channels_last")
+    spatial = spatial_axes(x.rank, last)
+    axes = axes_of(p, tuple(x.shape[a] for a in spatial), w.shape[2:], transposed)
+    out, wanted = tuple(region[a] for a in spatial), _channels(p, region)
+    have = needed(axes, out)
+    channels = w.shape[0] if transposed else w.shape[1] * p.attr("group")
+    weights = pull(1, whole(w.shape))
+    groups = p.attr("group")
+    per_out = (w.shape[1] if transposed else w.shape[0] // groups)
+    used = np.unique(wanted // max(per_out, 1))
+    per_in = channels // groups
+    inputs = (used[:, None] * per_in + np.arange(per_in)).reshape(-1)
+    where: dict[int, Any] = {a: have[i] for i, a in enumerate(spatial)} | {0: region[0], (x.rank - 1 if last else 1): inputs}
+    part = pull(0, tuple(where[a] for a in range(x.rank)))
+    part = part.transpose(last_to_first(x.rank)) if last else part
+    y = _grouped(part, weights, axes, have, out, used, groups, transposed)
+    column = {g: i for i, g in enumerate(used.tolist())}
+    pick = np.asarray([column[int(o) // per_out] * per_out + int(o) % per_out for o in wanted], np.int64)
+    y = np.take(y, pick, axis=1)
+    return y.transpose(first_to_last(x.rank)) if last else y
+
+
+def _grouped(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Region, used: Any, groups: int,
+             transposed: bool) -> Array:  # fmt: skip
+    """Output channels of the groups `used`, whole: [n, len(used) * O/g, *out]."""
+    n, g = x.shape[0], len(used)
+    if transposed:  # [I, O/g, *k] -> [g, O/g, I/g, *k]
+        w = w.reshape(groups, w.shape[0] // groups, *w.shape[1:])[used].swapaxes(1, 2)
+    else:  # [O, I/g, *k] -> [g, O/g, I/g, *k]
+        w = w.reshape(groups, w.shape[0] // groups, *w.shape[1:])[used]
+    lengths = tuple(len(o) for o in out)
+    total = np.zeros((n, g, w.shape[1], int(np.prod(lengths))), np.result_type(x, w))
+    for offset, seen in shifted(x, axes, have, out, 0.0):
+        tap = w[(slice(None), slice(None), slice(None), *offset)]
+        columns = seen.reshape(n, g, w.shape[2], -1)
+        total += tap[None] * columns if w.shape[2] == 1 else np.matmul(tap[None], columns)
+    return total.reshape(n, g * w.shape[1], *lengths)
+
+
+def _conv_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    write_channels_first(p, names, emit, dict(p.attrs))
+
+
+def _transposed_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    """ONNX derives the output's length from pads and output_padding; ours states it."""
+    attrs = dict(p.attrs)
+    last, shape = attrs["channels_last"], attrs.pop("output_shape")
+    x, w = p.inputs
+    spatial = spatial_axes(x.rank, last)
+    k = len(spatial)
+    pads, extra = list(attrs["pads"]), []
+    for i, a in enumerate(spatial):
+        reach = (x.shape[a] - 1) * attrs["strides"][i] + (w.shape[2 + i] - 1) * attrs["dilations"][i] + 1
+        short = shape[a] - (reach - pads[i] - pads[i + k])
+        extra.append(max(short, 0))
+        pads[i + k] -= min(short, 0)
+    write_channels_first(p, names, emit, attrs | {"pads": tuple(pads), "output_padding": tuple(extra)})
+
+
+add(Op("Conv", Category.LINEAR, _conv_infer, lambda p, r, pull: _convolve(p, r, pull, False), _conv_write))
+add(Op("ConvTranspose", Category.LINEAR, _transposed_infer, lambda p, r, pull: _convolve(p, r, pull, True),
+       _transposed_write))  # fmt: skip
+
+
+# Interpolation -------------------------------------------------------------------------------------------------
+
+
+def _interpolate_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    shape = list(inputs[0].shape)
+    shape[attrs["axis"]] = len(attrs["indices"]) // attrs["taps"]
+    return inputs[0].dtype, tuple(shape)
+
+
+def _interpolate(p: Primitive, region: Region, pull: Pull) -> Array:
+    axis, taps = p.attr("axis"), p.attr("taps")
+    indices = np.asarray(p.attr("indices"), np.int64).reshape(-1, taps)[region[axis]]
+    weights = np.asarray(p.attr("weights")).reshape(-1, taps)[region[axis]]
+    grid = np.unique(indices)
+    x = pull(0, (*region[:axis], grid, *region[axis + 1:]))
+    shape = [-1 if i == axis else 1 for i in range(x.ndim)]
+    parts = [np.take(x, np.searchsorted(grid, indices[:, j]), axis) * weights[:, j].astype(x.dtype).reshape(shape)
+             for j in range(taps)]  # fmt: skip
+    return sum(parts[1:], parts[0])
+
+
+def _interpolate_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    axis, taps, rank = p.attr("axis"), p.attr("taps"), p.output.rank
+    indices = np.asarray(p.attr("indices"), np.int64).reshape(-1, taps)
+    weights = np.asarray(p.attr("weights"), p.output.dtype).reshape(-1, taps)
+    total = ""
+    for j in range(taps):
+        shape = [-1 if i == axis else 1 for i in range(rank)]
+        x = emit.node("Gather", [names[0], emit.const(indices[:, j])], axis=axis)
+        last = p.output.name if j == taps - 1 else None
+        x = emit.node("Mul", [x, emit.const(weights[:, j].reshape(shape))], last if taps == 1 else None)
+        total = x if j == 0 else emit.node("Add", [total, x], last)
+
+
+add(Op("Interpolate", Category.LINEAR, _interpolate_infer, _interpolate, _interpolate_write))

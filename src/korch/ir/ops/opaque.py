@@ -1,0 +1,54 @@
+"""The opaque primitive: one ONNX operator that is not taken apart; onnxruntime runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+
+from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, whole
+from korch.ir.tensor import Tensor
+
+if TYPE_CHECKING:
+    from korch.ir.primitive import Primitive
+
+
+@lru_cache(maxsize=64)
+def _session(model: bytes) -> ort.InferenceSession:
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def _infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    output = onnx.load_from_string(attrs["model"]).graph.output[attrs["index"]].type.tensor_type
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(output.elem_type)
+    return dtype.name, tuple(d.dim_value for d in output.shape.dim)
+
+
+def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
+    """Evaluated whole and in the dtype of the model: there is no definition to evaluate otherwise."""
+    session = _session(p.attr("model"))
+    feeds = {i.name: pull(k, whole(t.shape)).astype(t.dtype)
+             for k, (i, t) in enumerate(zip(session.get_inputs(), p.inputs, strict=True))}  # fmt: skip
+    y: Any = session.run(None, feeds)[p.attr("index")]
+    y = y[np.ix_(*region)] if y.ndim else y
+    return y.astype(np.float64) if p.output.is_float else y
+
+
+def _write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    """The one node of the stored model, its inputs and outputs renamed."""
+    graph = onnx.load_from_string(p.attr("model")).graph
+    node = graph.node[0]
+    renamed = {i.name: n for i, n in zip(graph.input, names, strict=True)}
+    outputs = [p.output.name if k == p.attr("index") else "" for k in range(len(node.output))]
+    attrs = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+    emit.opaque(node.op_type, [renamed.get(i, i) for i in node.input], outputs, node.domain, attrs)
+
+
+add(Op("Opaque", Category.OPAQUE, _infer, _evaluate, _write))

@@ -1,0 +1,181 @@
+"""Reduce primitives: aggregates along axes, or over sliding windows (pooling)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add
+from korch.ir.ops.windows import axes_of, needed, shifted
+from korch.ir.tensor import Tensor
+
+if TYPE_CHECKING:
+    from korch.ir.primitive import Primitive
+
+
+def reduced_shape(shape: Shape, axes: Sequence[int], keepdims: int) -> Shape:
+    kept = (1 if i in axes else n for i, n in enumerate(shape))
+    return tuple(n for i, n in enumerate(kept) if keepdims or i not in axes)
+
+
+def _unreduced(p: Primitive, region: Region, axes: Sequence[int]) -> Region:
+    """The input region that a reduction over `axes` reads: those axes whole."""
+    shape, out = p.inputs[0].shape, iter(region)
+    parts: list[Any] = []
+    for i, n in enumerate(shape):
+        if i in axes:
+            parts.append(np.arange(n))
+            if p.attr("keepdims"):
+                next(out)
+        else:
+            parts.append(next(out))
+    return tuple(parts)
+
+
+def _define(name: str, fn: Callable[..., Array]) -> None:
+    def infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+        return inputs[0].dtype, reduced_shape(inputs[0].shape, attrs["axes"], attrs["keepdims"])
+
+    def evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
+        axes = p.attr("axes")
+        x = pull(0, _unreduced(p, region, axes))
+        with np.errstate(all="ignore"):
+            y = fn(x, axis=tuple(axes), keepdims=bool(p.attr("keepdims")))
+        return y.astype(x.dtype)
+
+    def write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+        axes = emit.const(np.asarray(p.attr("axes"), np.int64))
+        emit.node(name, [*names, axes], p.output.name, keepdims=p.attr("keepdims"), noop_with_empty_axes=1)
+
+    add(Op(name, Category.REDUCE, infer, evaluate, write))
+
+
+for _name, _fn in {"ReduceSum": np.sum, "ReduceMean": np.mean, "ReduceMax": np.max, "ReduceMin": np.min,
+                   "ReduceProd": np.prod}.items():  # fmt: skip
+    _define(_name, _fn)
+
+
+def _define_arg(name: str, fn: Callable[..., Any]) -> None:
+    def infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+        return "int64", reduced_shape(inputs[0].shape, [attrs["axis"]], attrs["keepdims"])
+
+    def evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
+        axis = p.attr("axis")
+        x = pull(0, _unreduced(p, region, [axis]))
+        if p.attr("select_last_index"):
+            y = x.shape[axis] - 1 - fn(np.flip(x, axis), axis=axis)
+        else:
+            y = fn(x, axis=axis)
+        return np.expand_dims(y, axis) if p.attr("keepdims") else y
+
+    def write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+        emit.node(name, names, p.output.name, **dict(p.attrs))
+
+    add(Op(name, Category.REDUCE, infer, evaluate, write))
+
+
+_define_arg("ArgMax", np.argmax)
+_define_arg("ArgMin", np.argmin)
+
+
+# Pooling -------------------------------------------------------------------------------------------------------
+
+
+def spatial_axes(rank: int, channels_last: int) -> tuple[int, ...]:
+    """Which axes of an activation are spatial."""
+    return tuple(range(1, rank - 1)) if channels_last else tuple(range(2, rank))
+
+
+def first_to_last(rank: int) -> tuple[int, ...]:
+    """The permutation from channels-first to channels-last."""
+    return (0, *range(2, rank), 1)
+
+
+def last_to_first(rank: int) -> tuple[int, ...]:
+    """The permutation from channels-last to channels-first."""
+    return (0, rank - 1, *range(1, rank - 1))
+
+
+def pooled_length(n: int, kernel: int, stride: int, pads: int, dilation: int) -> int:
+    return (n + pads - (dilation * (kernel - 1) + 1)) // stride + 1
+
+
+def window_shape(x: Tensor, attrs: dict[str, Any], kernel: Shape, channels: int) -> Shape:
+    """Output shape of a window operator with explicit pads."""
+    axes, k = spatial_axes(x.rank, attrs["channels_last"]), len(kernel)
+    pads = attrs["pads"]
+    lengths = [pooled_length(x.shape[a], kernel[i], attrs["strides"][i], pads[i] + pads[i + k],
+                             attrs["dilations"][i]) for i, a in enumerate(axes)]  # fmt: skip
+    return (x.shape[0], *lengths, channels) if attrs["channels_last"] else (x.shape[0], channels, *lengths)
+
+
+def _pool_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    x = inputs[0]
+    channels = x.shape[-1] if attrs["channels_last"] else x.shape[1]
+    return x.dtype, window_shape(x, attrs, attrs["kernel_shape"], channels)
+
+
+def _pool(p: Primitive, region: Region, pull: Pull, fill: float, step: Callable[[Any, Array], Array]) -> Array:
+    """Folds `step` over the window; works channels-first and turns the result back."""
+    x, last = p.inputs[0], p.attr("channels_last")
+    spatial = spatial_axes(x.rank, last)
+    axes = axes_of(p, tuple(x.shape[a] for a in spatial), p.attr("kernel_shape"))
+    out = tuple(region[a] for a in spatial)
+    have = needed(axes, out)
+    where = {a: have[i] for i, a in enumerate(spatial)}
+    part = pull(0, tuple(where.get(a, region[a]) for a in range(x.rank)))
+    part = part.transpose(last_to_first(x.rank)) if last else part
+    total: Any = None
+    for _, seen in shifted(part, axes, have, out, fill):
+        total = step(total, seen)
+    return total.transpose(first_to_last(x.rank)) if last else total
+
+
+def _max_pool(p: Primitive, region: Region, pull: Pull) -> Array:
+    return _pool(p, region, pull, -math.inf, lambda m, x: x if m is None else np.maximum(m, x))
+
+
+def window_counts(p: Primitive) -> list[Any]:
+    """Per spatial axis: how many positions of the window exist at each output position."""
+    x = p.inputs[0]
+    spatial = spatial_axes(x.rank, p.attr("channels_last"))
+    axes = axes_of(p, tuple(x.shape[a] for a in spatial), p.attr("kernel_shape"))
+    outs = [np.arange(p.output.shape[a]) for a in spatial]
+    return [sum(axis.reads(out, k)[1].astype(np.int64) for k in range(axis.kernel))
+            for axis, out in zip(axes, outs, strict=True)]  # fmt: skip
+
+
+def _average_pool(p: Primitive, region: Region, pull: Pull) -> Array:
+    total = _pool(p, region, pull, 0.0, lambda m, x: x if m is None else m + x)
+    if p.attr("count_include_pad"):
+        return total / total.dtype.type(math.prod(p.attr("kernel_shape")))
+    spatial = spatial_axes(p.inputs[0].rank, p.attr("channels_last"))
+    for axis, count in zip(spatial, window_counts(p), strict=True):
+        shape = [-1 if i == axis else 1 for i in range(total.ndim)]
+        total = total / count[region[axis]].astype(total.dtype).reshape(shape)
+    return total
+
+
+def _pool_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    attrs = dict(p.attrs)
+    if attrs["kernel_shape"] and p.op == "AveragePool" and all(d == 1 for d in attrs["dilations"]):
+        del attrs["dilations"]
+    write_channels_first(p, names, emit, attrs)
+
+
+def write_channels_first(p: Primitive, names: Sequence[str], emit: Emit, attrs: dict[str, Any]) -> None:
+    """Writes a window operator; a channels-last one between two Transposes, as ONNX has no other form."""
+    last, rank = attrs.pop("channels_last"), p.output.rank
+    if not last:
+        emit.node(p.op, names, p.output.name, **attrs)
+        return
+    x = emit.node("Transpose", [names[0]], perm=last_to_first(rank))
+    y = emit.node(p.op, [x, *names[1:]], **attrs)
+    emit.node("Transpose", [y], p.output.name, perm=first_to_last(rank))
+
+
+add(Op("MaxPool", Category.REDUCE, _pool_infer, _max_pool, _pool_write))
+add(Op("AveragePool", Category.REDUCE, _pool_infer, _average_pool, _pool_write))

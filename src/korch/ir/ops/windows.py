@@ -1,0 +1,73 @@
+"""Sliding windows: which input positions an output position sees, for pooling and convolution alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from korch.ir.ops.table import Array, Region, Shape
+
+if TYPE_CHECKING:
+    from korch.ir.primitive import Primitive
+
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One spatial axis: at kernel offset k, output o reads input o * stride + k * dilation - pad."""
+
+    length: int
+    kernel: int
+    stride: int
+    pad: int
+    dilation: int
+    transposed: bool = False
+
+    def reads(self, out: Positions, k: int) -> tuple[Positions, NDArray[np.bool_]]:
+        """Input positions of the outputs `out` at offset k, and which of them exist."""
+        if self.transposed:
+            scaled = out + self.pad - k * self.dilation
+            pos, valid = scaled // self.stride, scaled % self.stride == 0
+        else:
+            pos = out * self.stride + k * self.dilation - self.pad
+            valid = np.ones(len(out), bool)
+        valid = valid & (pos >= 0) & (pos < self.length)
+        return np.where(valid, pos, 0), valid
+
+
+def axes_of(p: Primitive, spatial: Shape, kernel: Shape, transposed: bool = False) -> tuple[Axis, ...]:
+    """The spatial axes of a convolution or pooling over input lengths `spatial`."""
+    strides, pads, dilations = p.attr("strides"), p.attr("pads"), p.attr("dilations")
+    return tuple(Axis(n, kernel[i], strides[i], pads[i], dilations[i], transposed) for i, n in enumerate(spatial))
+
+
+def needed(axes: tuple[Axis, ...], region: Region) -> Region:
+    """The input positions, per axis, that any offset of the window reads for outputs on `region`."""
+    result: list[Positions] = []
+    for axis, out in zip(axes, region, strict=True):
+        parts = [pos[valid] for pos, valid in (axis.reads(out, k) for k in range(axis.kernel))]
+        used = np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
+        result.append(used if len(used) else np.zeros(1, np.int64))
+    return tuple(result)
+
+
+def shifted(
+    x: Array, axes: tuple[Axis, ...], have: Region, region: Region, fill: float
+) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """For each kernel offset: x (last axes spatial, holding positions `have`) seen by `region`, `fill` outside."""
+    first = x.ndim - len(axes)
+    for offset in product(*(range(a.kernel) for a in axes)):
+        part = x
+        for i, (axis, out, k) in enumerate(zip(axes, region, offset, strict=True)):
+            pos, valid = axis.reads(out, k)
+            part = np.take(part, np.searchsorted(have[i], np.where(valid, pos, have[i][0])), axis=first + i)
+            if not valid.all():
+                mask = valid.reshape([-1 if j == first + i else 1 for j in range(x.ndim)])
+                part = np.where(mask, part, np.asarray(fill, x.dtype))
+        yield offset, part
