@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,10 @@ class Builder:
         self.inputs.append(t)
         self._taken.add(name)
         return Value(self, t)
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Keeps names (of the model's outputs) from being given to other tensors."""
+        self._taken.update(names)
 
     def constant(self, value: Any, dtype: str | None = None, name: str | None = None) -> Value:
         """A constant; equal small ones are shared."""

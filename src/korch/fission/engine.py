@@ -1,0 +1,158 @@
+"""Walks a prepared model and takes every node apart; what has no rule becomes opaque primitives."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from korch.errors import ModelError
+from korch.fission.opaque import Node, constant_outputs, opaque_outputs
+from korch.fission.rule import FissionRule, Opaque, attributes
+from korch.fission.table import rule_for
+from korch.ir.builder import Builder, Value
+from korch.ir.graph import Graph
+from korch.ir.ops.table import Array
+
+log = logging.getLogger(__name__)
+
+DTYPES = frozenset({"float16", "float32", "float64", "bool", "int8", "int16", "int32", "int64",
+                    "uint8", "uint16", "uint32", "uint64"})  # fmt: skip
+RANDOM = frozenset({"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli",
+                    "Multinomial"})  # fmt: skip
+
+
+def fission(model: onnx.ModelProto) -> Graph:
+    """The primitive graph of a model that `importer.read` has prepared.
+
+    Constant arithmetic is folded, so the shape arithmetic of raw exports leaves nothing behind. ModelError
+    where a node is malformed, has a data-dependent shape, or computes what has no number (strings, sequences).
+    """
+    walk = _Walk(model)
+    for node in model.graph.node:
+        walk.node(node)
+    return walk.graph()
+
+
+@dataclass
+class _Walk:
+    """The values of the model's names so far."""
+
+    model: onnx.ModelProto
+    builder: Builder = field(init=False)
+    values: dict[str, Value] = field(default_factory=dict)
+    opsets: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        g = self.model.graph
+        self.builder = Builder(g.name or "model")
+        self.builder.reserve(o.name for o in g.output)
+        self.opsets = {_domain(o.domain): o.version for o in self.model.opset_import}
+        weights = {t.name for t in g.initializer}
+        for i in g.input:
+            if i.name not in weights:
+                self.values[i.name] = self._input(i)
+        for t in g.initializer:
+            self.values[t.name] = self._constant(numpy_helper.to_array(t), t.name)
+
+    def _input(self, info: onnx.ValueInfoProto) -> Value:
+        kind = info.type.tensor_type
+        dims = kind.shape.dim
+        if not info.type.HasField("tensor_type") or any(not d.HasField("dim_value") for d in dims):
+            raise ModelError(f"input {info.name!r} has no static shape: give it one (--shape {info.name}=...)")
+        dtype = helper.tensor_dtype_to_np_dtype(kind.elem_type).name
+        _check_dtype(dtype, f"input {info.name!r}")
+        return self.builder.input(info.name, dtype, tuple(d.dim_value for d in dims))
+
+    def _constant(self, array: Array, name: str) -> Value:
+        _check_dtype(array.dtype.name, f"constant {name!r}")
+        return self.builder.constant(array, name=name)
+
+    def node(self, proto: onnx.NodeProto) -> None:
+        """Defines the outputs of one node."""
+        node = self._node(proto)
+        self.builder.origin = node.title
+        results = self._results(node)
+        for name, value in zip(proto.output, results, strict=False):
+            if name and value is not None:
+                self.values[name] = self._settled(value)
+
+    def _node(self, proto: onnx.NodeProto) -> Node:
+        try:
+            inputs = tuple(self.values[n] if n else None for n in proto.input)
+        except KeyError as e:
+            title = Node(proto, (), 1).title
+            raise ModelError(f"{title} reads {e.args[0]!r}, which nothing computes") from e
+        return Node(proto, inputs, self.opsets.get(_domain(proto.domain), 1))
+
+    def _results(self, node: Node) -> tuple[Value | None, ...]:
+        answer = self._ruled(node)
+        if not isinstance(answer, Opaque):
+            return answer
+        if node.proto.op_type in RANDOM:
+            raise ModelError(f"{node.title} draws random numbers; make them an input of the model")
+        if all(v is None or v.tensor.const for v in node.inputs):
+            arrays = constant_outputs(node)
+            return tuple(None if a is None else self._constant(a, n) for a, n in zip(arrays, node.proto.output))
+        log.info("%s stays opaque: %s", node.title, answer.reason)
+        return opaque_outputs(self.builder, node)
+
+    def _ruled(self, node: Node) -> tuple[Value | None, ...] | Opaque:
+        proto = node.proto
+        rule = rule_for(proto.op_type, proto.domain, node.opset)
+        if rule is None:
+            return Opaque("there is no rule for it")
+        try:
+            answer = _apply(rule, self.builder, node)
+        except (ValueError, IndexError, KeyError, AssertionError, TypeError, AttributeError) as e:
+            raise ModelError(f"{node.title} cannot be taken apart: {e}") from e
+        used = max((i + 1 for i, n in enumerate(proto.output) if n), default=0)
+        results = (answer,) if isinstance(answer, Value) else answer
+        if isinstance(results, tuple) and len(results) < used:
+            return Opaque(f"its rule gives {len(results)} of {used} outputs")
+        return results
+
+    def _settled(self, v: Value) -> Value:
+        """A value without elements is known: it needs no computation."""
+        if v.tensor.size or v.tensor.const:
+            return v
+        return self.builder.constant(np.zeros(v.shape, v.dtype))
+
+    def graph(self) -> Graph:
+        """What the model's outputs need."""
+        return self.builder.graph([(o.name, self._output(o.name)) for o in self.model.graph.output])
+
+    def _output(self, name: str) -> Value:
+        if name not in self.values:
+            raise ModelError(f"output {name!r} of the model is computed by no node")
+        return self.values[name]
+
+
+def _apply(rule: FissionRule, b: Builder, node: Node) -> Any:
+    attrs = attributes({a.name: _attribute(a) for a in node.proto.attribute if not a.ref_attr_name})
+    known = {"outputs": len(node.proto.output), "op": node.proto.op_type, "opset": node.opset}
+    attrs |= {k: v for k, v in known.items() if rule.accepts(k)}
+    try:
+        inspect.signature(rule.fn).bind(b, *node.inputs, **attrs)
+    except TypeError as e:
+        return Opaque(str(e))
+    return rule.fn(b, *node.inputs, **attrs)
+
+
+def _attribute(a: onnx.AttributeProto) -> Any:
+    value = helper.get_attribute_value(a)
+    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
+
+
+def _domain(name: str) -> str:
+    return "" if name == "ai.onnx" else name
+
+
+def _check_dtype(dtype: str, what: str) -> None:
+    if dtype not in DTYPES:  # strings are "object"
+        raise ModelError(f"{what} has dtype {dtype}, which Korch does not compute with")

@@ -1,0 +1,163 @@
+"""Nodes that have no rule: run once when all is constant, else kept whole for onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import helper, numpy_helper, shape_inference
+from onnx.reference import ReferenceEvaluator
+
+from korch.errors import ModelError
+from korch.ir.builder import Builder, Value
+from korch.ir.ops.table import Array
+
+IR_VERSION = 10
+_SMALL = 4096
+"""Constants up to this many elements may decide a shape; larger ones are data."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the model, its input values and the opset of its domain."""
+
+    proto: onnx.NodeProto
+    inputs: tuple[Value | None, ...]
+    opset: int
+
+    @property
+    def title(self) -> str:
+        """How messages and origins call it."""
+        p = self.proto
+        return p.name or f"{p.op_type} of {next((o for o in p.output if o), '?')}"
+
+
+def constant_outputs(node: Node) -> tuple[Array | None, ...]:
+    """What a node with constant inputs computes; None for outputs it does not name."""
+    alone = _alone(node, _distinct(node), lambda v: v.array)
+    wanted = [o.name for o in alone.graph.output]
+    values = dict(zip(wanted, _run(alone, node), strict=True))
+    return tuple(values.get(o) for o in _renamed(node.proto, _distinct(node)).output)
+
+
+def _run(model: onnx.ModelProto, node: Node) -> list[Any]:
+    """Through onnxruntime; through ONNX's reference for the few operators or types it has no kernel for."""
+    try:
+        return list(_session(model).run(None, {}))
+    except Exception as first:
+        try:
+            return list(ReferenceEvaluator(model).run(None, {}))  # type: ignore[arg-type]
+        except Exception:
+            raise ModelError(f"{node.title} cannot be evaluated: {_line(first)}") from first
+
+
+def opaque_outputs(b: Builder, node: Node) -> tuple[Value | None, ...]:
+    """One opaque primitive for each output that the node names."""
+    distinct = _distinct(node)
+    types = _output_types(node, distinct)
+    model = _alone(node, distinct, lambda _: None)
+    del model.graph.output[:]
+    model.graph.output.extend(types)
+    data = model.SerializeToString(deterministic=True)
+    index = {o.name: i for i, o in enumerate(types)}
+    names = _renamed(node.proto, distinct).output
+    if not distinct:
+        raise ModelError(f"{node.title} has no inputs and no rule")
+    return tuple(b.op("Opaque", *distinct, model=data, index=index[n]) if n else None for n in names)
+
+
+def _distinct(node: Node) -> tuple[Value, ...]:
+    """The input values, each once."""
+    return tuple({v.tensor: v for v in node.inputs if v is not None}.values())
+
+
+def _renamed(proto: onnx.NodeProto, distinct: Sequence[Value], inputs: Sequence[Value | None] = ()) -> onnx.NodeProto:
+    """The node with inputs x0, x1 ... and outputs y0, y1 ...: equal nodes become equal bytes."""
+    number = {v.tensor: f"x{i}" for i, v in enumerate(distinct)}
+    copy = onnx.NodeProto()
+    copy.CopyFrom(proto)
+    copy.name = copy.doc_string = ""
+    del copy.metadata_props[:], copy.input[:], copy.output[:]
+    copy.input.extend(number[v.tensor] if v is not None else "" for v in inputs)
+    copy.output.extend(f"y{i}" if o else "" for i, o in enumerate(proto.output))
+    return copy
+
+
+def _alone(node: Node, distinct: Sequence[Value], value: Any) -> onnx.ModelProto:
+    """A model of the one node; inputs for which `value` gives an array become initializers."""
+    proto = _renamed(node.proto, distinct, node.inputs)
+    inputs: list[onnx.ValueInfoProto] = []
+    weights: list[onnx.TensorProto] = []
+    for i, v in enumerate(distinct):
+        array = value(v)
+        if array is None:
+            kind = helper.np_dtype_to_tensor_dtype(np.dtype(v.dtype))
+            inputs.append(helper.make_tensor_value_info(f"x{i}", kind, v.shape))
+        else:
+            weights.append(numpy_helper.from_array(array, f"x{i}"))
+    outputs = [onnx.ValueInfoProto(name=o) for o in proto.output if o]
+    graph = helper.make_graph([proto], "node", inputs, outputs, weights)
+    opsets = [helper.make_opsetid(proto.domain, node.opset)]
+    opsets += [helper.make_opsetid("", 18)] if proto.domain not in ("", "ai.onnx") else []
+    return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
+
+
+def _output_types(node: Node, distinct: Sequence[Value]) -> list[onnx.ValueInfoProto]:
+    """Exact types of the outputs, from ONNX's inference or else onnxruntime's."""
+    model = _alone(node, distinct, lambda v: v.array if v.tensor.const and v.tensor.size <= _SMALL else None)
+    inferred = _inferred(model)
+    if not all(_is_static(o) for o in inferred):
+        inferred = _inferred_by_runtime(model, node)
+    for o in inferred:
+        if not _is_static(o):
+            raise ModelError(f"{node.title}: the shape of its output depends on data, which cannot be compiled; "
+                             f"give it constant parameters or cut the model before it")  # fmt: skip
+    return inferred
+
+
+def _inferred(model: onnx.ModelProto) -> list[onnx.ValueInfoProto]:
+    try:
+        return list(shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph.output)
+    except Exception:
+        return list(model.graph.output)
+
+
+def _inferred_by_runtime(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
+    try:
+        session = _session(model)
+    except Exception as e:
+        raise ModelError(f"{node.title} has no rule and onnxruntime refuses it: {_line(e)}") from e
+    kinds = {t: k for k, t in _RUNTIME_TYPES.items()}
+    return [helper.make_tensor_value_info(o.name, kinds.get(o.type, 0), o.shape) for o in session.get_outputs()]
+
+
+_RUNTIME_TYPES = {
+    onnx.TensorProto.FLOAT: "tensor(float)", onnx.TensorProto.DOUBLE: "tensor(double)",
+    onnx.TensorProto.FLOAT16: "tensor(float16)", onnx.TensorProto.BOOL: "tensor(bool)",
+    onnx.TensorProto.INT8: "tensor(int8)", onnx.TensorProto.INT16: "tensor(int16)",
+    onnx.TensorProto.INT32: "tensor(int32)", onnx.TensorProto.INT64: "tensor(int64)",
+    onnx.TensorProto.UINT8: "tensor(uint8)", onnx.TensorProto.UINT16: "tensor(uint16)",
+    onnx.TensorProto.UINT32: "tensor(uint32)", onnx.TensorProto.UINT64: "tensor(uint64)",
+}  # fmt: skip
+
+
+def _is_static(info: onnx.ValueInfoProto) -> bool:
+    kind = info.type.tensor_type
+    return kind.elem_type in _RUNTIME_TYPES and kind.HasField("shape") and all(
+        d.HasField("dim_value") and d.dim_value >= 0 for d in kind.shape.dim)  # fmt: skip
+
+
+def _session(model: onnx.ModelProto) -> ort.InferenceSession:
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def _line(e: Exception) -> str:
+    return " ".join(str(e).split())[:200]
