@@ -1,0 +1,226 @@
+"""Korch beside other runtimes on one model, compared so that none disturbs another.
+
+Every runtime has a process of its own; blocks of runs alternate between them, with a rest between blocks, as
+threads of some runtimes go on spinning after a run. First of all the outputs are compared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from korch.errors import Error, ModelError
+from korch.report.peers import Subject, known_peers
+from korch.report.runtime_process import RuntimeFailed, RuntimeProcess
+
+BLOCK_SECONDS, REST_SECONDS = 0.3, 0.05
+LOAD_LIMIT, RUN_LIMIT = 900.0, 300.0
+OURS, REFERENCE = "korch", "reference"
+
+Progress = Callable[[str], None]
+Commands = Mapping[str, Sequence[str]]
+
+
+@dataclass
+class Contest:
+    """What is known so far: runtimes in the race, their outputs' errors, and why others are not in it."""
+
+    subject: Subject
+    threads: int
+    say: Progress
+    folder: Path
+    racing: dict[str, RuntimeProcess] = field(default_factory=dict[str, RuntimeProcess])
+    errors: dict[str, float] = field(default_factory=dict[str, float])
+    skipped: dict[str, str] = field(default_factory=dict[str, str])
+
+    def leave(self, name: str, why: RuntimeFailed) -> None:
+        """Takes `name` out of the race; raises if it is korch itself."""
+        if name == OURS:
+            raise why
+        self.racing.pop(name, None)
+        self.errors.pop(name, None)
+        self.skipped[name] = str(why).removeprefix(f"{name}: ")
+        self.say(f"{name} is left out: {self.skipped[name]}")
+
+
+def compare(
+    model_path: Path | str,
+    *,
+    korch_path: Path | str | None,
+    against: tuple[str, ...],
+    threads: int,
+    rounds: int,
+    torch_models: Path | str | None = None,
+    progress: Progress | None = None,
+    python: str = sys.executable,
+) -> dict[str, Any]:
+    """Medians and minima in milliseconds of korch and the runtimes named in `against`.
+
+    `korch_path` None leaves korch out. `torch_models` is the folder with torch definitions (see `Subject`),
+    `python` the interpreter for the runtimes other than korch. Keys of the result: model, threads, rounds,
+    runtimes {name: {median_ms, min_ms}}, best_peer, speedup_vs_best_peer, errors {name: largest difference
+    from onnxruntime without optimisations, in units of the largest magnitude of that output}, skipped
+    {name: why}. A runtime that is missing or fails is skipped; korch failing raises RuntimeFailed.
+    """
+    known = known_peers()
+    if unknown := [name for name in against if name not in known]:
+        raise Error(f"no runtime is named {', '.join(unknown)}; there are {', '.join(sorted(known))}")
+    model = onnx.load(model_path, load_external_data=False)
+    outputs = tuple(output.name for output in model.graph.output)
+    subject = Subject(Path(model_path), outputs, _path(korch_path), _path(torch_models))
+    names = ([] if korch_path is None else [OURS]) + [name for name in against if name != OURS]
+    interpreters = {name: sys.executable if name in (OURS, REFERENCE) else python for name in [*names, REFERENCE]}
+    commands = {name: [used, "-m", "korch.report.serving", name] for name, used in interpreters.items()}
+    return race(commands, subject, inputs_of(model), threads=threads, rounds=rounds, say=progress)
+
+
+def _path(given: Path | str | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+def race(
+    commands: Commands,
+    subject: Subject,
+    feeds: Mapping[str, np.ndarray],
+    *,
+    threads: int,
+    rounds: int,
+    say: Progress | None = None,
+) -> dict[str, Any]:
+    """`compare` for runtimes given as commands that speak `serving`'s protocol, one of them `reference`."""
+    with tempfile.TemporaryDirectory(prefix="korch-bench-") as folder, contextlib.ExitStack() as stack:
+        contest = Contest(subject, threads, say or _silent, Path(folder))
+        files = _save(feeds, contest.folder)
+        with RuntimeProcess(REFERENCE, commands[REFERENCE], threads) as process:
+            expected = _first_outputs(contest, process, files)
+        for name, command in commands.items():
+            if name != REFERENCE:
+                _enter(contest, stack.enter_context(RuntimeProcess(name, command, threads)), files, expected)
+        times = _alternate(contest, rounds)
+    return _result(contest, times, rounds)
+
+
+def _silent(_: str) -> None:
+    """Says nothing."""
+
+
+def _save(feeds: Mapping[str, np.ndarray], folder: Path) -> dict[str, str]:
+    files = {name: str(folder / f"input{index}.npy") for index, name in enumerate(feeds)}
+    for name, file in files.items():
+        np.save(file, feeds[name])
+    return files
+
+
+def _first_outputs(contest: Contest, process: RuntimeProcess, files: dict[str, str]) -> list[np.ndarray]:
+    """Loads the model and runs it once."""
+    contest.say(f"{process.name}: loading")
+    given = contest.subject
+    subject = {
+        "onnx": str(given.onnx.resolve()),
+        "outputs": given.outputs,
+        "korch": given.korch and str(given.korch.resolve()),
+        "torch_models": given.torch_models and str(given.torch_models.resolve()),
+    }
+    process.ask("load", limit=LOAD_LIMIT, subject=subject, threads=contest.threads, inputs=files)
+    folder = contest.folder / process.name
+    folder.mkdir()
+    # torch.compile compiles at the first run: this one has the time to load, too
+    return [np.load(path) for path in process.ask("outputs", limit=LOAD_LIMIT, folder=str(folder))]
+
+
+def _enter(contest: Contest, process: RuntimeProcess, files: dict[str, str], expected: list[np.ndarray]) -> None:
+    """Puts a runtime into the race once its outputs are compared."""
+    try:
+        found = _first_outputs(contest, process, files)
+        contest.errors[process.name] = _error(process.name, found, expected)
+        contest.racing[process.name] = process
+        contest.say(f"{process.name}: error {contest.errors[process.name]:.1e} of the largest output")
+    except RuntimeFailed as why:
+        contest.leave(process.name, why)
+
+
+def _error(name: str, found: list[np.ndarray], expected: list[np.ndarray]) -> float:
+    shapes, wanted = [array.shape for array in found], [array.shape for array in expected]
+    if shapes != wanted:
+        raise RuntimeFailed(f"{name}: its outputs have the shapes {shapes}, the model's have {wanted}")
+    return max((relative_error(a, b) for a, b in zip(found, expected, strict=True)), default=0.0)
+
+
+def relative_error(found: np.ndarray, expected: np.ndarray) -> float:
+    """The largest |found - expected| by the largest |expected|; infinite where only one of them is finite."""
+    a, b = found.astype(np.float64), expected.astype(np.float64)
+    finite = np.isfinite(b)
+    if not np.isfinite(a[finite]).all() or not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+        return float("inf")
+    difference = float(np.abs(a[finite] - b[finite]).max(initial=0.0))
+    largest = float(np.abs(b[finite]).max(initial=0.0))
+    return difference / largest if largest else difference
+
+
+def _alternate(contest: Contest, rounds: int) -> dict[str, list[float]]:
+    """Milliseconds of all timed runs; each round starts with another runtime, so that none is always first."""
+    times: dict[str, list[float]] = {name: [] for name in contest.racing}
+    for turn in range(rounds):
+        contest.say(f"round {turn + 1} of {rounds}")
+        names = list(contest.racing)
+        first = turn % max(1, len(names))
+        for name in names[first:] + names[:first]:
+            time.sleep(REST_SECONDS)
+            try:
+                times[name] += contest.racing[name].ask("block", limit=RUN_LIMIT, seconds=BLOCK_SECONDS)
+            except RuntimeFailed as why:
+                contest.leave(name, why)
+    return times
+
+
+def _result(contest: Contest, times: dict[str, list[float]], rounds: int) -> dict[str, Any]:
+    runtimes = {
+        name: {"median_ms": statistics.median(times[name]), "min_ms": min(times[name])}
+        for name in contest.racing
+        if times[name]
+    }
+    medians = {name: figures["median_ms"] for name, figures in runtimes.items()}
+    ours = medians.pop(OURS, None)
+    best = min(medians, key=medians.__getitem__, default=None)
+    return {
+        "model": contest.subject.onnx.stem,
+        "threads": contest.threads,
+        "rounds": rounds,
+        "runtimes": runtimes,
+        "best_peer": best,
+        "speedup_vs_best_peer": medians[best] / ours if best and ours else None,
+        "errors": contest.errors,
+        "skipped": contest.skipped,
+    }
+
+
+def inputs_of(model: onnx.ModelProto, seed: int = 0) -> dict[str, np.ndarray]:
+    """Seeded arrays for the model's inputs: standard normal, or 0 and 1 where integers or booleans are wanted.
+
+    ModelError for an input whose shape is not fixed.
+    """
+    generator = np.random.default_rng(seed)
+    constants = {constant.name for constant in model.graph.initializer}
+    return {given.name: _random(given, generator) for given in model.graph.input if given.name not in constants}
+
+
+def _random(given: onnx.ValueInfoProto, generator: np.random.Generator) -> np.ndarray:
+    kind = given.type.tensor_type
+    fixed = kind.HasField("shape") and all(size.dim_value > 0 for size in kind.shape.dim)
+    if not fixed:
+        raise ModelError(f"input {given.name} has no fixed shape; export the model with static shapes")
+    shape = tuple(size.dim_value for size in kind.shape.dim)
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
+    if np.issubdtype(dtype, np.floating):
+        return np.asarray(generator.standard_normal(shape)).astype(dtype)
+    return np.asarray(generator.integers(0, 2, shape)).astype(dtype)
