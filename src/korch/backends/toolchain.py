@@ -1,0 +1,179 @@
+"""The C compiler of this machine: found once, tried once, and what it is asked to do."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from korch.backends.libraries import Library
+from korch.errors import BackendError
+
+WANTED = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast")
+NEEDED = ("-std=gnu11", "-fPIC")
+OPENMP = "-fopenmp"
+
+_PROBE = """\
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <math.h>
+float korch_probe(float x) { return sqrtf(x); }
+"""
+_FOLDER = re.compile(r"\S*/korch-cc-[^/]*/")
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A compiler that works here.
+
+    `command` starts it, `flags` are those of the wanted ones that it accepts. Without `openmp` kernels run on one
+    thread. `version` is the first line it says of itself.
+    """
+
+    command: tuple[str, ...]
+    flags: tuple[str, ...]
+    openmp: bool
+    version: str
+
+    def compile_library(
+        self,
+        sources: Mapping[str, str],
+        output: Path,
+        libraries: Sequence[Library] = (),
+        link: bool = True,
+        jobs: int = 1,
+        defines: Sequence[str] = (),
+    ) -> None:
+        """Makes the shared library `output` from C texts by file name, `jobs` of them compiled at a time.
+
+        `libraries` give headers and, with `link`, are found again where they are now; without it their symbols stay
+        undefined, and whoever loads the library loads them first. BackendError has the first complaint.
+        """
+        own = [*defines, *(f"-I{library.include}" for library in libraries)]
+        with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder:
+            paths = [_write(Path(folder) / name, text) for name, text in sources.items() if name.endswith(".c")]
+            for name, text in sources.items():
+                _write(Path(folder) / name, text)
+            if len(paths) > 1:
+                with ThreadPoolExecutor(jobs) as pool:
+                    paths = list(pool.map(lambda path: self._object(path, own), paths))
+            made = Path(folder) / "library.so"
+            tail = _link_flags(libraries) if link else []
+            self._run(["-shared", *own, "-o", str(made), *map(str, paths), *tail, "-lm"])
+            _place(made, output)
+
+    def _object(self, source: Path, own: Sequence[str]) -> Path:
+        target = source.with_suffix(".o")
+        self._run(["-c", *own, "-o", str(target), str(source)])
+        return target
+
+    def _run(self, arguments: Sequence[str]) -> None:
+        _run([*self.command, *self.flags, *arguments])
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def _link_flags(libraries: Sequence[Library]) -> list[str]:
+    return [flag for library in libraries for flag in (str(library.file), f"-Wl,-rpath,{library.file.parent}")]
+
+
+def _place(made: Path, output: Path) -> None:
+    """Puts the library at `output` in one step, so that nobody loads half of one."""
+    partial = output.with_name(f".{output.name}.{os.getpid()}")
+    try:
+        shutil.copyfile(made, partial)
+        partial.replace(output)
+    except OSError as e:
+        raise BackendError(f"cannot write the compiled library {output}: {e.strerror}") from None
+
+
+def _run(command: Sequence[str]) -> str:
+    """Runs a compiler; BackendError with its first error line where it fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
+    except OSError as e:
+        raise BackendError(f"cannot start the C compiler {command[0]}: {e.strerror}") from None
+    if done.returncode:
+        raise BackendError(f"{_name(command)} failed: {_first_error(done.stderr) or f'status {done.returncode}'}")
+    return done.stdout
+
+
+def _name(command: Sequence[str]) -> str:
+    return "zig cc" if "ziglang" in command else Path(command[0]).name
+
+
+def _first_error(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    first = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "")
+    return _FOLDER.sub("", first)
+
+
+@cache
+def find_toolchain() -> Toolchain:
+    """The first compiler that works: $CC and nothing else where it is set, else cc, gcc, clang, the ziglang wheel.
+
+    BackendError says what was tried and the way out.
+    """
+    tried: list[str] = []
+    for command in _candidates():
+        try:
+            return probe(command)
+        except BackendError as e:
+            tried.append(str(e))
+    if os.environ.get("CC"):
+        raise BackendError(f"the C compiler named by $CC does not work: {tried[0]}")
+    found = "; ".join(tried) or "none found"
+    raise BackendError(f"no C compiler works here ({found}): install gcc, or `pip install ziglang`")
+
+
+def _candidates() -> Iterator[tuple[str, ...]]:
+    if named := os.environ.get("CC"):
+        yield tuple(shlex.split(named))
+        return
+    yield from ((path,) for name in ("cc", "gcc", "clang") if (path := shutil.which(name)))
+    if find_spec("ziglang"):
+        yield ziglang()
+
+
+def ziglang() -> tuple[str, ...]:
+    """The compiler of the ziglang wheel; it has no OpenMP."""
+    return (sys.executable, "-m", "ziglang", "cc")
+
+
+def probe(command: tuple[str, ...]) -> Toolchain:
+    """What the compiler `command` can do, tried with a tiny program; BackendError where that fails."""
+    with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder:
+        source = _write(Path(folder) / "probe.c", _PROBE)
+
+        def accepts(*flags: str) -> bool:
+            try:
+                _run([*command, *NEEDED, *flags, "-shared", "-o", f"{folder}/probe.so", str(source), "-lm"])
+            except BackendError:
+                return False
+            return True
+
+        if accepts(*WANTED, OPENMP):
+            return Toolchain(command, (*NEEDED, *WANTED, OPENMP), True, _version(command))
+        _run([*command, *NEEDED, "-shared", "-o", f"{folder}/probe.so", str(source), "-lm"])
+        wanted = WANTED if accepts(*WANTED) else tuple(flag for flag in WANTED if accepts(flag))
+        openmp = accepts(*wanted, OPENMP)
+        return Toolchain(command, (*NEEDED, *wanted, *([OPENMP] if openmp else [])), openmp, _version(command))
+
+
+def _version(command: tuple[str, ...]) -> str:
+    lines = _run([*command, "--version"]).splitlines()
+    return lines[0].strip() if lines else " ".join(command)
