@@ -23,8 +23,15 @@ def size(b: Builder, x: Value) -> Value:
 
 
 @fission("Constant")
-def constant(b: Builder, *, value: Any = None, value_float: float | None = None, value_int: int | None = None,
-             value_floats: list[float] | None = None, value_ints: list[int] | None = None) -> Value | Opaque:  # fmt: skip
+def constant(
+    b: Builder,
+    *,
+    value: Any = None,
+    value_float: float | None = None,
+    value_int: int | None = None,
+    value_floats: list[float] | None = None,
+    value_ints: list[int] | None = None,
+) -> Value | Opaque:
     """The number itself."""
     for number, dtype in ((value_float, np.float32), (value_int, np.int64), (value_floats, np.float32),
                           (value_ints, np.int64)):  # fmt: skip

@@ -1,0 +1,161 @@
+"""Normalisations, written as their definitions: mean, centred, variance, scale, shift."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from korch.fission.rule import Opaque, fission
+from korch.ir.builder import Builder, Value
+
+
+@fission("BatchNormalization", since=7)
+def batch_normalization(
+    b: Builder,
+    x: Value,
+    scale: Value,
+    shift: Value,
+    mean: Value,
+    variance: Value,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    spatial: int = 1,
+    training_mode: int = 0,
+    outputs: int = 1,
+) -> Value | Opaque:
+    """x * s + (shift - mean * s), s = scale / sqrt(variance + epsilon); constants in float64, rounded once."""
+    if training_mode or outputs > 1:
+        return Opaque("it normalises by the statistics of the batch")
+    parameters = (scale, shift, mean, variance)
+    wide = "float64" if all(v.tensor.const for v in parameters) else x.dtype
+    scale, shift, mean, variance = (b.op("Cast", v, to=wide) for v in parameters)
+    s = scale / b.op("Sqrt", variance + epsilon)
+    return x * _by_channel(b, s, x) + _by_channel(b, shift - mean * s, x)
+
+
+def _by_channel(b: Builder, v: Value, x: Value) -> Value:
+    """A parameter [C] (or [C,*] of old opsets) against x [N,C,*], in x's dtype."""
+    shape = (*v.shape, *(1,) * (x.rank - 1 - v.rank))
+    return b.op("Cast", b.op("Reshape", v, shape=shape), to=x.dtype)
+
+
+@fission("InstanceNormalization")
+def instance_normalization(b: Builder, x: Value, scale: Value, shift: Value, *, epsilon: float = 1e-5) -> Value:
+    """Each channel of each image to mean 0 and variance 1, then scale [C] and shift [C]."""
+    axes = tuple(range(2, x.rank))
+    return normalized(b, x, axes, epsilon, _by_channel(b, scale, x), _by_channel(b, shift, x))
+
+
+@fission("GroupNormalization", since=21)
+def group_normalization(
+    b: Builder, x: Value, scale: Value, shift: Value, *, num_groups: int, epsilon: float = 1e-5, stash_type: int = 1
+) -> Value:
+    """Groups of channels to mean 0 and variance 1, then scale [C] and shift [C]."""
+    return _by_group(b, x, scale, shift, num_groups, (num_groups, x.shape[1] // num_groups), epsilon)
+
+
+@fission("GroupNormalization", since=18)
+def group_normalization_18(
+    b: Builder, x: Value, scale: Value, shift: Value, *, num_groups: int, epsilon: float = 1e-5
+) -> Value:
+    """Before opset 21: scale [num_groups] and shift [num_groups]."""
+    return _by_group(b, x, scale, shift, num_groups, (num_groups, 1), epsilon)
+
+
+def _by_group(
+    b: Builder, x: Value, scale: Value, shift: Value, groups: int, parameters: tuple[int, int], epsilon: float
+) -> Value:
+    """Parameters of shape `parameters` against x as [N,groups,C/groups,*]."""
+    split = b.op("Reshape", x, shape=(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:]))
+    scale, shift = (b.op("Reshape", v, shape=(*parameters, *(1,) * (x.rank - 2))) for v in (scale, shift))
+    y = normalized(b, split, tuple(range(2, split.rank)), epsilon, scale, shift)
+    return b.op("Reshape", y, shape=x.shape)
+
+
+@fission("LayerNormalization", since=17)
+def layer_normalization(
+    b: Builder,
+    x: Value,
+    scale: Value,
+    shift: Value | None = None,
+    *,
+    axis: int = -1,
+    epsilon: float = 1e-5,
+    stash_type: int = 1,
+) -> tuple[Value, Value, Value]:
+    """The axes from `axis` on to mean 0 and variance 1, then scale and shift; also mean and 1/deviation."""
+    axes = tuple(range(axis % x.rank, x.rank))
+    wide = b.op("Cast", x, to=_wide(x))
+    mean, centred, inverse = _moments(b, wide, axes, epsilon)
+    y = b.op("Cast", centred * inverse, to=x.dtype) * scale
+    stash = "float32" if stash_type == 1 else x.dtype
+    return (y if shift is None else y + shift, b.op("Cast", mean, to=stash), b.op("Cast", inverse, to=stash))
+
+
+@fission("RMSNormalization", since=23)
+def rms_normalization(
+    b: Builder, x: Value, scale: Value, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+) -> Value:
+    """x / sqrt(mean x^2 + epsilon) over the axes from `axis` on, times scale."""
+    wide = b.op("Cast", x, to=_wide(x))
+    axes = tuple(range(axis % x.rank, x.rank))
+    inverse = b.op("Reciprocal", b.op("Sqrt", _mean(b, wide * wide, axes) + epsilon))
+    return b.op("Cast", wide * inverse, to=x.dtype) * scale
+
+
+@fission("MeanVarianceNormalization", since=9)
+def mean_variance_normalization(b: Builder, x: Value, *, axes: Sequence[int] = (0, 2, 3)) -> Value:
+    """(x - mean) / (deviation + 1e-9) over `axes`."""
+    axes = tuple(a % x.rank for a in axes)
+    centred = x - _mean(b, x, axes)
+    return centred * b.op("Reciprocal", b.op("Sqrt", _mean(b, centred * centred, axes)) + 1e-9)
+
+
+@fission("LpNormalization")
+def lp_normalization(b: Builder, x: Value, *, axis: int = -1, p: int = 2) -> Value:
+    """x / (sum |x|^p)^(1/p) along `axis`; zeros stay zeros."""
+    axes = (axis % x.rank,)
+    powers = x * x if p == 2 else b.op("Abs", x)
+    total = b.op("ReduceSum", powers, axes=axes, keepdims=1)
+    norm = b.op("Sqrt", total) if p == 2 else total
+    return x / b.op("Max", norm, float(np.finfo(x.dtype).tiny))
+
+
+@fission("LRN")
+def local_response_normalization(
+    b: Builder, x: Value, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
+) -> Value:
+    """x / (bias + alpha * mean of x^2 over `size` neighbouring channels)^beta; missing channels count as zero."""
+    squares = b.op("Reshape", x * x, shape=(x.shape[0], 1, x.shape[1], math.prod(x.shape[2:])))
+    pads = ((size - 1) // 2, 0, size // 2, 0)
+    mean = b.op("AveragePool", squares, kernel_shape=(size, 1), strides=(1, 1), dilations=(1, 1), pads=pads,
+                channels_last=0, count_include_pad=1)  # fmt: skip
+    return x / b.op("Pow", b.op("Reshape", mean, shape=x.shape) * alpha + bias, beta)
+
+
+def normalized(b: Builder, x: Value, axes: Sequence[int], epsilon: float, scale: Value, shift: Value) -> Value:
+    """centred * (scale / deviation) + shift: one multiplication an element, the rest is small."""
+    wide = b.op("Cast", x, to=_wide(x))
+    scale, shift = (b.op("Cast", v, to=wide.dtype) for v in (scale, shift))
+    _, centred, inverse = _moments(b, wide, axes, epsilon)
+    return b.op("Cast", centred * (inverse * scale) + shift, to=x.dtype)
+
+
+def _moments(b: Builder, x: Value, axes: Sequence[int], epsilon: float) -> tuple[Value, Value, Value]:
+    """Mean, x - mean, and 1 / sqrt(variance + epsilon) over `axes`."""
+    mean = _mean(b, x, axes)
+    centred = x - mean
+    variance = _mean(b, centred * centred, axes)
+    return mean, centred, b.op("Reciprocal", b.op("Sqrt", variance + epsilon))
+
+
+def _mean(b: Builder, x: Value, axes: Sequence[int]) -> Value:
+    return b.op("ReduceMean", x, axes=tuple(axes), keepdims=1)
+
+
+def _wide(x: Value) -> str:
+    """Statistics of half precision are taken in single."""
+    return "float32" if x.dtype == "float16" else x.dtype
