@@ -1,0 +1,193 @@
+"""Which primitives, alone or several together, are one of oneDNN's elementwise post-ops: a table and its matcher."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from korch.ir import Primitive, Tensor
+
+Found = dict[str, Any]
+"""What a pattern's names stand for: `x` a tensor, captured literals and attributes numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Eltwise:
+    """oneDNN's post-op `dnnl_eltwise_<alg>` with its two parameters."""
+
+    alg: str
+    alpha: float = 0.0
+    beta: float = 0.0
+
+
+@dataclass(frozen=True)
+class Activation:
+    """`text` is the primitives as a Python expression: `x` is the running value, other names capture literals.
+
+    `post_op` takes the captured literals and attributes by name; None means that it does not hold for them.
+    """
+
+    text: str
+    post_op: Callable[..., Eltwise | None]
+
+    @property
+    def pattern(self) -> ast.expr:
+        return _PARSED.setdefault(self.text, ast.parse(self.text, mode="eval").body)
+
+
+_PARSED: dict[str, ast.expr] = {}
+
+
+def _fixed(alg: str, alpha: float = 0.0, beta: float = 0.0) -> Callable[..., Eltwise]:
+    return lambda: Eltwise(alg, alpha, beta)
+
+
+def _clip(low: float, high: float) -> Eltwise | None:
+    return Eltwise("clip", low, high) if low <= high else None
+
+
+def _steep(slope: float) -> Eltwise | None:
+    return Eltwise("relu", slope) if 0 <= slope <= 1 else None
+
+
+_GELU = _fixed("gelu_erf")
+_GELU_TANH = _fixed("gelu_tanh")
+_CUBIC = "(x + 0.044715 * x**3)"
+
+ACTIVATIONS: tuple[Activation, ...] = (
+    # x * sigmoid-like gates
+    Activation("x * tanh(softplus(x))", _fixed("mish")),
+    Activation("x * sigmoid(x)", _fixed("swish", 1.0)),
+    Activation("x * sigmoid(x * a)", lambda a: Eltwise("swish", a)),
+    Activation("x * (0.5 * (1 + erf(x * 0.70710678)))", _GELU),
+    Activation("x * (0.5 * (1 + erf(x / 1.41421356)))", _GELU),
+    Activation("x * (0.5 + 0.5 * erf(x * 0.70710678))", _GELU),
+    Activation("x * (0.5 + 0.5 * erf(x / 1.41421356))", _GELU),
+    Activation("(x * 0.5) * (1 + erf(x * 0.70710678))", _GELU),
+    Activation("(x * 0.5) * (1 + erf(x / 1.41421356))", _GELU),
+    Activation("(x * (1 + erf(x * 0.70710678))) * 0.5", _GELU),
+    Activation("(x * (1 + erf(x / 1.41421356))) * 0.5", _GELU),
+    Activation(f"x * (0.5 * (1 + tanh(0.79788456 * {_CUBIC})))", _GELU_TANH),
+    Activation(f"(x * 0.5) * (1 + tanh(0.79788456 * {_CUBIC}))", _GELU_TANH),
+    Activation(f"(x * (1 + tanh(0.79788456 * {_CUBIC}))) * 0.5", _GELU_TANH),
+    # straight-line gates: x * clip(a x + b, 0, 1)
+    Activation("x * min(max(x * a + b, 0), 1)", lambda a, b: Eltwise("hardswish", a, b)),
+    Activation("x * max(min(x * a + b, 1), 0)", lambda a, b: Eltwise("hardswish", a, b)),
+    Activation("x * min(max(x / a + b, 0), 1)", lambda a, b: Eltwise("hardswish", 1 / a, b)),
+    Activation("x * max(min(x / a + b, 1), 0)", lambda a, b: Eltwise("hardswish", 1 / a, b)),
+    Activation("x * min(max(x + 3, 0), 6) / 6", _fixed("hardswish", 1 / 6, 0.5)),
+    Activation("x * max(min(x + 3, 6), 0) / 6", _fixed("hardswish", 1 / 6, 0.5)),
+    Activation("x * min(max(x + 3, 0), 6) * 0.16666667", _fixed("hardswish", 1 / 6, 0.5)),
+    Activation("x * max(min(x + 3, 6), 0) * 0.16666667", _fixed("hardswish", 1 / 6, 0.5)),
+    Activation("x * (min(max(x + 3, 0), 6) / 6)", _fixed("hardswish", 1 / 6, 0.5)),
+    Activation("x * (max(min(x + 3, 6), 0) / 6)", _fixed("hardswish", 1 / 6, 0.5)),
+    Activation("x * (min(max(x + 3, 0), 6) * 0.16666667)", _fixed("hardswish", 1 / 6, 0.5)),
+    Activation("x * (max(min(x + 3, 6), 0) * 0.16666667)", _fixed("hardswish", 1 / 6, 0.5)),
+    Activation("min(max(x * a + b, 0), 1)", lambda a, b: Eltwise("hardsigmoid", a, b)),
+    Activation("max(min(x * a + b, 1), 0)", lambda a, b: Eltwise("hardsigmoid", a, b)),
+    # clipping and leaking
+    Activation("min(max(x, low), high)", _clip),
+    Activation("max(min(x, high), low)", _clip),
+    Activation("max(x, x * slope)", _steep),
+    Activation("leaky_relu(x)", lambda alpha: Eltwise("relu", alpha)),
+    Activation("relu(x)", _fixed("relu")),
+    Activation("max(x, 0)", _fixed("relu")),
+    Activation("max(x, low)", lambda low: Eltwise("clip", low, math.inf)),
+    Activation("min(x, high)", lambda high: Eltwise("clip", -math.inf, high)),
+    # smooth ones that are one primitive
+    Activation("sigmoid(x)", _fixed("logistic")),
+    Activation("tanh(x)", _fixed("tanh")),
+    Activation("softplus(x)", _fixed("soft_relu", 1.0)),
+    Activation("exp(x)", _fixed("exp")),
+    Activation("log(x)", _fixed("log")),
+    Activation("sqrt(x)", _fixed("sqrt")),
+    Activation("abs(x)", _fixed("abs")),
+    Activation("round(x)", _fixed("round")),
+    # arithmetic with literals
+    Activation("x * x", _fixed("square")),
+    Activation("x ** 2", _fixed("square")),
+    Activation("x ** 0.5", _fixed("sqrt")),
+    Activation("x ** a", lambda a: Eltwise("pow", 1.0, a)),
+    Activation("reciprocal(x)", _fixed("pow", 1.0, -1.0)),
+    Activation("a / x", lambda a: Eltwise("pow", a, -1.0)),
+    Activation("neg(x)", _fixed("linear", -1.0)),
+    Activation("x * a + b", lambda a, b: Eltwise("linear", a, b)),
+    Activation("x * a - b", lambda a, b: Eltwise("linear", a, -b)),
+    Activation("x * a", lambda a: Eltwise("linear", a)),
+    Activation("x / a", lambda a: Eltwise("linear", 1 / a) if a else None),
+    Activation("x + a", lambda a: Eltwise("linear", 1.0, a)),
+    Activation("x - a", lambda a: Eltwise("linear", 1.0, -a)),
+    Activation("a - x", lambda a: Eltwise("linear", -1.0, a)),
+)
+
+Made = Mapping[Tensor, Primitive]
+_COMMUTE = ("Add", "Mul", "Max", "Min")
+_OPERATORS = {ast.Add: "Add", ast.Sub: "Sub", ast.Mult: "Mul", ast.Div: "Div", ast.Pow: "Pow"}
+
+
+def activation(t: Tensor, made: Made, carried: frozenset[Tensor]) -> tuple[Eltwise, Tensor] | None:
+    """The post-op that computes `t` and the tensor that it is applied to, one of `carried`."""
+    for row in _rows(made[t].op):
+        for found in _match(row.pattern, t, made, {}):
+            x = found.pop("x")
+            post_op = row.post_op(**found) if x in carried else None
+            if post_op is not None:
+                return post_op, x
+    return None
+
+
+def _rows(op: str) -> tuple[Activation, ...]:
+    """The rows whose outermost primitive is `op`."""
+    if not _BY_OP:
+        for row in ACTIVATIONS:
+            name = _call(row.pattern)[0]
+            _BY_OP[name] = (*_BY_OP.get(name, ()), row)
+    return _BY_OP.get(op, ())
+
+
+_BY_OP: dict[str, tuple[Activation, ...]] = {}
+
+
+def _call(pattern: ast.expr) -> tuple[str, tuple[ast.expr, ...]]:
+    """Primitive name and operands of an operator or call in a pattern."""
+    match pattern:
+        case ast.BinOp(left, op, right):
+            return _OPERATORS[type(op)], (left, right)
+        case ast.Call(ast.Name(name), args):
+            return name.title().replace("_", ""), tuple(args)
+        case _:
+            raise ValueError(f"not a pattern: {ast.unparse(pattern)}")
+
+
+def _match(pattern: ast.expr, t: Tensor, made: Made, found: Found) -> Iterator[Found]:
+    """Each way to read `t` as `pattern`, as what its names then stand for."""
+    match pattern:
+        case ast.Constant(float() | int() as number):
+            if t.value is not None and math.isclose(t.value, number, rel_tol=1e-6):
+                yield found
+        case ast.Name("x"):
+            if t.value is None and found.get("x", t) == t:
+                yield found | {"x": t}
+        case ast.Name(name):
+            if t.value is not None and found.get(name, t.value) == t.value:
+                yield found | {name: float(t.value)}
+        case _:
+            yield from _match_call(pattern, t, made, found)
+
+
+def _match_call(pattern: ast.expr, t: Tensor, made: Made, found: Found) -> Iterator[Found]:
+    op, wanted = _call(pattern)
+    p = made.get(t)
+    if p is None or p.op != op or len(p.inputs) != len(wanted):
+        return
+    found = found | dict(p.attrs)
+    orders = (p.inputs, p.inputs[::-1]) if op in _COMMUTE else (p.inputs,)
+    for inputs in orders:
+        for first in _match(wanted[0], inputs[0], made, found):
+            if len(wanted) == 1:
+                yield first
+            else:
+                yield from _match(wanted[1], inputs[1], made, first)

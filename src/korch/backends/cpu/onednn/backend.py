@@ -1,0 +1,91 @@
+"""The oneDNN backend: linear cones with post-ops (paper section 5.2, vendor libraries)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from korch.backends.contract import Declined, Kernel
+from korch.backends.cpu.onednn.call import Call, with_bias, with_sum
+from korch.backends.cpu.onednn.convolution import convolution_call, convolution_objection, pointwise_product
+from korch.backends.cpu.onednn.emit import emit
+from korch.backends.cpu.onednn.install import find
+from korch.backends.cpu.onednn.macs import multiply_adds
+from korch.backends.cpu.onednn.matmul import matmul_product, product_calls
+from korch.backends.cpu.onednn.pattern import Binary, Match, match
+from korch.ir import Cone
+from korch.machine import Machine
+
+
+class OneDnn:
+    """One linear primitive, its operands and result seen through strides, and a chain of post-ops.
+
+    Whether oneDNN has a fast implementation is known only to oneDNN: `KERNEL_init` returns a status other than 0
+    where it has none (KORCH_DNNL_REFERENCE, or dnnl_unimplemented), and such a kernel is no candidate.
+    """
+
+    name = "onednn"
+
+    @property
+    def version(self) -> str:
+        return find().version
+
+    def declines(self, cone: Cone) -> Declined | None:
+        m = match(cone)
+        if isinstance(m, Declined):
+            return m
+        if m.linear.op == "MatMul":
+            return None if product_calls(matmul_product(m), "") else Declined("a matrix has no dense axis")
+        objection = convolution_objection(m)
+        return Declined(objection) if objection else None
+
+    def bound(self, cone: Cone, machine: Machine) -> float:
+        """Arithmetic at peak, or every element that is seen moved once at the best bandwidth."""
+        m = _matched(cone)
+        return machine.roofline(2 * multiply_adds(m.linear), 4 * (_elements_read(m) + cone.root.size))
+
+    def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
+        """One kernel a form of the call; the threads are those that OpenMP has when the kernel is initialised."""
+        m = _matched(cone)
+        macs = multiply_adds(m.linear)
+        return tuple(_kernel(cone, call, macs) for call in _calls(m))
+
+
+BACKEND = OneDnn()
+
+
+def _matched(cone: Cone) -> Match:
+    m = match(cone)
+    assert not isinstance(m, Declined), f"declined: {m.reason}"
+    return m
+
+
+def _elements_read(m: Match) -> int:
+    """Elements of leaves that the call sees, each buffer counted once."""
+    views = [m.x, m.w, *(op.operand for op in m.post_ops if isinstance(op, Binary))]
+    seen: dict[int, int] = {}
+    for v in views:
+        seen[v.leaf] = max(seen.get(v.leaf, 0), v.distinct)
+    return sum(seen.values())
+
+
+def _calls(m: Match) -> Iterator[Call]:
+    for call in map(with_bias, _plain_calls(m)):
+        yield call
+        summed = with_sum(call)
+        if summed:
+            yield summed
+
+
+def _plain_calls(m: Match) -> Iterator[Call]:
+    if m.linear.op == "MatMul":
+        yield from product_calls(matmul_product(m), "matmul")
+        return
+    yield convolution_call(m)
+    product = pointwise_product(m)
+    if product:
+        yield from product_calls(product, "matmul")
+
+
+def _kernel(cone: Cone, call: Call, macs: int) -> Kernel:
+    return Kernel(cone, OneDnn.name, emit(cone, call, macs), variant=call.form, headers=("korch_dnnl.h",),
+                  libraries=("dnnl",))  # fmt: skip

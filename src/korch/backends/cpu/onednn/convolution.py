@@ -1,0 +1,109 @@
+"""Convolutions and transposed convolutions as oneDNN calls, pointwise ones also as matrix products."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from korch.backends.cpu.onednn.call import Call, PostOps, Window
+from korch.backends.cpu.onednn.matmul import Product
+from korch.backends.cpu.onednn.pattern import Binary, Match
+from korch.backends.cpu.onednn.views import Shape, View, inverse
+from korch.ir import Primitive
+
+
+def convolution_objection(m: Match) -> str | None:
+    """Why oneDNN cannot run this (transposed) convolution; None if it can."""
+    if not m.x.is_dense:
+        return "the convolution's input is a strided view; oneDNN wants it dense"
+    if not m.w_const and not m.w.is_dense:
+        return "the convolution's weights are computed and strided; oneDNN wants them dense"
+    if min(m.linear.attr("pads")) < 0:
+        return "the convolution has negative pads"
+    return None
+
+
+def convolution_call(m: Match) -> Call:
+    """oneDNN's own convolution; axes become [N, C, spatial...] whatever lies in memory."""
+    order = _memory_order(m)
+    transposed = m.linear.op == "ConvTranspose"
+    weights = (_transposed_weights if transposed else _weights)(m.w, m.linear.attr("group"))
+    kind = "deconv" if transposed else "conv"
+    return Call(kind, _logical(m.x, order), weights, _logical(m.output, order), _logical_ops(m.post_ops, order), order,
+                pack_weights=m.w_const, window=_window(m), form=kind)  # fmt: skip
+
+
+def _memory_order(m: Match) -> Shape:
+    """The logical axes [N, C, spatial...] in the order in which the primitive's tensors have them."""
+    rank = len(m.x.shape)
+    return (0, *range(2, rank), 1) if m.linear.attr("channels_last") else tuple(range(rank))
+
+
+def _logical(view: View, order: Shape) -> View:
+    return view.transpose(inverse(order))
+
+
+def _logical_ops(post_ops: PostOps, order: Shape) -> PostOps:
+    return tuple(replace(op, operand=_logical(op.operand, order)) if isinstance(op, Binary) else op for op in post_ops)
+
+
+def _weights(w: View, groups: int) -> View:
+    """[O, I/g, k...] as oneDNN has it: [g, O/g, I/g, k...] where there are groups."""
+    return w if groups == 1 else _grouped(w, groups)
+
+
+def _transposed_weights(w: View, groups: int) -> View:
+    """ONNX's [I, O/g, k...] as [O, I, k...] or [g, O/g, I/g, k...]."""
+    if groups == 1:
+        return w.transpose((1, 0, *range(2, len(w.shape))))
+    return _grouped(w, groups).transpose((0, 2, 1, *range(3, len(w.shape) + 1)))
+
+
+def _grouped(w: View, groups: int) -> View:
+    """The first axis split into groups, which strides can always say."""
+    shape = (groups, w.shape[0] // groups, *w.shape[1:])
+    return replace(w, shape=shape, strides=(w.strides[0] * shape[1], *w.strides))
+
+
+def _window(m: Match) -> Window:
+    """The pads behind the data follow from the shapes (transposed convolutions may be told any output length)."""
+    p, k = m.linear, len(m.x.shape) - 2
+    strides, dilations, begin = p.attr("strides"), p.attr("dilations"), tuple(p.attr("pads")[:k])
+    if p.op == "Conv":
+        return Window(strides, dilations, begin, tuple(p.attr("pads")[k:]))
+    order = _memory_order(m)
+    ins, outs = (_logical(v, order).shape[2:] for v in (m.x, m.output))
+    reach = [(i - 1) * s + (n - 1) * d + 1 for i, s, n, d in zip(ins, strides, m.w.shape[2:], dilations, strict=True)]
+    end = tuple(r - b - o for r, b, o in zip(reach, begin, outs, strict=True))
+    return Window(strides, dilations, begin, end)
+
+
+def pointwise_product(m: Match) -> Product | None:
+    """A 1x1 convolution as a matrix product; None where it is none."""
+    if not _is_pointwise(m.linear):
+        return None
+    w = m.w.reshape(m.w.shape[:2])
+    if w is None:
+        return None
+    return _channels_last_product(m, w) if m.linear.attr("channels_last") else _channels_first_product(m, w)
+
+
+def _is_pointwise(p: Primitive) -> bool:
+    still = set(p.attr("strides")) == {1} and not any(p.attr("pads")) and p.attr("group") == 1
+    return p.op == "Conv" and still and set(p.inputs[1].shape[2:]) == {1}
+
+
+def _channels_last_product(m: Match, w: View) -> Product:
+    """[N, ..., W, C] x [C, O]"""
+    w = w.transpose((1, 0)).broadcast((*m.x.shape[:-2], w.shape[1], w.shape[0]))
+    return Product(m.x, w, m.output, m.post_ops, b_const=m.w_const, a_const=m.x_const)
+
+
+def _channels_first_product(m: Match, w: View) -> Product | None:
+    """[O, C] x [N, C, positions]"""
+    def flat(v: View) -> View | None:
+        return v.reshape((*v.shape[:2], math.prod(v.shape[2:])))
+
+    w = w.broadcast((m.x.shape[0], *w.shape))
+    product = Product(w, m.x, m.output, m.post_ops, b_const=m.x_const, a_const=m.w_const)
+    return product.seen(lambda v: v, flat, flat)

@@ -1,0 +1,107 @@
+"""The C text of a call: a `korch_dnnl_call` with every number in it, and the three entry points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from korch.backends.cpu.onednn.activations import Eltwise
+from korch.backends.cpu.onednn.call import Call, Sum
+from korch.backends.cpu.onednn.pattern import Binary
+from korch.backends.cpu.onednn.views import OUT, Shape, View
+from korch.ir import Cone
+
+REFERENCE_MACS = 1 << 20
+"""oneDNN's reference loops run at about 1 GFLOP/s: fine for tiny products, hopeless for any other."""
+
+_ENTRY_POINTS = """
+static int KERNEL_init(void **state, const void *const *in) { return korch_dnnl_init(state, &KERNEL_call, in); }
+
+static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
+    (void)workspace;
+    korch_dnnl_run(state, in, out);
+}
+
+static void KERNEL_free(void *state) { korch_dnnl_free(state); }
+"""
+
+
+def emit(cone: Cone, call: Call, macs: int) -> str:
+    """C source of the kernel (see `contract.py`); needs korch_dnnl.h."""
+    comment = "\n".join(f"// {line}" for line in str(cone).splitlines())
+    return f"{comment}\nstatic const korch_dnnl_call KERNEL_call = {{\n{_fields(call, macs)}}};\n{_ENTRY_POINTS}"
+
+
+def _fields(call: Call, macs: int) -> str:
+    matrices = call.window is None
+    lines = [
+        f".kind = KORCH_DNNL_{call.kind.upper()}",
+        f".pack_weights = {int(call.pack_weights)}",
+        f".allow_reference = {int(macs <= REFERENCE_MACS)}",
+        f".src = {_view(call.src, _matrix_order(call.src) if matrices else call.order)}",
+        f".weights = {_view(call.weights, _matrix_order(call.weights) if matrices else _plain(call.weights))}",
+        f".bias = {_view(call.bias, _plain(call.bias)) if call.bias else '{.leaf = KORCH_DNNL_ABSENT}'}",
+        f".dst = {_view(call.dst, call.order)}",
+        *_window(call),
+        f".post_op_count = {len(call.post_ops)}",
+        *(f".post_ops[{i}] = {_post_op(op, call.order)}" for i, op in enumerate(call.post_ops)),
+    ]
+    return "".join(f"    {line},\n" for line in lines)
+
+
+def _window(call: Call) -> list[str]:
+    if call.window is None:
+        return []
+    w = call.window
+    return [
+        f".strides = {_list(w.strides)}",
+        f".dilates = {_list(d - 1 for d in w.dilations)}",
+        f".pads_begin = {_list(w.pads_begin)}",
+        f".pads_end = {_list(w.pads_end)}",
+    ]
+
+
+def _post_op(op: Eltwise | Binary | Sum, order: Shape) -> str:
+    match op:
+        case Eltwise(alg, alpha, beta):
+            numbers = f".alpha = {_number(alpha)}, .beta = {_number(beta)}"
+            return f"{{.kind = KORCH_DNNL_ELTWISE, .alg = dnnl_eltwise_{alg}, {numbers}}}"
+        case Binary(alg, operand):
+            return f"{{.kind = KORCH_DNNL_BINARY, .alg = dnnl_binary_{alg}, .arg = {_view(operand, order)}}}"
+        case Sum(operand):
+            return f"{{.kind = KORCH_DNNL_SUM, .arg = {_view(operand, order)}}}"
+
+
+def _view(v: View, order: Shape) -> str:
+    """Broadcast axes have size 1; unit axes get the stride of a dense buffer, by which oneDNN knows layouts."""
+    dims = tuple(n if s else 1 for n, s in zip(v.shape, v.strides, strict=True))
+    strides, step = list(v.strides), 1
+    for axis in reversed(order):
+        strides[axis] = step if dims[axis] == 1 else strides[axis]
+        step = strides[axis] * dims[axis]
+    leaf = "KORCH_DNNL_OUT" if v.leaf == OUT else v.leaf
+    return (
+        f"{{.leaf = {leaf}, .ndims = {len(dims)}, .offset = {v.offset}, "
+        f".dims = {_list(dims)}, .strides = {_list(strides)}}}"
+    )
+
+
+def _plain(v: View) -> Shape:
+    return tuple(range(len(v.shape)))
+
+
+def _matrix_order(v: View) -> Shape:
+    """The last two axes swapped where the matrix lies transposed."""
+    order = _plain(v)
+    return order if v.strides[-1] == 1 or v.shape[-1] == 1 else (*order[:-2], order[-1], order[-2])
+
+
+def _list(numbers: Iterable[int]) -> str:
+    return "{" + ", ".join(map(str, numbers)) + "}"
+
+
+def _number(x: float) -> str:
+    """A float literal that C reads back as the same float32."""
+    if math.isinf(x):
+        return "INFINITY" if x > 0 else "-INFINITY"
+    return f"{float(x)!r}f"

@@ -1,0 +1,57 @@
+"""Where the installed oneDNN is, asked of the installed distributions (paths differ between kinds of environment)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path, PurePath
+
+from korch.errors import BackendError
+
+LIBRARY = "onednn-cpu-gomp"
+HEADERS = "onednn-devel-cpu-gomp"
+
+
+@dataclass(frozen=True, slots=True)
+class Install:
+    """An installed oneDNN: the folder of `oneapi/dnnl/dnnl.h`, the library file, and its version."""
+
+    include: Path
+    library: Path
+    version: str
+
+    @property
+    def compile_flags(self) -> tuple[str, ...]:
+        return (f"-I{self.include}", f"-I{Path(__file__).parent}")
+
+    @property
+    def link_flags(self) -> tuple[str, ...]:
+        """The library is found again at run time where it was found at link time."""
+        folder = self.library.parent
+        return (f"-L{folder}", f"-Wl,-rpath,{folder}", f"-l:{self.library.name}")
+
+
+@cache
+def find() -> Install:
+    """The installed library and headers; BackendError where one is missing."""
+    library = _locate(LIBRARY, lambda f: f.name == "libdnnl.so.3")
+    header = _locate(HEADERS, lambda f: f.parts[-3:] == ("oneapi", "dnnl", "dnnl.h"))
+    return Install(header.parents[2], library, f"{LIBRARY} {_distribution(LIBRARY).version}")
+
+
+def _distribution(name: str) -> Distribution:
+    try:
+        return distribution(name)
+    except PackageNotFoundError:
+        raise BackendError(f"oneDNN is not installed: pip install {LIBRARY} {HEADERS} (x86-64 Linux)") from None
+
+
+def _locate(name: str, wanted: Callable[[PurePath], bool]) -> Path:
+    """The real path of a file that distribution `name` installed."""
+    for f in _distribution(name).files or ():
+        path = Path(str(f.locate())).resolve()
+        if wanted(f) and path.is_file():
+            return path
+    raise BackendError(f"the distribution {name} lacks the file Korch needs: pip install --force-reinstall {name}")

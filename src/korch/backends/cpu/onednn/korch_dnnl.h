@@ -1,0 +1,287 @@
+// One oneDNN primitive with its post-ops, described by data: generated kernels fill in a `korch_dnnl_call`, and the
+// functions here create, run and free it. Included once in a linked program, after korch_rt.h.
+//
+// Every operand is a strided view of a leaf's buffer (or of the output), so layouts and transpositions are only
+// numbers. Status codes are oneDNN's `dnnl_status_t`, and KORCH_DNNL_REFERENCE.
+#ifndef KORCH_DNNL_H
+#define KORCH_DNNL_H
+
+#include <oneapi/dnnl/dnnl.h>
+
+enum { KORCH_DNNL_MAX_POST_OPS = 16, KORCH_DNNL_MAX_ARGS = KORCH_DNNL_MAX_POST_OPS + 5 };
+enum { KORCH_DNNL_REFERENCE = 64 };  // oneDNN has nothing better than its unoptimised reference loops
+enum { KORCH_DNNL_ABSENT = -2, KORCH_DNNL_OUT = -1 };  // what a view can name instead of a leaf
+
+typedef enum { KORCH_DNNL_CONV, KORCH_DNNL_DECONV, KORCH_DNNL_MATMUL } korch_dnnl_kind;
+typedef enum { KORCH_DNNL_ELTWISE, KORCH_DNNL_BINARY, KORCH_DNNL_SUM } korch_dnnl_post_op_kind;
+
+// float32 elements of buffer `leaf`, from `offset` on; strides count elements; a broadcast axis has size 1.
+typedef struct {
+    int leaf, ndims;
+    int64_t offset;
+    dnnl_dims_t dims, strides;
+} korch_dnnl_view;
+
+typedef struct {
+    korch_dnnl_post_op_kind kind;
+    dnnl_alg_kind_t alg;
+    float alpha, beta;     // of an eltwise
+    korch_dnnl_view arg;   // of a binary; of a sum: what `out` holds before the primitive runs
+} korch_dnnl_post_op;
+
+typedef struct {
+    korch_dnnl_kind kind;
+    int pack_weights;     // weights are constant: init reorders them into the layout that oneDNN likes best
+    int allow_reference;  // take oneDNN's reference loops where there is nothing better
+    int implementation;   // which of the implementations that oneDNN offers, best first
+    korch_dnnl_view src, weights, bias, dst;
+    dnnl_dims_t strides, dilates, pads_begin, pads_end;  // of convolutions; dilates as oneDNN counts them, from 0
+    int post_op_count;
+    korch_dnnl_post_op post_ops[KORCH_DNNL_MAX_POST_OPS];
+} korch_dnnl_call;
+
+// An execution argument whose buffer comes with each run.
+typedef struct {
+    dnnl_memory_t memory;
+    int leaf;
+    int64_t offset;
+} korch_dnnl_slot;
+
+typedef struct {
+    dnnl_primitive_t primitive;
+    int arg_count, slot_count;
+    dnnl_exec_arg_t args[KORCH_DNNL_MAX_ARGS];
+    korch_dnnl_slot slots[KORCH_DNNL_MAX_ARGS];
+    int sum_leaf;  // copied to the output before each run, or KORCH_DNNL_ABSENT
+    size_t sum_bytes;
+    void *packed_weights, *scratchpad;
+} korch_dnnl_state;
+
+static dnnl_engine_t korch_dnnl_engine;
+static dnnl_stream_t korch_dnnl_stream;
+
+#define KORCH_DNNL_TRY(call)                          \
+    do {                                              \
+        int korch_status_ = (call);                   \
+        if (korch_status_) return korch_status_;      \
+    } while (0)
+
+static int korch_dnnl_start(void) {
+    int status = dnnl_success;
+#pragma omp critical(korch_dnnl)
+    if (!korch_dnnl_stream) {
+        status = dnnl_engine_create(&korch_dnnl_engine, dnnl_cpu, 0);
+        if (!status) status = dnnl_stream_create(&korch_dnnl_stream, korch_dnnl_engine, dnnl_stream_default_flags);
+    }
+    return status;
+}
+
+static int korch_dnnl_describe(dnnl_memory_desc_t *md, const korch_dnnl_view *v) {
+    return dnnl_memory_desc_create_with_strides(md, v->ndims, v->dims, dnnl_f32, v->strides);
+}
+
+static int korch_dnnl_describe_any(dnnl_memory_desc_t *md, const korch_dnnl_view *v) {
+    return dnnl_memory_desc_create_with_tag(md, v->ndims, v->dims, dnnl_f32, dnnl_format_tag_any);
+}
+
+static int korch_dnnl_append(dnnl_post_ops_t list, const korch_dnnl_post_op *op) {
+    if (op->kind == KORCH_DNNL_ELTWISE) return dnnl_post_ops_append_eltwise(list, op->alg, op->alpha, op->beta);
+    if (op->kind == KORCH_DNNL_SUM) return dnnl_post_ops_append_sum(list, 1.0f, 0, dnnl_f32);
+    dnnl_memory_desc_t md = NULL;
+    int status = korch_dnnl_describe(&md, &op->arg);
+    if (!status) status = dnnl_post_ops_append_binary(list, op->alg, md);
+    dnnl_memory_desc_destroy(md);
+    return status;
+}
+
+static int korch_dnnl_attributes(dnnl_primitive_attr_t *attr, const korch_dnnl_call *call) {
+    dnnl_post_ops_t list = NULL;
+    int status = dnnl_primitive_attr_create(attr);
+    if (!status) status = dnnl_primitive_attr_set_scratchpad_mode(*attr, dnnl_scratchpad_mode_user);
+    if (!status) status = dnnl_post_ops_create(&list);
+    for (int i = 0; !status && i < call->post_op_count; ++i) status = korch_dnnl_append(list, &call->post_ops[i]);
+    if (!status) status = dnnl_primitive_attr_set_post_ops(*attr, list);
+    dnnl_post_ops_destroy(list);
+    return status;
+}
+
+typedef struct {
+    dnnl_memory_desc_t src, weights, bias, dst;
+    dnnl_primitive_attr_t attr;
+} korch_dnnl_description;
+
+static int korch_dnnl_describe_call(korch_dnnl_description *d, const korch_dnnl_call *call) {
+    KORCH_DNNL_TRY(korch_dnnl_describe(&d->src, &call->src));
+    KORCH_DNNL_TRY((call->pack_weights ? korch_dnnl_describe_any : korch_dnnl_describe)(&d->weights, &call->weights));
+    if (call->bias.leaf != KORCH_DNNL_ABSENT) KORCH_DNNL_TRY(korch_dnnl_describe(&d->bias, &call->bias));
+    KORCH_DNNL_TRY(korch_dnnl_describe(&d->dst, &call->dst));
+    return korch_dnnl_attributes(&d->attr, call);
+}
+
+static void korch_dnnl_forget(korch_dnnl_description *d) {
+    dnnl_memory_desc_destroy(d->src);
+    dnnl_memory_desc_destroy(d->weights);
+    dnnl_memory_desc_destroy(d->bias);
+    dnnl_memory_desc_destroy(d->dst);
+    dnnl_primitive_attr_destroy(d->attr);
+}
+
+static int korch_dnnl_select(dnnl_primitive_desc_t *pd, const korch_dnnl_call *c, const korch_dnnl_description *d) {
+    switch (c->kind) {
+        case KORCH_DNNL_CONV:
+            return dnnl_convolution_forward_primitive_desc_create(
+                pd, korch_dnnl_engine, dnnl_forward_inference, dnnl_convolution_direct, d->src, d->weights, d->bias,
+                d->dst, c->strides, c->dilates, c->pads_begin, c->pads_end, d->attr);
+        case KORCH_DNNL_DECONV:
+            return dnnl_deconvolution_forward_primitive_desc_create(
+                pd, korch_dnnl_engine, dnnl_forward_inference, dnnl_deconvolution_direct, d->src, d->weights, d->bias,
+                d->dst, c->strides, c->dilates, c->pads_begin, c->pads_end, d->attr);
+        default:
+            return dnnl_matmul_primitive_desc_create(pd, korch_dnnl_engine, d->src, d->weights, d->bias, d->dst,
+                                                     d->attr);
+    }
+}
+
+static int korch_dnnl_is_reference(const_dnnl_primitive_desc_t pd) {
+    const char *name = "";
+    dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name);
+    return strncmp(name, "ref", 3) == 0;
+}
+
+static int korch_dnnl_choose(dnnl_primitive_desc_t *pd, const korch_dnnl_call *call) {
+    korch_dnnl_description d = {0};
+    int status = korch_dnnl_describe_call(&d, call);
+    if (!status) status = korch_dnnl_select(pd, call, &d);
+    for (int i = 0; !status && i < call->implementation; ++i) status = dnnl_primitive_desc_next_impl(*pd);
+    if (!status && !call->allow_reference && korch_dnnl_is_reference(*pd)) status = KORCH_DNNL_REFERENCE;
+    korch_dnnl_forget(&d);
+    return status;
+}
+
+// Adds an execution argument; the state owns the memory object.
+static int korch_dnnl_argument(korch_dnnl_state *s, int name, const_dnnl_memory_desc_t md, void *data) {
+    dnnl_memory_t memory = NULL;
+    KORCH_DNNL_TRY(dnnl_memory_create(&memory, md, korch_dnnl_engine, data));
+    s->args[s->arg_count++] = (dnnl_exec_arg_t){name, memory};
+    return dnnl_success;
+}
+
+static int korch_dnnl_bind(korch_dnnl_state *s, int name, const_dnnl_memory_desc_t md, const korch_dnnl_view *view) {
+    KORCH_DNNL_TRY(korch_dnnl_argument(s, name, md, DNNL_MEMORY_NONE));
+    s->slots[s->slot_count++] = (korch_dnnl_slot){s->args[s->arg_count - 1].memory, view->leaf, view->offset};
+    return dnnl_success;
+}
+
+static int korch_dnnl_bind_operand(korch_dnnl_state *s, const_dnnl_primitive_desc_t pd, int name,
+                                   const korch_dnnl_view *view) {
+    return korch_dnnl_bind(s, name, dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, name), view);
+}
+
+static int korch_dnnl_bind_post_ops(korch_dnnl_state *s, const_dnnl_primitive_desc_t pd, const korch_dnnl_call *c) {
+    for (int i = 0; i < c->post_op_count; ++i) {
+        const korch_dnnl_post_op *op = &c->post_ops[i];
+        int name = DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1;
+        if (op->kind == KORCH_DNNL_BINARY) KORCH_DNNL_TRY(korch_dnnl_bind_operand(s, pd, name, &op->arg));
+        if (op->kind == KORCH_DNNL_SUM) s->sum_leaf = op->arg.leaf;
+    }
+    s->sum_bytes = dnnl_memory_desc_get_size(dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0));
+    return dnnl_success;
+}
+
+static int korch_dnnl_allocate(void **buffer, size_t bytes) {
+    return posix_memalign(buffer, 64, bytes ? bytes : 64) ? dnnl_out_of_memory : dnnl_success;
+}
+
+static int korch_dnnl_reorder(dnnl_memory_t from, const_dnnl_memory_desc_t from_md, dnnl_memory_t to,
+                              const_dnnl_memory_desc_t to_md) {
+    dnnl_primitive_desc_t pd = NULL;
+    dnnl_primitive_t reorder = NULL;
+    int status = dnnl_reorder_primitive_desc_create(&pd, from_md, korch_dnnl_engine, to_md, korch_dnnl_engine, NULL);
+    if (!status) status = dnnl_primitive_create(&reorder, pd);
+    dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
+    if (!status) status = dnnl_primitive_execute(reorder, korch_dnnl_stream, 2, args);
+    dnnl_primitive_destroy(reorder);
+    dnnl_primitive_desc_destroy(pd);
+    return status;
+}
+
+// Constant weights, reordered once into memory that the state owns.
+static int korch_dnnl_pack(korch_dnnl_state *s, const_dnnl_primitive_desc_t pd, const korch_dnnl_view *view,
+                           const void *const *in) {
+    const_dnnl_memory_desc_t packed = dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
+    KORCH_DNNL_TRY(korch_dnnl_allocate(&s->packed_weights, dnnl_memory_desc_get_size(packed)));
+    KORCH_DNNL_TRY(korch_dnnl_argument(s, DNNL_ARG_WEIGHTS, packed, s->packed_weights));
+    dnnl_memory_desc_t plain = NULL;
+    dnnl_memory_t from = NULL;
+    int status = korch_dnnl_describe(&plain, view);
+    if (!status)
+        status = dnnl_memory_create(&from, plain, korch_dnnl_engine, (float *)in[view->leaf] + view->offset);
+    if (!status) status = korch_dnnl_reorder(from, plain, s->args[s->arg_count - 1].memory, packed);
+    dnnl_memory_destroy(from);
+    dnnl_memory_desc_destroy(plain);
+    return status;
+}
+
+static int korch_dnnl_build(korch_dnnl_state *s, const_dnnl_primitive_desc_t pd, const korch_dnnl_call *call,
+                            const void *const *in) {
+    KORCH_DNNL_TRY(dnnl_primitive_create(&s->primitive, pd));
+    KORCH_DNNL_TRY(korch_dnnl_bind_operand(s, pd, DNNL_ARG_SRC, &call->src));
+    if (call->pack_weights)
+        KORCH_DNNL_TRY(korch_dnnl_pack(s, pd, &call->weights, in));
+    else
+        KORCH_DNNL_TRY(korch_dnnl_bind_operand(s, pd, DNNL_ARG_WEIGHTS, &call->weights));
+    if (call->bias.leaf != KORCH_DNNL_ABSENT)
+        KORCH_DNNL_TRY(korch_dnnl_bind_operand(s, pd, DNNL_ARG_BIAS, &call->bias));
+    KORCH_DNNL_TRY(korch_dnnl_bind_operand(s, pd, DNNL_ARG_DST, &call->dst));
+    KORCH_DNNL_TRY(korch_dnnl_bind_post_ops(s, pd, call));
+    const_dnnl_memory_desc_t scratch = dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
+    KORCH_DNNL_TRY(korch_dnnl_allocate(&s->scratchpad, dnnl_memory_desc_get_size(scratch)));
+    return korch_dnnl_argument(s, DNNL_ARG_SCRATCHPAD, scratch, s->scratchpad);
+}
+
+static void korch_dnnl_free(void *state) {
+    korch_dnnl_state *s = state;
+    if (!s) return;
+    for (int i = 0; i < s->arg_count; ++i) dnnl_memory_destroy(s->args[i].memory);
+    dnnl_primitive_destroy(s->primitive);
+    free(s->packed_weights);
+    free(s->scratchpad);
+    free(s);
+}
+
+// Creates the primitive for the threads that OpenMP has now. `in` has the constant leaves. 0 = ok; else *state is NULL.
+static int korch_dnnl_init(void **state, const korch_dnnl_call *call, const void *const *in) {
+    *state = NULL;
+    KORCH_DNNL_TRY(korch_dnnl_start());
+    dnnl_primitive_desc_t pd = NULL;
+    korch_dnnl_state *s = calloc(1, sizeof *s);
+    if (!s) return dnnl_out_of_memory;
+    s->sum_leaf = KORCH_DNNL_ABSENT;
+    int status = korch_dnnl_choose(&pd, call);
+    if (!status) status = korch_dnnl_build(s, pd, call, in);
+    dnnl_primitive_desc_destroy(pd);
+    if (status)
+        korch_dnnl_free(s);
+    else
+        *state = s;
+    return status;
+}
+
+static void korch_dnnl_copy(char *out, const char *in, size_t bytes) {
+    enum { CHUNK = 1 << 16 };
+#pragma omp parallel for schedule(static) if (bytes > 4 * CHUNK)
+    for (size_t at = 0; at < bytes; at += CHUNK) memcpy(out + at, in + at, bytes - at < CHUNK ? bytes - at : CHUNK);
+}
+
+static void korch_dnnl_run(void *state, const void *const *in, void *out) {
+    korch_dnnl_state *s = state;
+    for (int i = 0; i < s->slot_count; ++i) {
+        const korch_dnnl_slot *slot = &s->slots[i];
+        float *base = slot->leaf == KORCH_DNNL_OUT ? out : (float *)in[slot->leaf];
+        dnnl_memory_set_data_handle(slot->memory, base + slot->offset);
+    }
+    if (s->sum_leaf != KORCH_DNNL_ABSENT) korch_dnnl_copy(out, in[s->sum_leaf], s->sum_bytes);
+    dnnl_primitive_execute(s->primitive, korch_dnnl_stream, s->arg_count, s->args);
+}
+
+#endif

@@ -1,0 +1,87 @@
+"""Builds one oneDNN kernel into a library of its own and runs it: what the tests of the backend stand on."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from korch.backends.contract import Kernel
+import korch.backends.cpu
+from korch.backends.cpu.onednn.install import find
+from korch.ir import Cone, Value
+
+RUNTIME = Path(korch.backends.cpu.__path__[0]) / "runtime"
+GUARD = 64
+"""Floats behind every output that a kernel must leave alone."""
+
+
+class Refused(Exception):
+    """KERNEL_init returned this status."""
+
+
+def cone_of(value: Value) -> Cone:
+    return Cone.of(value.builder.graph([("y", value)]).primitives)
+
+
+def random_leaves(cone: Cone, constants: dict[str, np.ndarray], seed: int = 0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [constants[t.name] if t.const else rng.uniform(-2, 2, t.shape).astype(t.dtype) for t in cone.leaves]
+
+
+def run_kernel(kernel: Kernel, leaves: Sequence[np.ndarray], folder: Path, runs: int = 2) -> np.ndarray:
+    """The output of the last of `runs` runs; the output is full of NaN before each."""
+    library = _compile(kernel, folder)
+    inputs = [_aligned(x) for x in leaves]
+    state = ctypes.c_void_p()
+    constants = _pointers(x if t.const else None for t, x in zip(kernel.cone.leaves, inputs, strict=True))
+    status = library.init(ctypes.byref(state), constants)
+    if status:
+        raise Refused(status)
+    size = kernel.cone.root.size
+    for _ in range(runs):
+        out = _aligned(np.full(size + GUARD, np.nan, np.float32))
+        library.run(state, _pointers(inputs), ctypes.c_void_p(out.ctypes.data), None)
+        assert np.isnan(out[size:]).all(), "wrote behind its output"
+    library.free(state)
+    return out[:size].reshape(kernel.cone.root.shape)
+
+
+def tolerance(cone: Cone, expected: np.ndarray) -> float:
+    """Float32 rounding of a sum of K products, each at most the largest output; post-ops a few units more."""
+    w = cone.linear[0].inputs[1]
+    length = w.shape[-2] if cone.linear[0].op == "MatMul" else w.size // min(w.shape[:2])
+    return float(np.finfo(np.float32).eps * (length + 32) * max(1.0, np.abs(expected).max()))
+
+
+def _compile(kernel: Kernel, folder: Path) -> ctypes.CDLL:
+    source, library = folder / "kernel.c", folder / "kernel.so"
+    entry = "int init(void **s, const void *const *in) { return K_init(s, in); }\n" \
+            "void run(void *s, const void *const *in, void *o, void *w) { K_run(s, in, o, w); }\n" \
+            "void free_state(void *s) { K_free(s); }\n"  # fmt: skip
+    body = kernel.source.replace("KERNEL_", "K_")
+    source.write_text(f'#include "korch_rt.h"\n#include "korch_dnnl.h"\n{body}\n{entry}')
+    install = find()
+    flags = ["-O1", "-std=gnu11", "-fopenmp", "-shared", "-fPIC", "-Wall", "-Werror", "-Wno-unused-function"]
+    include = f"-I{RUNTIME}"
+    command = ["gcc", *flags, include, *install.compile_flags, str(source), "-o", str(library), *install.link_flags]
+    subprocess.run(command, check=True)
+    loaded = ctypes.CDLL(str(library))
+    loaded.free = loaded.free_state
+    return loaded
+
+
+def _aligned(x: np.ndarray) -> np.ndarray:
+    raw = np.empty(x.nbytes + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    y = raw[start : start + x.nbytes].view(x.dtype).reshape(x.shape)
+    y[...] = x
+    return y
+
+
+def _pointers(arrays) -> ctypes.Array:
+    values = [None if x is None else x.ctypes.data for x in arrays]
+    return (ctypes.c_void_p * max(len(values), 1))(*values)
