@@ -56,7 +56,7 @@ def evaluate_primitive(p: Primitive, inputs: Sequence[Array], precision: str = "
         return x[np.ix_(*part)] if x.ndim else x
 
     y = p.spec.evaluate(p, whole(p.output.shape), pull)
-    return np.ascontiguousarray(y.astype(precision) if y.dtype.kind == "f" else y)
+    return np.asarray(y.astype(precision) if y.dtype.kind == "f" else y, order="C")
 
 
 def _ordered(part: Region) -> bool:

@@ -34,7 +34,7 @@ class Writer:
 
     def const(self, value: Array) -> str:
         name = f"constant_{len(self.initializers)}__"
-        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        self.initializers.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name
 
     def opaque(
@@ -61,7 +61,7 @@ def _model(
     for name_out, t in outputs:
         if name_out != t.name:
             writer.node("Identity", [t.name], name_out)
-    weights = [numpy_helper.from_array(np.ascontiguousarray(x), n) for n, x in constants.items()]
+    weights = [numpy_helper.from_array(np.asarray(x, order="C"), n) for n, x in constants.items()]
     graph = helper.make_graph(writer.nodes, name, [_info(t) for t in inputs],
                               [_info(t, n) for n, t in outputs], [*weights, *writer.initializers])  # fmt: skip
     opsets = [helper.make_opsetid("", OPSET)] + [helper.make_opsetid(d, 1) for d in sorted(writer.domains) if d]
