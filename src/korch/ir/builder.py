@@ -116,7 +116,7 @@ class Builder:
     def op(self, op: str, *inputs: Value | float | int | bool, **attrs: Any) -> Value:
         """Adds a primitive (or finds the equal one, or its constant value) and returns its output.
 
-        Python numbers become constants of the first tensor operand's dtype.
+        Python numbers become constants of the dtype of the first operand that is not bool.
         """
         operands = self._operands(inputs)
         frozen = freeze(attrs)
@@ -155,7 +155,8 @@ class Builder:
         return Graph(self.name, whole.inputs, ends, whole.output_names, primitives, constants)
 
     def _operands(self, inputs: Sequence[Value | float | int | bool]) -> tuple[Tensor, ...]:
-        dtype = next(v.dtype for v in inputs if isinstance(v, Value) and v.dtype != "bool" or isinstance(v, Value))
+        dtypes = [v.dtype for v in inputs if isinstance(v, Value)]
+        dtype = next((d for d in dtypes if d != "bool"), dtypes[0])  # the condition of a Where says nothing
         return tuple(v.tensor if isinstance(v, Value) else self.constant(v, dtype).tensor for v in inputs)
 
     def _fold(self, op: str, inputs: tuple[Tensor, ...], attrs: Attrs, dtype: str, shape: tuple[int, ...]) -> Value:

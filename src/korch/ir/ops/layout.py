@@ -140,9 +140,20 @@ def _pad(p: Primitive, region: Region, pull: Pull) -> Array:
 
 
 def _pad_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    if p.attr("mode") == "wrap":
+        return _wrap_write(p, names[0], emit)
     pads = emit.const(np.asarray(p.attr("pads"), np.int64))
     extra = [emit.const(np.asarray(p.attr("value"), p.output.dtype))] if p.attr("mode") == "constant" else []
     emit.node("Pad", [*names, pads, *extra], p.output.name, mode=p.attr("mode"))
+
+
+def _wrap_write(p: Primitive, name: str, emit: Emit) -> None:
+    """Before opset 19 there is no such mode; a Gather an axis does the same."""
+    x, pads = p.inputs[0], p.attr("pads")
+    longer = [a for a in range(x.rank) if p.output.shape[a] != x.shape[a]]
+    for a in longer:
+        indices, _ = padded_positions(x.shape[a], pads[a], np.arange(p.output.shape[a]), "wrap")
+        name = emit.node("Gather", [name, emit.const(indices)], p.output.name if a == longer[-1] else None, axis=a)
 
 
 add(Op("Pad", Category.LAYOUT, _pad_infer, _pad, _pad_write))
