@@ -1,0 +1,164 @@
+"""Comparison of runtimes: what enters the race, what is left out and why, and what the result says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+
+from korch.errors import Error, ModelError
+from korch.report.bench import compare, inputs_of, race, relative_error
+from korch.report.peers import Subject, known_peers
+from korch.report.runtime_process import RuntimeFailed
+
+MODEL = """
+<ir_version: 8, opset_import: ["" : 17]>
+doubled (float[2,3] x) => (float[2,3] y) { y = Add(x, x) }
+"""
+
+RUNTIME = """
+import numpy as np
+from korch.report.peers import NotOffered, Peer
+from korch.report.serving import serve
+
+def load(subject, threads):
+    {load}
+    return lambda feeds: [{output}]
+
+serve(Peer("fake", lambda: {available}, load))
+"""
+
+
+@pytest.fixture
+def subject(tmp_path: Path) -> Subject:
+    path = tmp_path / "doubled.onnx"
+    onnx.save(onnx.parser.parse_model(MODEL), path)
+    return Subject(path, ("y",))
+
+
+@pytest.fixture
+def runtime(tmp_path: Path):
+    """Makes a fake runtime: the command that starts it."""
+
+    def make(output: str = "feeds['x'] * 2", load: str = "pass", available: str = "None") -> list[str]:
+        script = tmp_path / f"runtime{len(list(tmp_path.iterdir()))}.py"
+        script.write_text(RUNTIME.format(output=output, load=load, available=available))
+        return [sys.executable, str(script)]
+
+    return make
+
+
+FEEDS = {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}
+
+
+def test_result_says_who_is_best_and_how_far_off_each_is(subject, runtime):
+    commands = {
+        "reference": runtime(),
+        "korch": runtime(),
+        "exact": runtime(),
+        "slow": runtime(load="import time", output="time.sleep(0.02) or feeds['x'] * 2 + 1"),
+    }
+    result = race(commands, subject, FEEDS, threads=1, rounds=1)
+    assert set(result["runtimes"]) == {"korch", "exact", "slow"}
+    assert all(set(figures) == {"median_ms", "min_ms"} for figures in result["runtimes"].values())
+    assert (result["model"], result["threads"], result["rounds"]) == ("doubled", 1, 1)
+    assert result["best_peer"] == "exact"
+    ours, best = (result["runtimes"][name]["median_ms"] for name in ("korch", "exact"))
+    assert result["speedup_vs_best_peer"] == best / ours
+    assert result["errors"] == {"korch": 0.0, "exact": 0.0, "slow": pytest.approx(0.1)}
+    assert result["skipped"] == {}
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ({"available": "'not here'"}, "not here"),
+        ({"load": "raise NotOffered('no such form')"}, "no such form"),
+        ({"load": "raise ValueError('bad node')"}, "ValueError: bad node"),
+        ({"load": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"}, "killed by SIGKILL"),
+        ({"load": "raise SystemExit('gone')"}, "ended with status 1: gone"),
+        ({"output": "feeds['x'][0]"}, "shapes [(3,)]"),
+    ],
+)
+def test_peer_that_fails_is_left_out_with_its_reason(subject, runtime, fault, reason):
+    commands = {"reference": runtime(), "korch": runtime(), "broken": runtime(**fault)}
+    result = race(commands, subject, FEEDS, threads=1, rounds=1)
+    assert reason in result["skipped"]["broken"]
+    assert set(result["runtimes"]) == {"korch"}
+    assert result["best_peer"] is None and result["speedup_vs_best_peer"] is None
+
+
+def test_peer_that_fails_in_the_race_is_left_out(subject, runtime):
+    failing = runtime(load="state = []", output="feeds['x'] * 2 if not state.append(0) and len(state) < 3 else 1 / 0")
+    result = race({"reference": runtime(), "late": failing}, subject, FEEDS, threads=1, rounds=2)
+    assert "ZeroDivisionError" in result["skipped"]["late"]
+    assert result["runtimes"] == {} and result["errors"] == {}
+
+
+def test_korch_failing_is_an_error(subject, runtime):
+    commands = {"reference": runtime(), "korch": runtime(load="raise ValueError('bad archive')")}
+    with pytest.raises(RuntimeFailed, match="bad archive"):
+        race(commands, subject, FEEDS, threads=1, rounds=1)
+
+
+def test_what_a_runtime_prints_does_not_disturb_the_protocol(subject, runtime):
+    noisy = runtime(load="import os; print('hello'); os.write(1, b'there')")
+    result = race({"reference": runtime(), "noisy": noisy}, subject, FEEDS, threads=1, rounds=1)
+    assert set(result["runtimes"]) == {"noisy"}
+
+
+@pytest.mark.parametrize("name", ["onnxruntime", "openvino"])
+def test_installed_peer_agrees_with_the_reference(subject, name):
+    if reason := known_peers()[name].available():
+        pytest.skip(reason)
+    result = compare(subject.onnx, korch_path=None, against=(name,), threads=1, rounds=1)
+    assert result["errors"] == {name: 0.0}
+    assert set(result["runtimes"]) == {name} and result["best_peer"] == name
+
+
+def test_torch_is_left_out_without_a_definition(subject):
+    if reason := known_peers()["torch"].available():
+        pytest.skip(reason)
+    result = compare(subject.onnx, korch_path=None, against=("torch",), threads=1, rounds=1)
+    assert result["skipped"] == {"torch": "no folder of torch definitions was given"}
+
+
+def test_unknown_peer_is_named(subject):
+    with pytest.raises(Error, match="no runtime is named tvm9; there are korch, onnxruntime, openvino"):
+        compare(subject.onnx, korch_path=None, against=("tvm9",), threads=1, rounds=1)
+
+
+def test_inputs_are_seeded_and_typed():
+    text = MODEL.replace("float[2,3] x", "float[2,3] x, int64[4] i, bool[5] b")
+    first, second = (inputs_of(onnx.parser.parse_model(text)) for _ in range(2))
+    assert {name: (a.dtype.name, a.shape) for name, a in first.items()} == {
+        "x": ("float32", (2, 3)),
+        "i": ("int64", (4,)),
+        "b": ("bool", (5,)),
+    }
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+
+
+def test_input_of_open_shape_is_refused_by_name():
+    with pytest.raises(ModelError, match="input x has no fixed shape"):
+        inputs_of(onnx.parser.parse_model(MODEL.replace("float[2,3] x", "float[N,3] x")))
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "error"),
+    [
+        ([1.0, 2.0], [1.0, 4.0], 0.5),
+        ([1.0], [0.0], 1.0),
+        ([np.inf, 3.0], [np.inf, 4.0], 0.25),
+        ([np.nan], [np.nan], 0.0),
+        ([np.nan], [1.0], np.inf),
+        ([1.0], [np.inf], np.inf),
+        ([], [], 0.0),
+    ],
+)
+def test_relative_error(found, expected, error):
+    assert relative_error(np.array(found), np.array(expected)) == error
