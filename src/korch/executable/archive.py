@@ -1,0 +1,203 @@
+"""`model.korch`: one zip with the plan, its graph as ONNX, sources, library and weights; never half-written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import onnx
+
+from korch.errors import ArchiveError
+from korch.executable import manifest, weights
+from korch.executable.link import LIBRARY, RUNTIME, WEIGHTS, Linked
+from korch.executable.memory import plan_memory
+from korch.executable.plan import Plan
+from korch.executable.plan_json import plan_from_json, plan_to_json
+from korch.ir.onnx_write import graph_to_onnx
+
+MANIFEST, PLAN, GRAPH, SOURCES = "manifest.json", "plan.json", "primitives.onnx", "sources/"
+_CHUNK = 1 << 22
+_TIME = (1980, 1, 1, 0, 0, 0)  # equal plans make equal archives
+
+
+def save(path: Path, plan: Plan, linked: Linked, threads: int) -> Path:
+    """Writes the archive beside `path` and moves it there when it is whole; ArchiveError where that fails."""
+    try:
+        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as e:
+        raise ArchiveError(f"cannot write {path}: {e.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _write(file, plan, linked, threads)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(partial, 0o666 & ~_umask())
+        os.replace(partial, path)
+    except BaseException as e:
+        Path(partial).unlink(missing_ok=True)
+        if isinstance(e, OSError):
+            raise ArchiveError(f"cannot write {path}: {e.strerror or e}") from None
+        raise
+    return path
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _write(file: IO[bytes], plan: Plan, linked: Linked, threads: int) -> None:
+    texts = {PLAN: plan_to_json(plan).encode(), GRAPH: _graph(plan).SerializeToString(),
+             **{SOURCES + n: s.encode() for n, s in linked.sources.items()}}  # fmt: skip
+    digests = {n: hashlib.sha256(x).hexdigest() for n, x in texts.items()}
+    digests |= {p.name: _digest(p) for p in (linked.library, linked.weights)}
+    about = manifest.describe(plan, threads, digests)
+    with zipfile.ZipFile(file, "w") as z:
+        z.writestr(_member(MANIFEST), json.dumps(about.to_json(), indent=1))
+        for name, x in texts.items():
+            z.writestr(_member(name, zipfile.ZIP_DEFLATED), x)
+        for p in (linked.library, linked.weights):
+            with p.open("rb") as source, z.open(_member(p.name), "w", force_zip64=True) as target:
+                shutil.copyfileobj(source, target, _CHUNK)
+
+
+def _member(name: str, compression: int = zipfile.ZIP_STORED) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _TIME)
+    info.compress_type = compression
+    info.external_attr = 0o644 << 16
+    return info
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _graph(plan: Plan) -> onnx.ModelProto:
+    """The plan's graph as ONNX, its weights where the weights file has them."""
+    graph = plan.selection()
+    model = graph_to_onnx(replace(graph, constants={}))
+    where = weights.layout(plan.constants)
+    for t, at in zip(plan.constants, where.offsets, strict=True):
+        model.graph.initializer.append(_external(t.name, t.dtype, t.shape, at, t.nbytes))
+    return model
+
+
+def _external(name: str, dtype: str, shape: tuple[int, ...], at: int, size: int) -> onnx.TensorProto:
+    x = onnx.TensorProto(name=name, dims=shape, data_location=onnx.TensorProto.EXTERNAL)
+    x.data_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    for key, value in (("location", WEIGHTS), ("offset", str(at)), ("length", str(size))):
+        x.external_data.add(key=key, value=value)
+    return x
+
+
+def read_manifest(path: Path) -> manifest.Manifest:
+    """What the archive says of itself, without looking at the rest; ArchiveError where it is none."""
+    with _open(path) as z:
+        return _manifest(z, path)
+
+
+def extract(path: Path, folder: Path) -> tuple[Plan, Linked]:
+    """Checks the archive and unpacks its library and weights into `folder`. ArchiveError says what does not fit."""
+    with _open(path) as z:
+        about = _manifest(z, path)
+        manifest.check(about, path)
+        if unknown := set(z.namelist()) ^ {MANIFEST, *about.digests}:
+            raise ArchiveError(f"{path} is damaged: {sorted(unknown)[0]} is missing or was added{_AGAIN}")
+        texts = {n: _text(z, n, about.digests, path) for n in about.digests if n not in (LIBRARY, WEIGHTS)}
+        for name in (LIBRARY, WEIGHTS):
+            _unpack(z, name, about.digests, folder, path)
+    try:
+        plan = plan_from_json(texts[PLAN].decode(), weights.read(folder / WEIGHTS))
+        sources = {n.removeprefix(SOURCES): x.decode() for n, x in texts.items() if n.startswith(SOURCES)}
+        return plan, Linked(folder, plan_memory(plan), sources)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as e:
+        raise ArchiveError(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{_AGAIN}") from None
+
+
+_AGAIN = ": copy it again, or run `korch optimize` again"
+
+
+def _open(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except OSError as e:
+        raise ArchiveError(f"cannot read {path}: {e.strerror or e}") from None
+    except zipfile.BadZipFile as e:
+        raise ArchiveError(f"{path} is not a Korch archive, or cut short ({e}){_AGAIN}") from None
+
+
+def _manifest(z: zipfile.ZipFile, path: Path) -> manifest.Manifest:
+    """The format version is looked at before anything that depends on it."""
+    try:
+        document = json.loads(_bytes(z, MANIFEST, path))
+        if document["format"] != manifest.FORMAT:
+            raise ArchiveError(
+                f"{path} has format {document['format']}, this Korch reads {manifest.FORMAT}: it was written by "
+                f"korch {document.get('korch', 'unknown')}; run `korch optimize` again"
+            )
+        return manifest.Manifest.from_json(document)
+    except (ValueError, KeyError, TypeError) as e:
+        raise ArchiveError(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{_AGAIN}") from None
+
+
+def _bytes(z: zipfile.ZipFile, name: str, path: Path) -> bytes:
+    try:
+        return z.read(name)
+    except (KeyError, zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError) as e:
+        raise ArchiveError(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
+
+
+def _line(e: BaseException) -> str:
+    return (str(e).strip("'\"").splitlines() or [type(e).__name__])[0]
+
+
+def _text(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], path: Path) -> bytes:
+    data = _bytes(z, name, path)
+    if hashlib.sha256(data).hexdigest() != digests[name]:
+        raise ArchiveError(f"{path} is damaged: {name} does not have its digest{_AGAIN}")
+    return data
+
+
+def _unpack(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], folder: Path, path: Path) -> None:
+    """Copies a member to the folder, checking its digest on the way."""
+    digest = hashlib.sha256()
+    try:
+        source = z.open(name)
+    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as e:
+        raise ArchiveError(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
+    try:
+        with source, (folder / name).open("wb") as target:
+            while chunk := source.read(_CHUNK):
+                digest.update(chunk)
+                target.write(chunk)
+    except (zipfile.BadZipFile, zlib.error, EOFError) as e:
+        raise ArchiveError(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
+    except OSError as e:
+        reason = f"{e.strerror or e}; set TMPDIR to a folder with room"
+        raise ArchiveError(f"cannot unpack {path} to {folder}: {reason}") from None
+    if digest.hexdigest() != digests.get(name):
+        raise ArchiveError(f"{path} is damaged: {name} does not have its digest{_AGAIN}")
+
+
+def export(folder: Path, linked: Linked) -> Path:
+    """Writes the files that a C program needs into `folder`, made where it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "korch.h").write_text(RUNTIME.joinpath("korch.h").read_text())
+        shutil.copyfile(linked.library, folder / "libmodel.so")
+        shutil.copyfile(linked.weights, folder / WEIGHTS)
+    except OSError as e:
+        raise ArchiveError(f"cannot export to {folder}: {e.strerror or e}") from None
+    return folder

@@ -1,0 +1,155 @@
+"""Stitches a plan into one native library and its weights file: kernels, tables of buffers and steps, `model.c`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from korch.backends.contract import Kernel
+from korch.backends.libraries import find_libraries
+from korch.backends.program import compose_units
+from korch.backends.toolchain import find_toolchain
+from korch.errors import ArchiveError
+from korch.executable import weights
+from korch.executable.memory import ALIGNMENT, MemoryPlan, Place, Room, plan_memory
+from korch.executable.plan import Plan, Step, check
+from korch.ir.tensor import Tensor
+
+RUNTIME = files("korch.executable").joinpath("runtime")
+LIBRARY, WEIGHTS = "program.so", "weights.safetensors"
+UNIT = 24  # kernels compiled together; the units compile side by side
+Identity = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Linked:
+    """The files of a linked plan in `folder`: the library, the weights and `sources` (C texts by file name)."""
+
+    folder: Path
+    memory: MemoryPlan
+    sources: dict[str, str]
+
+    @property
+    def library(self) -> Path:
+        return self.folder / LIBRARY
+
+    @property
+    def weights(self) -> Path:
+        return self.folder / WEIGHTS
+
+
+def link(plan: Plan, folder: Path) -> Linked:
+    """Writes the library and the weights of `plan` into `folder`.
+
+    Error where the plan is not sound, BackendError where the compiler fails, ArchiveError where the disk is full.
+    """
+    check(plan)
+    memory = plan_memory(plan)
+    try:
+        layout = weights.write(folder / WEIGHTS, plan.constants, plan.graph.constants)
+        digest = weights.checksum(folder / WEIGHTS)
+    except OSError as e:
+        raise ArchiveError(f"cannot write the weights to {folder}: {e.strerror}") from None
+    sources = write_program(plan, memory, layout, digest)
+    libraries = find_libraries(n for s in plan.steps for n in s.kernel.libraries)
+    find_toolchain().compile_library(sources, folder / LIBRARY, libraries, jobs=plan.threads,
+                                     defines=("-fvisibility=hidden",))  # fmt: skip
+    return Linked(folder, memory, sources)
+
+
+def write_program(plan: Plan, memory: MemoryPlan, layout: weights.Layout, digest: int) -> dict[str, str]:
+    """The C texts of the whole program by file name; steps with equal sources share one kernel."""
+    kernels = _native(plan.steps)
+    number = {_identity(k): i for i, k in enumerate(kernels)}
+    units = compose_units(kernels, UNIT)
+    last = list(units)[-1]  # the one with the table of kernels
+    tables = _tables(plan, memory, layout, digest, number)
+    texts = [units[last], _text("korch.h"), _text("tables.h"), tables, _text("model.c")]
+    return {**units, last: "\n".join(texts)}
+
+
+def _text(name: str) -> str:
+    return RUNTIME.joinpath(name).read_text()
+
+
+def _identity(kernel: Kernel) -> Identity:
+    return kernel.source, kernel.headers
+
+
+def _native(steps: Iterable[Step]) -> list[Kernel]:
+    return list({_identity(s.kernel): s.kernel for s in steps if not s.idle and not s.kernel.host}.values())
+
+
+def _tables(
+    plan: Plan, memory: MemoryPlan, layout: weights.Layout, digest: int, number: Mapping[Identity, int]
+) -> str:
+    buffers = [t for s in plan.steps for t in (*s.reads, s.writes)]
+    places = [memory.places[t] for t in buffers]
+    uses = [i for i, p in enumerate(places) if p.room in (Room.INPUT, Room.OUTPUT)]
+    sizes = {
+        "KORCH_THREADS": plan.threads, "KORCH_STEP_COUNT": len(plan.steps), "KORCH_PLACE_COUNT": len(places),
+        "KORCH_INPUT_COUNT": len(plan.graph.inputs), "KORCH_OUTPUT_COUNT": len(plan.graph.outputs),
+        "KORCH_COPY_COUNT": len(memory.copies), "KORCH_PORT_USE_COUNT": len(uses),
+        "KORCH_MOST_READS": max((len(s.reads) for s in plan.steps), default=0),
+    }  # fmt: skip
+    return "\n".join((
+        f"enum {{ {', '.join(f'{k} = {v}' for k, v in sizes.items())} }};",
+        f"#define KORCH_BUFFER_ALIGNMENT {ALIGNMENT}",
+        f"#define KORCH_ARENA_BYTES UINT64_C({memory.arena_bytes})",
+        f"#define KORCH_WEIGHTS_BYTES UINT64_C({layout.size})",
+        f"#define KORCH_WEIGHTS_CHECKSUM UINT64_C({digest})",
+        _array("korch_place", "korch_places",
+               [f"{_place(p, layout)},  // {_one_line(str(t))}" for t, p in zip(buffers, places, strict=True)], "{0}"),
+        _array("korch_step", "korch_steps", _steps(plan.steps, memory, number), "{0}"),
+        _array("char *const", "korch_step_names", [f"{_quoted(s.writes.name)}," for s in plan.steps], "0"),
+        _array("int", "korch_port_uses", [f"{i}," for i in uses], "0"),
+        _array("korch_copy", "korch_copies", [
+            f"{{{_place(memory.places[c.tensor], layout)}, {c.output}, {c.tensor.nbytes}}}," for c in memory.copies
+        ], "{0}"),
+        _ports("korch_inputs", [t.name for t in plan.graph.inputs], plan.graph.inputs),
+        _ports("korch_outputs", plan.graph.output_names, plan.graph.outputs),
+    ))  # fmt: skip
+
+
+def _place(place: Place, layout: weights.Layout) -> str:
+    at = layout.offsets[place.at] if place.room is Room.WEIGHTS else place.at
+    return f"{{KORCH_{place.room.name}, {at}}}"
+
+
+def _steps(steps: Sequence[Step], memory: MemoryPlan, number: Mapping[Identity, int]) -> list[str]:
+    rows: list[str] = []
+    first = 0
+    for step, workspace in zip(steps, memory.workspaces, strict=True):
+        kernel = number.get(_identity(step.kernel), 0)
+        rows.append(f"{{{_work(step)}, {kernel}, {first}, {len(step.reads)}, {workspace}}},  // {_one_line(str(step))}")
+        first += len(step.reads) + 1
+    return rows
+
+
+def _work(step: Step) -> str:
+    return "KORCH_IDLE" if step.idle else "KORCH_HOST" if step.kernel.host else "KORCH_KERNEL"
+
+
+def _ports(table: str, names: Sequence[str], tensors: Sequence[Tensor]) -> str:
+    shapes = [f"static const int64_t {table}_shape{i}[] = {{{', '.join(map(str, (*t.shape, 0)))}}};"
+              for i, t in enumerate(tensors)]  # fmt: skip
+    rows = [f'{{{_quoted(n)}, "{t.dtype}", {t.rank}, {table}_shape{i}, {t.nbytes}}},'
+            for i, (n, t) in enumerate(zip(names, tensors, strict=True))]  # fmt: skip
+    return "\n".join((*shapes, _array("korch_port", table, rows, "{0}")))
+
+
+def _array(kind: str, name: str, rows: Sequence[str], empty: str) -> str:
+    """A table of at least one row, as C wants it."""
+    return "\n".join((f"static const {kind} {name}[] = {{", *(f"  {row}" for row in rows or (empty,)), "};"))
+
+
+def _quoted(text: str) -> str:
+    """A C string: bytes that are not plain ASCII as octal."""
+    return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:03o}" for b in text.encode()) + '"'
+
+
+def _one_line(text: str) -> str:
+    """Fit for a `//` comment: no line ends, no backslash that would continue it."""
+    return text.encode("ascii", "replace").decode().replace("\\", "/").replace("\n", " ").replace("\r", " ")

@@ -1,0 +1,125 @@
+"""What an archive says of itself: version, machine, libraries, digests of its members; and whether that fits here."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from korch.errors import ArchiveError, BackendError
+from korch.executable.plan import Plan
+from korch.ir.tensor import Tensor
+
+FORMAT = 1
+_DISTRIBUTIONS = {"dnnl": "onednn-cpu-gomp", "onnxruntime": "onnxruntime"}
+# Instruction sets that a compiler uses unasked with -march=native; the other flags of a CPU do not matter to code.
+_ISA_PREFIXES = ("sse", "ssse", "avx", "fma", "bmi", "amx", "f16c", "movbe", "popcnt", "abm", "adx", "aes", "vaes",
+                 "pclmulqdq", "vpclmulqdq", "gfni", "sha_ni", "asimd", "sve", "sme", "fphp", "bf16", "i8mm",
+                 "dotprod")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """`digests` are sha256 of the other members; `isa` the instruction sets that the library may use."""
+
+    format: int
+    korch: str
+    system: str
+    cpu: str
+    isa: tuple[str, ...]
+    libraries: Mapping[str, str]
+    threads: int
+    options: Mapping[str, str]
+    inputs: tuple[Mapping[str, Any], ...]
+    outputs: tuple[Mapping[str, Any], ...]
+    digests: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(d: Mapping[str, Any]) -> Manifest:
+        """KeyError or TypeError where a field is missing or not of its kind."""
+        fields = {k: d[k] for k in Manifest.__dataclass_fields__}
+        for k in ("libraries", "options", "digests"):
+            fields[k] = dict(d[k])
+        for k in ("isa", "inputs", "outputs"):
+            fields[k] = tuple(d[k])
+        return Manifest(**fields)
+
+
+def describe(plan: Plan, threads: int, digests: Mapping[str, str]) -> Manifest:
+    """The manifest of `plan` as linked on this machine."""
+    g = plan.graph
+    return Manifest(
+        FORMAT, version("korch"), _system(), cpu_model(), isa_flags(), library_versions(plan.libraries), threads,
+        {"numerics": plan.numerics, **dict(plan.options)}, _ports((t.name for t in g.inputs), g.inputs),
+        _ports(g.output_names, g.outputs), digests,
+    )  # fmt: skip
+
+
+def check(manifest: Manifest, path: Path) -> None:
+    """ArchiveError where the archive's library cannot run here."""
+    if manifest.system != _system():
+        raise ArchiveError(f"{path} was made for {manifest.system}, this is {_system()}{_AGAIN}")
+    if missing := sorted(set(manifest.isa) - set(isa_flags())):
+        here = f"this CPU ({cpu_model()}) lacks {', '.join(missing)}"
+        raise ArchiveError(f"{path} was made for {manifest.cpu}; {here}{_AGAIN}")
+    for name, wanted in manifest.libraries.items():
+        found = _version(name)
+        if found != wanted:
+            here = f"{found} is installed" if found else "which is not installed"
+            raise ArchiveError(f"{path} needs {_DISTRIBUTIONS.get(name, name)} {wanted}, {here}{_AGAIN}")
+
+
+_AGAIN = ": run `korch optimize` again on this machine"
+
+
+def library_versions(names: Iterable[str]) -> dict[str, str]:
+    """The installed version of each library that a plan uses; BackendError where one is missing."""
+    versions = {name: _version(name) for name in sorted(names)}
+    if missing := [_DISTRIBUTIONS.get(name, name) for name, v in versions.items() if not v]:
+        raise BackendError(f"a library of the plan is not installed: pip install {missing[0]}")
+    return versions
+
+
+def _version(name: str) -> str:
+    try:
+        return version(_DISTRIBUTIONS.get(name, name))
+    except PackageNotFoundError:
+        return ""
+
+
+def _ports(names: Iterable[str], tensors: Iterable[Tensor]) -> tuple[Mapping[str, Any], ...]:
+    return tuple({"name": n, "dtype": t.dtype, "shape": list(t.shape)} for n, t in zip(names, tensors, strict=True))
+
+
+def _system() -> str:
+    return f"{platform.system()} {platform.machine()}"
+
+
+@cache
+def _cpuinfo() -> dict[str, str]:
+    """The first value of each field of /proc/cpuinfo; empty where there is none."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return {}
+    pairs = [line.split(":", 1) for line in reversed(lines) if ":" in line]
+    return {k.strip(): v.strip() for k, v in pairs}
+
+
+def cpu_model() -> str:
+    """The CPU's name for people."""
+    return _cpuinfo().get("model name") or platform.processor() or platform.machine()
+
+
+def isa_flags() -> tuple[str, ...]:
+    """The instruction sets of this CPU that compiled code may depend on, sorted."""
+    info = _cpuinfo()
+    flags = (info.get("flags") or info.get("Features") or "").split()
+    return tuple(sorted(f for f in flags if f.startswith(_ISA_PREFIXES)))

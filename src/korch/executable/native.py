@@ -1,0 +1,102 @@
+"""The functions of `korch.h` in a linked library, through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable, Sequence
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_void_p
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from korch.backends.libraries import find_library
+from korch.errors import ArchiveError, Error
+from korch.ir.ops.table import Array
+
+HostCall = Callable[[int, Sequence[int], int], None]  # step, addresses of its inputs, address of its output
+_HOST = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, POINTER(c_void_p), c_void_p)
+_ERROR_BYTES = 1024
+
+
+class NativeModel:
+    """One open model. `threads` 0: as many as it was planned for. ArchiveError where it does not open."""
+
+    def __init__(self, library: Path, weights: Path, threads: int, libraries: Iterable[str]) -> None:
+        self._handle: int | None = None
+        self._lib = _open_library(library, libraries)
+        error = ctypes.create_string_buffer(_ERROR_BYTES)
+        self._handle = self._lib.korch_open(str(weights).encode(), threads, error, _ERROR_BYTES)
+        if not self._handle:
+            raise ArchiveError(error.value.decode(errors="replace"))
+        self._columns = self._lib.korch_step_count(self._handle)
+        self._callback: Any = None
+
+    @property
+    def arena_bytes(self) -> int:
+        return self._lib.korch_arena_bytes(self._open())
+
+    def run(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """Fills `outputs`; Error with the model's own text where the run fails."""
+        self._judge(self._lib.korch_run(self._open(), _addresses(inputs), _addresses(outputs)))
+
+    def profile(self, inputs: Sequence[Array], outputs: Sequence[Array], runs: int) -> Array:
+        """Seconds [runs, steps + 1]; the last column is the whole run."""
+        seconds = np.zeros((runs, self._columns))
+        at = seconds.ctypes.data_as(POINTER(c_double))
+        self._judge(self._lib.korch_profile(self._open(), _addresses(inputs), _addresses(outputs), at, runs))
+        return seconds
+
+    def set_host(self, call: HostCall, reads: Sequence[int]) -> None:
+        """Lets `call` compute host steps; `reads[step]` is how many inputs each has. What it raises, it must keep."""
+
+        def back(_: Any, step: int, inputs: Any, output: int) -> int:
+            try:
+                call(step, [inputs[i] for i in range(reads[step])], output)
+            except BaseException:
+                return 1
+            return 0
+
+        self._callback = _HOST(back)
+        self._lib.korch_set_host(self._open(), self._callback, None)
+
+    def close(self) -> None:
+        """Frees the model; closing twice does nothing."""
+        handle, self._handle = self._handle, None
+        if handle:
+            self._lib.korch_close(handle)
+
+    def _open(self) -> int:
+        if not self._handle:
+            raise Error("the executable is closed")
+        return self._handle
+
+    def _judge(self, status: int) -> None:
+        if status:
+            raise Error(self._lib.korch_error(self._open()).decode(errors="replace") or f"run failed: status {status}")
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _addresses(arrays: Sequence[Array]) -> Any:
+    return (c_void_p * (len(arrays) + 1))(*(a.ctypes.data for a in arrays))
+
+
+def _open_library(path: Path, libraries: Iterable[str]) -> Any:
+    """The library with its functions' types; what it links with is loaded first, wherever it is installed here."""
+    try:
+        for name in libraries:
+            ctypes.CDLL(str(find_library(name).file), mode=ctypes.RTLD_GLOBAL)
+        lib = ctypes.CDLL(str(path))
+    except OSError as e:
+        raise ArchiveError(f"cannot load the compiled program: {e}; run `korch optimize` again") from None
+    lib.korch_open.restype, lib.korch_open.argtypes = c_void_p, [c_char_p, c_int, c_char_p, c_size_t]
+    lib.korch_run.argtypes = [c_void_p, c_void_p, c_void_p]
+    lib.korch_profile.argtypes = [c_void_p, c_void_p, c_void_p, POINTER(c_double), c_int]
+    lib.korch_set_host.argtypes = [c_void_p, _HOST, c_void_p]
+    lib.korch_close.restype, lib.korch_close.argtypes = None, [c_void_p]
+    lib.korch_error.restype, lib.korch_error.argtypes = c_char_p, [c_void_p]
+    lib.korch_arena_bytes.restype, lib.korch_arena_bytes.argtypes = c_size_t, [c_void_p]
+    lib.korch_step_count.argtypes = [c_void_p]
+    return lib

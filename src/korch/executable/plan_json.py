@@ -1,0 +1,124 @@
+"""A plan as JSON text and back. Tensors, primitives and sources are written once and referred to by index."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any, Generic, TypeVar
+
+from korch.backends.contract import Kernel
+from korch.executable.plan import Plan, RunnerUp, Step
+from korch.ir.cone import Cone
+from korch.ir.graph import Graph
+from korch.ir.ops.table import Array
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+Item = TypeVar("Item", bound=Hashable)
+
+
+class _Table(Generic[Item]):
+    """Distinct items in the order in which they were first asked for."""
+
+    def __init__(self) -> None:
+        self.items: dict[Item, int] = {}
+
+    def index(self, item: Item) -> int:
+        return self.items.setdefault(item, len(self.items))
+
+
+def plan_to_json(plan: Plan) -> str:
+    """The plan without the values of its constants; its graph is the choice-free selection."""
+    tensors, primitives, sources = _Table[Tensor](), _Table[Primitive](), _Table[str]()
+
+    def cone(c: Cone) -> dict[str, Any]:
+        return {"root": tensors.index(c.root), "leaves": [tensors.index(t) for t in c.leaves],
+                "primitives": [primitives.index(p) for p in c.primitives]}  # fmt: skip
+
+    def kernel(k: Kernel) -> dict[str, Any]:
+        return {"cone": cone(k.cone), "backend": k.backend, "source": sources.index(k.source), "workspace": k.workspace,
+                "variant": k.variant, "alias": k.alias, "host": pack(k.host), "headers": k.headers,
+                "libraries": k.libraries}  # fmt: skip
+
+    def step(s: Step) -> dict[str, Any]:
+        up = s.runner_up
+        return {"kernel": kernel(s.kernel), "reads": [tensors.index(t) for t in s.reads],
+                "writes": tensors.index(s.writes), "cost": pack(s.cost),
+                "runner_up": up and {"backend": up.backend, "variant": up.variant, "cost": pack(up.cost)}}  # fmt: skip
+
+    g = plan.selection()
+    document: dict[str, Any] = {
+        "threads": plan.threads, "numerics": plan.numerics, "predicted_seconds": pack(plan.predicted_seconds),
+        "gap": pack(plan.gap), "options": plan.options,
+        "graph": {"name": g.name, "inputs": [tensors.index(t) for t in g.inputs],
+                  "outputs": [tensors.index(t) for t in g.outputs], "output_names": g.output_names,
+                  "primitives": [primitives.index(p) for p in g.primitives]},
+        "steps": [step(s) for s in plan.steps],
+    }  # fmt: skip
+    document["primitives"] = [_primitive_to_json(p, tensors) for p in primitives.items]
+    document["tensors"] = [[t.name, t.dtype, t.shape, t.const, pack(t.value)] for t in tensors.items]
+    document["sources"] = list(sources.items)
+    return json.dumps(document, allow_nan=False, separators=(",", ":"))
+
+
+def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
+    """The plan back, with the values of its constants. KeyError, TypeError or ValueError where the text is damaged."""
+    d = json.loads(text)
+    tensors = [Tensor(n, t, tuple(s), c, unpack(v)) for n, t, s, c, v in d["tensors"]]
+    primitives = [_primitive_from_json(p, tensors) for p in d["primitives"]]
+
+    def cone(c: dict[str, Any]) -> Cone:
+        return Cone(tensors[c["root"]], tuple(tensors[i] for i in c["leaves"]),
+                    tuple(primitives[i] for i in c["primitives"]))  # fmt: skip
+
+    def kernel(k: dict[str, Any]) -> Kernel:
+        return Kernel(cone(k["cone"]), k["backend"], d["sources"][k["source"]], k["workspace"], k["variant"],
+                      k["alias"], unpack(k["host"]), tuple(k["headers"]), tuple(k["libraries"]))  # fmt: skip
+
+    def step(s: dict[str, Any]) -> Step:
+        up = s["runner_up"] and RunnerUp(**{k: unpack(v) for k, v in s["runner_up"].items()})
+        return Step(kernel(s["kernel"]), tuple(tensors[i] for i in s["reads"]), tensors[s["writes"]],
+                    unpack(s["cost"]), up)  # fmt: skip
+
+    g = d["graph"]
+    graph = Graph(g["name"], tuple(tensors[i] for i in g["inputs"]), tuple(tensors[i] for i in g["outputs"]),
+                  tuple(g["output_names"]), tuple(primitives[i] for i in g["primitives"]), dict(constants))  # fmt: skip
+    return Plan(graph, tuple(step(s) for s in d["steps"]), d["threads"], d["numerics"],
+                unpack(d["predicted_seconds"]), unpack(d["gap"]), unpack(d["options"]))  # fmt: skip
+
+
+def _primitive_to_json(p: Primitive, tensors: _Table[Tensor]) -> dict[str, Any]:
+    return {
+        "op": p.op, "inputs": [tensors.index(t) for t in p.inputs], "output": tensors.index(p.output),
+        "attrs": {k: pack(v) for k, v in p.attrs}, "error": p.error, "origin": p.origin, "rule": p.rule,
+    }  # fmt: skip
+
+
+def _primitive_from_json(p: dict[str, Any], tensors: list[Tensor]) -> Primitive:
+    attrs = tuple((k, unpack(v)) for k, v in p["attrs"].items())
+    return Primitive(p["op"], tuple(tensors[i] for i in p["inputs"]), tensors[p["output"]], attrs,
+                     p["error"], p["origin"], p["rule"])  # fmt: skip
+
+
+def pack(value: Any) -> Any:
+    """A value as JSON can hold it: bytes as base64, floats that are not finite as text."""
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode("ascii")}
+    if isinstance(value, tuple | list):
+        return [pack(v) for v in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": repr(value)}
+    return value
+
+
+def unpack(value: Any) -> Any:
+    """The value that `pack` was given; lists become tuples."""
+    if isinstance(value, list):
+        return tuple(unpack(v) for v in value)
+    if isinstance(value, dict):
+        return base64.b64decode(value["bytes"]) if "bytes" in value else float(value["float"])
+    return value

@@ -1,0 +1,316 @@
+// The public functions of a linked model (korch.h) over the tables and kernels above.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KORCH_ERROR_BYTES = 512, KORCH_HUGE_PAGE = 1 << 21, KORCH_COPY_CHUNK = 1 << 18 };
+
+struct korch_model {
+    pthread_mutex_t turn;
+    int threads;
+    char *arena, *staging;  // staging: aligned stand-ins for the caller's buffers, untouched (and free) until needed
+    const char *weights;
+    size_t arena_mapped, staging_mapped;
+    const void *pointers[KORCH_PLACE_COUNT + 1];
+    void *states[KORCH_STEP_COUNT + 1];
+    const void *inputs[KORCH_INPUT_COUNT + 1];
+    void *outputs[KORCH_OUTPUT_COUNT + 1];
+    korch_host host;
+    void *context;
+    int opened;  // steps whose kernels are initialised
+    char error[KORCH_ERROR_BYTES];
+};
+
+static int korch_threads_now(void) {
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+// OpenMP keeps this for each calling thread.
+static void korch_use_threads(int threads) {
+#ifdef _OPENMP
+    if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
+#else
+    (void)threads;
+#endif
+}
+
+static double korch_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void korch_say(char *error, size_t bytes, const char *format, ...) {
+    if (!error || !bytes) return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error, bytes, format, args);
+    va_end(args);
+}
+
+// Zeroed pages at a multiple of a huge page; only what is touched takes memory. NULL if there is no room.
+static char *korch_map(size_t bytes, size_t *mapped) {
+    size_t whole = (bytes + 2 * (size_t)KORCH_HUGE_PAGE) / KORCH_HUGE_PAGE * KORCH_HUGE_PAGE;
+    size_t reserve = whole + KORCH_HUGE_PAGE;
+    char *base = mmap(NULL, reserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) return NULL;
+    size_t skip = -(uintptr_t)base % KORCH_HUGE_PAGE;
+    if (skip) munmap(base, skip);
+    if (reserve - skip > whole) munmap(base + skip + whole, reserve - skip - whole);
+#ifdef MADV_HUGEPAGE
+    if (bytes >= KORCH_HUGE_PAGE / 2) madvise(base + skip, whole, MADV_HUGEPAGE);
+#endif
+    *mapped = whole;
+    return base + skip;
+}
+
+// Sum of (2i + 1) w_i mod 2^64 over the file's 64-bit words.
+static uint64_t korch_checksum(const char *bytes, size_t size) {
+    const uint64_t *words = (const uint64_t *)bytes;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < size / 8; ++i) sum += (2 * i + 1) * words[i];
+    return sum;
+}
+
+static int korch_map_weights(korch_model *m, const char *path, char *error, size_t n) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return korch_say(error, n, "cannot open the weights %s: %s", path, strerror(errno)), 1;
+    struct stat about;
+    int status = fstat(file, &about);
+    if (status || (uint64_t)about.st_size != KORCH_WEIGHTS_BYTES) {
+        close(file);
+        return korch_say(error, n, "the weights %s have %lld bytes; this model's have %lld", path,
+                         status ? -1LL : (long long)about.st_size, (long long)KORCH_WEIGHTS_BYTES), 1;
+    }
+    void *data = mmap(NULL, KORCH_WEIGHTS_BYTES, PROT_READ, MAP_PRIVATE, file, 0);
+    int reason = errno;
+    close(file);
+    if (data == MAP_FAILED) return korch_say(error, n, "cannot map the weights %s: %s", path, strerror(reason)), 1;
+    m->weights = data;
+    if (korch_checksum(data, KORCH_WEIGHTS_BYTES) != KORCH_WEIGHTS_CHECKSUM)
+        return korch_say(error, n, "the weights %s are not this model's, or damaged", path), 1;
+    return 0;
+}
+
+static int korch_allocate(korch_model *m, char *error, size_t n) {
+    m->arena = korch_map(KORCH_ARENA_BYTES, &m->arena_mapped);
+    size_t staged = 0;
+    for (int i = 0; i < KORCH_INPUT_COUNT; ++i) staged += korch_inputs[i].bytes + KORCH_BUFFER_ALIGNMENT;
+    for (int i = 0; i < KORCH_OUTPUT_COUNT; ++i) staged += korch_outputs[i].bytes + KORCH_BUFFER_ALIGNMENT;
+    m->staging = korch_map(staged, &m->staging_mapped);
+    if (m->arena && m->staging) return 0;
+    return korch_say(error, n, "no memory for an arena of %lld bytes", (long long)KORCH_ARENA_BYTES), 1;
+}
+
+static int korch_init_step(korch_model *m, int number, char *error, size_t n) {
+    const korch_step *step = &korch_steps[number];
+    if (step->work != KORCH_KERNEL || !korch_kernels[step->kernel].init) return 0;
+    const void *constants[KORCH_MOST_READS + 1];
+    for (int i = 0; i < step->reads; ++i)
+        constants[i] = korch_places[step->first + i].room == KORCH_WEIGHTS ? m->pointers[step->first + i] : NULL;
+    int status = korch_kernels[step->kernel].init(&m->states[number], constants);
+    if (status) korch_say(error, n, "the kernel of step %d (%s) failed to start: status %d", number,
+                          korch_step_names[number], status);
+    return status;
+}
+
+// The pointers that no run changes.
+static void korch_point(korch_model *m) {
+    for (int i = 0; i < KORCH_PLACE_COUNT; ++i) {
+        const korch_place *p = &korch_places[i];
+        if (p->room == KORCH_ARENA) m->pointers[i] = m->arena + p->at;
+        if (p->room == KORCH_WEIGHTS) m->pointers[i] = m->weights + p->at;
+    }
+}
+
+static int korch_prepare(korch_model *m, const char *weights_path, char *error, size_t n) {
+    if (korch_map_weights(m, weights_path, error, n) || korch_allocate(m, error, n)) return 1;
+    korch_point(m);
+    int before = korch_threads_now(), status = 0;
+    korch_use_threads(m->threads);
+    for (; !status && m->opened < KORCH_STEP_COUNT; m->opened += !status)
+        status = korch_init_step(m, m->opened, error, n);
+    korch_use_threads(before);
+    // Kernels that packed their weights never read these pages again; the others fetch them back when they run.
+    madvise((void *)m->weights, KORCH_WEIGHTS_BYTES, MADV_DONTNEED);
+    return status;
+}
+
+static void korch_release(korch_model *m) {
+    for (int i = 0; i < m->opened; ++i)
+        if (korch_steps[i].work == KORCH_KERNEL && korch_kernels[korch_steps[i].kernel].free)
+            korch_kernels[korch_steps[i].kernel].free(m->states[i]);
+    if (m->arena) munmap(m->arena, m->arena_mapped);
+    if (m->staging) munmap(m->staging, m->staging_mapped);
+    if (m->weights) munmap((void *)m->weights, KORCH_WEIGHTS_BYTES);
+    pthread_mutex_destroy(&m->turn);
+    free(m);
+}
+
+korch_model *korch_open(const char *weights_path, int threads, char *error, size_t error_bytes) {
+    korch_say(error, error_bytes, "");
+    korch_model *m = calloc(1, sizeof *m);
+    if (!m) return korch_say(error, error_bytes, "no memory for the model"), NULL;
+    pthread_mutex_init(&m->turn, NULL);
+    m->threads = threads > 0 ? threads : KORCH_THREADS;
+    if (!korch_prepare(m, weights_path, error, error_bytes)) return m;
+    korch_release(m);
+    return NULL;
+}
+
+void korch_close(korch_model *m) {
+    if (m) korch_release(m);
+}
+
+static void korch_move(void *to, const void *from, size_t bytes) {
+#pragma omp parallel for schedule(static) if (bytes > 2 * KORCH_COPY_CHUNK)
+    for (size_t at = 0; at < bytes; at += KORCH_COPY_CHUNK)
+        memcpy((char *)to + at, (const char *)from + at, KORCH_MIN(bytes - at, (size_t)KORCH_COPY_CHUNK));
+}
+
+static char *korch_next_stage(char **at, size_t bytes) {
+    char *stage = *at;
+    *at += (bytes + KORCH_BUFFER_ALIGNMENT - 1) / KORCH_BUFFER_ALIGNMENT * KORCH_BUFFER_ALIGNMENT;
+    return stage;
+}
+
+// Takes the caller's buffers, or aligned stand-ins for those that kernels cannot use.
+static int korch_bind(korch_model *m, const void *const *inputs, void *const *outputs) {
+    char *stage = m->staging;
+    for (int i = 0; i < KORCH_INPUT_COUNT; ++i) {
+        char *aligned = korch_next_stage(&stage, korch_inputs[i].bytes);
+        if (korch_inputs[i].bytes && !inputs[i])
+            return korch_say(m->error, sizeof m->error, "input %s is NULL", korch_inputs[i].name), 1;
+        int usable = inputs[i] && (uintptr_t)inputs[i] % KORCH_BUFFER_ALIGNMENT == 0;
+        if (!usable) korch_move(aligned, inputs[i], korch_inputs[i].bytes);
+        m->inputs[i] = usable ? inputs[i] : aligned;
+    }
+    for (int i = 0; i < KORCH_OUTPUT_COUNT; ++i) {
+        char *aligned = korch_next_stage(&stage, korch_outputs[i].bytes);
+        if (korch_outputs[i].bytes && !outputs[i])
+            return korch_say(m->error, sizeof m->error, "output %s is NULL", korch_outputs[i].name), 1;
+        m->outputs[i] = outputs[i] && (uintptr_t)outputs[i] % KORCH_BUFFER_ALIGNMENT == 0 ? outputs[i] : aligned;
+    }
+    for (int k = 0; k < KORCH_PORT_USE_COUNT; ++k) {
+        const korch_place *p = &korch_places[korch_port_uses[k]];
+        m->pointers[korch_port_uses[k]] = p->room == KORCH_INPUT ? m->inputs[p->at] : m->outputs[p->at];
+    }
+    return 0;
+}
+
+static const void *korch_where(const korch_model *m, korch_place p) {
+    switch (p.room) {
+        case KORCH_ARENA: return m->arena + p.at;
+        case KORCH_WEIGHTS: return m->weights + p.at;
+        case KORCH_INPUT: return m->inputs[p.at];
+        default: return m->outputs[p.at];
+    }
+}
+
+// The copies that aliases of inputs and of other outputs need, and those out of stand-ins.
+static void korch_finish(korch_model *m, void *const *outputs) {
+    for (int i = 0; i < KORCH_COPY_COUNT; ++i)
+        korch_move(m->outputs[korch_copies[i].output], korch_where(m, korch_copies[i].from), korch_copies[i].bytes);
+    for (int i = 0; i < KORCH_OUTPUT_COUNT; ++i)
+        if (m->outputs[i] != outputs[i] && outputs[i]) korch_move(outputs[i], m->outputs[i], korch_outputs[i].bytes);
+}
+
+static int korch_run_host(korch_model *m, int number, const void *const *in, void *out) {
+    if (!m->host)
+        return korch_say(m->error, sizeof m->error, "step %d (%s) needs a host: call korch_set_host", number,
+                         korch_step_names[number]), 1;
+    int status = m->host(m->context, number, in, out);
+    if (status) korch_say(m->error, sizeof m->error, "the host failed in step %d (%s): status %d", number,
+                          korch_step_names[number], status);
+    return status;
+}
+
+// `seconds`: where to write the time of each step, or NULL.
+static int korch_run_steps(korch_model *m, double *seconds) {
+    double before = seconds ? korch_now() : 0;
+    for (int i = 0; i < KORCH_STEP_COUNT; ++i) {
+        const korch_step *step = &korch_steps[i];
+        const void *const *in = m->pointers + step->first;
+        void *out = (void *)in[step->reads];
+        if (step->work == KORCH_KERNEL)
+            korch_kernels[step->kernel].run(m->states[i], in, out, m->arena + step->workspace);
+        else if (step->work == KORCH_HOST && korch_run_host(m, i, in, out))
+            return 1;
+        if (seconds) {
+            double after = korch_now();
+            seconds[i] = after - before;
+            before = after;
+        }
+    }
+    return 0;
+}
+
+static int korch_run_once(korch_model *m, const void *const *inputs, void *const *outputs, double *seconds) {
+    double start = seconds ? korch_now() : 0;
+    if (korch_bind(m, inputs, outputs) || korch_run_steps(m, seconds)) return 1;
+    korch_finish(m, outputs);
+    if (seconds) seconds[KORCH_STEP_COUNT] = korch_now() - start;
+    return 0;
+}
+
+static int korch_run_many(korch_model *m, const void *const *inputs, void *const *outputs, double *seconds, int runs) {
+    pthread_mutex_lock(&m->turn);
+    int before = korch_threads_now(), status = 0;
+    korch_use_threads(m->threads);
+    m->error[0] = 0;
+    for (int r = 0; !status && r < runs; ++r)
+        status = korch_run_once(m, inputs, outputs, seconds ? seconds + (size_t)r * (KORCH_STEP_COUNT + 1) : NULL);
+    korch_use_threads(before);
+    pthread_mutex_unlock(&m->turn);
+    return status;
+}
+
+int korch_run(korch_model *m, const void *const *inputs, void *const *outputs) {
+    return korch_run_many(m, inputs, outputs, NULL, 1);
+}
+
+int korch_profile(korch_model *m, const void *const *inputs, void *const *outputs, double *seconds, int runs) {
+    return korch_run_many(m, inputs, outputs, seconds, runs);
+}
+
+void korch_set_host(korch_model *m, korch_host host, void *context) {
+    pthread_mutex_lock(&m->turn);
+    m->host = host;
+    m->context = context;
+    pthread_mutex_unlock(&m->turn);
+}
+
+int korch_host_step_count(const korch_model *m) {
+    (void)m;
+    int count = 0;
+    for (int i = 0; i < KORCH_STEP_COUNT; ++i) count += korch_steps[i].work == KORCH_HOST;
+    return count;
+}
+
+#define KORCH_PORT(kind, count)                                                                                  \
+    int korch_##kind##_count(const korch_model *m) { return (void)m, count; }                                    \
+    const char *korch_##kind##_name(const korch_model *m, int i) { return (void)m, korch_##kind##s[i].name; }    \
+    const char *korch_##kind##_dtype(const korch_model *m, int i) { return (void)m, korch_##kind##s[i].dtype; }  \
+    size_t korch_##kind##_bytes(const korch_model *m, int i) { return (void)m, korch_##kind##s[i].bytes; }       \
+    const int64_t *korch_##kind##_shape(const korch_model *m, int i, int *rank) {                                \
+        (void)m;                                                                                                 \
+        if (rank) *rank = korch_##kind##s[i].rank;                                                               \
+        return korch_##kind##s[i].shape;                                                                         \
+    }
+KORCH_PORT(input, KORCH_INPUT_COUNT)
+KORCH_PORT(output, KORCH_OUTPUT_COUNT)
+
+const char *korch_error(const korch_model *m) { return m->error; }
+size_t korch_arena_bytes(const korch_model *m) { return (void)m, KORCH_ARENA_BYTES; }
+int korch_step_count(const korch_model *m) { return (void)m, KORCH_STEP_COUNT + 1; }
