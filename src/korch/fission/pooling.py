@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from korch.fission.rule import Opaque, fission
 from korch.fission.windows import geometry
@@ -30,6 +31,8 @@ def max_pool(
     if not x.tensor.is_float:
         return Opaque("it pools integers")
     g = geometry(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    if g.is_wide:
+        x, g = _padded(b, x, g.pads, -math.inf), replace(g, pads=(0,) * len(g.pads))
     return b.op("MaxPool", x, kernel_shape=g.kernel, **g.attrs, channels_last=0)
 
 
@@ -45,7 +48,7 @@ def average_pool(
     dilations: Sequence[int] | None = None,
     pads: Sequence[int] | None = None,
     strides: Sequence[int] | None = None,
-) -> Value:
+) -> Value | Opaque:
     """The mean of each window over what exists of it; with `count_include_pad`, padding exists and is zero.
 
     What ceil_mode lets stick out beyond the padding never counts.
@@ -53,12 +56,11 @@ def average_pool(
     plain = geometry(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad)
     g = geometry(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
     if count_include_pad and g.pads != plain.pads:
-        k = len(kernel_shape)
-        front, back = plain.pads[:k], plain.pads[k:]
-        x = b.op("Pad", x, pads=(0, 0, *front, 0, 0, *back), mode="constant", value=0.0)
-        rest = (*(0,) * k, *(max(n - o, 0) for n, o in zip(g.pads[k:], back, strict=True)))
-        return b.op("AveragePool", x, kernel_shape=g.kernel, **(g.attrs | {"pads": rest}), channels_last=0,
-                    count_include_pad=0)  # fmt: skip
+        x = _padded(b, x, plain.pads, 0.0)
+        g = replace(g, pads=tuple(max(n - o, 0) for n, o in zip(g.pads, plain.pads, strict=True)))
+        count_include_pad = 0
+    if g.is_wide:
+        return Opaque("its padding is wider than its kernel")
     include = int(bool(count_include_pad) and any(g.pads))
     return b.op("AveragePool", x, kernel_shape=g.kernel, **g.attrs, channels_last=0, count_include_pad=include)
 
@@ -75,9 +77,11 @@ def lp_pool(
     p: int = 2,
     pads: Sequence[int] | None = None,
     strides: Sequence[int] | None = None,
-) -> Value:
+) -> Value | Opaque:
     """(sum |x|^p)^(1/p) of each window: the sum is the mean, zeros counted, times the window's size."""
     g = geometry(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    if g.is_wide:
+        return Opaque("its padding is wider than its kernel")
     mean = b.op("AveragePool", _powers(b, x, p), kernel_shape=g.kernel, **g.attrs, channels_last=0,
                 count_include_pad=1)  # fmt: skip
     return _root(b, mean * float(math.prod(kernel_shape)), p)
@@ -99,6 +103,12 @@ def global_max_pool(b: Builder, x: Value) -> Value:
 def global_lp_pool(b: Builder, x: Value, *, p: float = 2) -> Value:
     """(sum |x|^p)^(1/p) over all spatial axes."""
     return _root(b, b.op("ReduceSum", _powers(b, x, p), axes=tuple(range(2, x.rank)), keepdims=1), p)
+
+
+def _padded(b: Builder, x: Value, pads: Sequence[int], value: float) -> Value:
+    """x [N,C,*] with its spatial axes padded."""
+    k = len(pads) // 2
+    return b.op("Pad", x, pads=(0, 0, *pads[:k], 0, 0, *pads[k:]), mode="constant", value=value)
 
 
 def _powers(b: Builder, x: Value, p: float) -> Value:

@@ -49,6 +49,11 @@ class Geometry:
     pads: tuple[int, ...]
 
     @property
+    def is_wide(self) -> bool:
+        """Whether a pad is no shorter than the kernel, as dilation with ceil_mode can make it; runtimes refuse that."""
+        return any(p >= k for p, k in zip(self.pads, self.kernel * 2, strict=True))
+
+    @property
     def attrs(self) -> dict[str, tuple[int, ...]]:
         """What Conv and the pools share."""
         return {"strides": self.strides, "dilations": self.dilations, "pads": self.pads}

@@ -15,7 +15,7 @@ from korch.ir.ops.table import Array
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
-OPSET = 18
+OPSET = 21
 IR_VERSION = 10
 
 

@@ -1,0 +1,83 @@
+"""Normalisations against onnxruntime, or ONNX's reference where it has none."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from korch.fission import fission
+
+from .oracle import check, node_model, values
+
+QUICK = settings(max_examples=8, deadline=None)
+IMAGES = st.tuples(st.integers(1, 3), st.sampled_from([2, 4, 6]), st.integers(2, 5), st.integers(2, 5))
+
+
+@pytest.mark.parametrize("opset", [7, 9, 14, 15])
+@pytest.mark.parametrize("const", [True, False])
+def test_batch_normalization(opset, const):
+    shape = (2, 3, 4, 5)
+    parameters = [values(3, seed=s) for s in range(3)] + [values(3, low=0.5, high=2)]
+    graph = check("BatchNormalization", values(*shape), *parameters, opset=opset, epsilon=1e-3,
+                  constants=range(1, 5) if const else [])  # fmt: skip
+    if const:
+        assert [p.op for p in graph.primitives] == ["Mul", "Add"]
+
+
+def test_batch_normalization_of_other_ranks():
+    parameters = [values(3, seed=s) for s in range(3)] + [values(3, low=0.5, high=2)]
+    check("BatchNormalization", values(2, 3), *parameters)
+    check("BatchNormalization", values(2, 3, 2, 2, 2), *parameters)
+
+
+@QUICK
+@given(IMAGES)
+def test_instance_normalization(shape):
+    check("InstanceNormalization", values(*shape), values(shape[1]), values(shape[1], seed=3), constants=[1, 2])
+
+
+@QUICK
+@given(IMAGES)
+def test_group_normalization(shape):
+    c = shape[1]
+    check("GroupNormalization", values(*shape), values(2), values(2, seed=3), num_groups=2, opset=18, oracle="onnx")
+    check("GroupNormalization", values(*shape), values(c), values(c, seed=3), num_groups=2, opset=21)
+
+
+@QUICK
+@given(IMAGES, st.integers(-4, 3), st.booleans(), st.sampled_from([1, 3]))
+def test_layer_normalization(shape, axis, shifted, outputs):
+    tail = shape[axis % 4 :]
+    inputs = [values(*shape), values(*tail)] + ([values(*tail, seed=5)] if shifted else [])
+    check("LayerNormalization", *inputs, axis=axis, outputs=outputs, constants=[1, 2])
+
+
+@QUICK
+@given(IMAGES, st.integers(-4, 3))
+def test_rms_normalization(shape, axis):
+    check("RMSNormalization", values(*shape), values(*shape[axis % 4 :]), axis=axis, opset=23, oracle="onnx")
+
+
+@QUICK
+@given(IMAGES, st.sampled_from([1, 2]), st.integers(-4, 3))
+def test_lp_normalization(shape, p, axis):
+    check("LpNormalization", values(*shape), p=p, axis=axis)
+
+
+def test_lp_normalization_of_zeros():
+    check("LpNormalization", values(2, 3) * 0, p=2)
+
+
+@pytest.mark.parametrize("axes", [None, [0, 2, 3], [1], [-1, -2]])
+def test_mean_variance_normalization(axes):
+    check("MeanVarianceNormalization", values(2, 3, 4, 5), **({} if axes is None else {"axes": axes}))
+
+
+@pytest.mark.parametrize("size", [1, 3, 5])
+def test_local_response_normalization(size):
+    check("LRN", values(2, 6, 3, 4), size=size, alpha=0.3, beta=0.6, bias=1.5)
+
+
+def test_batch_statistics_stay_opaque():
+    parameters = [values(3, seed=s) for s in range(3)] + [values(3, low=0.5, high=2)]
+    model = node_model("BatchNormalization", [values(2, 3, 4, 4), *parameters], outputs=3, training_mode=1)
+    assert [p.op for p in fission(model).primitives] == ["Opaque"] * 3
