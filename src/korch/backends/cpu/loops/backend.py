@@ -1,0 +1,101 @@
+"""The `loops` backend: any cone without a compute-intensive primitive, as one generated C function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from korch.backends.contract import Declined, Kernel
+from korch.backends.cpu.loops.ctypes import C_TYPES, spells
+from korch.backends.cpu.loops.emit import generate
+from korch.backends.footprint import footprint
+from korch.ir.cone import Cone
+from korch.ir.ops.reduce import spatial_axes
+from korch.ir.ops.table import Category
+from korch.ir.primitive import Primitive
+from korch.machine import Machine
+
+MOST_LEAVES = 24
+MOST_WINDOW = 64
+"""Unrolled taps of a pooling window along the contiguous axis."""
+LARGEST = 2**31 - 1
+VIEWS = frozenset({"Reshape"})
+
+_FLOPS = {"Exp": 10, "Log": 14, "Tanh": 20, "Erf": 22, "Sigmoid": 14, "Softplus": 26, "Pow": 20, "Div": 2, "Sqrt": 2}
+"""Arithmetic of one element, at least; everything else counts one operation."""
+
+
+@dataclass(frozen=True)
+class Loops:
+    """Elementwise, broadcast, reduce and layout primitives in any chain."""
+
+    name: str = "loops"
+    version: str = "1"
+
+    def declines(self, cone: Cone) -> Declined | None:
+        for p in cone.primitives:
+            reason = _unsupported(p)
+            if reason:
+                return Declined(f"{p.output.name}: {reason}")
+        if len(cone.leaves) > MOST_LEAVES:
+            return Declined(f"has {len(cone.leaves)} leaves; loops take {MOST_LEAVES}")
+        return None
+
+    def bound(self, cone: Cone, machine: Machine) -> float:
+        """Bytes and arithmetic that no order of the loops avoids; nothing at all for a view."""
+        if is_view(cone):
+            return 0.0
+        moved, computed = footprint(cone)
+        flops = sum(_FLOPS.get(p.op, 1) * computed[p] for p in cone.primitives if p.category is not Category.LAYOUT)
+        return machine.roofline(flops, moved)
+
+    def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
+        if is_view(cone):
+            return (Kernel(cone, self.name, alias=True),)
+        code = generate(cone, threads)
+        return (Kernel(cone, self.name, code.source, code.workspace, headers=("korch_math.h",)),)
+
+
+def is_view(cone: Cone) -> bool:
+    """Whether the root is the bytes of the only leaf."""
+    return len(cone.leaves) == 1 and all(p.op in VIEWS or _moves_nothing(p) for p in cone.primitives)
+
+
+def _moves_nothing(p: Primitive) -> bool:
+    """A Transpose that only moves axes of length 1."""
+    if p.op != "Transpose":
+        return False
+    moved = [a for a in p.attr("perm") if p.inputs[0].shape[a] != 1]
+    return moved == sorted(moved)
+
+
+def _unsupported(p: Primitive) -> str:
+    if any(t.dtype not in C_TYPES for t in (*p.inputs, p.output)):
+        return f"{p.op} on dtype {p.output.dtype}"
+    if any(t.size > LARGEST for t in (*p.inputs, p.output)):
+        return "more than 2^31 elements"
+    if any(t.size == 0 for t in (*p.inputs, p.output)):
+        return "a tensor without elements"
+    match p.category:
+        case Category.OPAQUE:
+            return "an opaque primitive"
+        case Category.LINEAR:
+            return "" if p.op == "Interpolate" else f"{p.op} is compute-intensive"
+        case Category.ELEMENTWISE:
+            return "" if spells(p) else f"{p.op} on {p.inputs[0].dtype}"
+        case Category.REDUCE if p.op in ("MaxPool", "AveragePool"):
+            return _unsupported_pool(p)
+        case _:
+            return ""
+
+
+def _unsupported_pool(p: Primitive) -> str:
+    if not p.inputs[0].is_float:
+        return f"pooling on {p.inputs[0].dtype}"
+    last = p.output.rank - 1
+    spatial = spatial_axes(p.output.rank, p.attr("channels_last"))
+    if last in spatial and p.attr("kernel_shape")[spatial.index(last)] > MOST_WINDOW:
+        return f"a window of more than {MOST_WINDOW} along the contiguous axis"
+    return ""
+
+
+BACKEND = Loops()

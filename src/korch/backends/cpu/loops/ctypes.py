@@ -1,0 +1,129 @@
+"""How dtypes and elementwise operators are spelled in C."""
+
+from __future__ import annotations
+
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+C_TYPES = {
+    "float32": "float", "float64": "double", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t",
+    "int64": "int64_t", "uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
+    "bool": "uint8_t",
+}  # fmt: skip
+
+INFIX = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Equal": "==", "Less": "<", "Greater": ">",
+         "LessOrEqual": "<=", "GreaterOrEqual": ">="}  # fmt: skip
+LOGIC = {"And": "&&", "Or": "||"}
+
+_SINGLE = {  # ours, written so that the compiler vectorises them
+    "Exp": "korch_exp", "Log": "korch_log", "Erf": "korch_erf", "Tanh": "korch_tanh", "Sigmoid": "korch_sigmoid",
+    "Softplus": "korch_softplus",
+}  # fmt: skip
+_LIBM = {
+    "Abs": "fabs", "Sqrt": "sqrt", "Floor": "floor", "Ceil": "ceil", "Round": "nearbyint", "Sin": "sin", "Cos": "cos",
+    "Tan": "tan", "Asin": "asin", "Acos": "acos", "Atan": "atan", "Sinh": "sinh", "Cosh": "cosh", "Asinh": "asinh",
+    "Acosh": "acosh", "Atanh": "atanh", "Exp": "exp", "Log": "log", "Erf": "erf", "Tanh": "tanh", "Pow": "pow",
+}  # fmt: skip
+
+HEAVY = frozenset(_SINGLE) | {"Pow", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh",
+                              "Atanh"}  # fmt: skip
+"""Operators worth computing once and keeping."""
+
+
+def literal(value: float | int | bool, dtype: str) -> str:
+    """`value` as a C constant of `dtype`."""
+    if dtype in ("float32", "float64"):
+        number = float(value)
+        if number != number:
+            return "NAN"
+        if number in (float("inf"), float("-inf")):
+            return "INFINITY" if number > 0 else "(-INFINITY)"
+        text = number.hex() if dtype == "float64" else f"{float_hex(number)}f"
+        return f"({text})" if number < 0 else text
+    text = str(int(value))
+    if dtype == "int64" and int(value) == -(2**63):
+        return "INT64_MIN"
+    suffix = {"int64": "LL", "uint64": "ULL", "uint32": "U"}.get(dtype, "")
+    return f"({text}{suffix})" if int(value) < 0 else text + suffix
+
+
+def float_hex(number: float) -> str:
+    """A short decimal text that reads back as the same float32."""
+    import numpy as np
+
+    text = np.format_float_scientific(np.float32(number), unique=True, trim="0", exp_digits=1)
+    return text
+
+
+def elementwise(p: Primitive, args: list[str]) -> str:
+    """The C expression of an elementwise primitive on the expressions `args` (each evaluated once)."""
+    op, dtype = p.op, p.inputs[0].dtype
+    floating = dtype in ("float32", "float64")
+    if op in INFIX:
+        return f"{args[0]} {INFIX[op]} {args[1]}"
+    if op in LOGIC:
+        return f"{args[0]} {LOGIC[op]} {args[1]}"
+    match op:
+        case "Xor":
+            return f"!{args[0]} != !{args[1]}"
+        case "Not":
+            return f"!{args[0]}"
+        case "Neg":
+            return f"-{args[0]}"
+        case "Max":
+            return f"KORCH_MAX({args[0]}, {args[1]})"
+        case "Min":
+            return f"KORCH_MIN({args[0]}, {args[1]})"
+        case "Relu":
+            return f"KORCH_MAX({args[0]}, {literal(0, dtype)})"
+        case "LeakyRelu":
+            return f"{args[0]} >= 0 ? {args[0]} : {literal(p.attr('alpha'), dtype)} * {args[0]}"
+        case "Reciprocal":
+            return f"{literal(1, dtype)} / {args[0]}"
+        case "Where":
+            return f"{args[0]} ? {args[1]} : {args[2]}"
+        case "Sign":
+            return f"({args[0]} > 0) - ({args[0]} < 0)"
+        case "IsNaN":
+            return f"{args[0]} != {args[0]}"
+        case "IsInf":
+            return f"isinf({args[0]})"
+        case "Identity":
+            return args[0]
+        case "Cast":
+            return _cast(p.inputs[0], p.attr("to"), args[0])
+        case "Abs" if not floating:
+            return f"KORCH_MAX({args[0]}, -{args[0]})"
+        case "Mod":
+            return _mod(p, args, floating)
+        case _:
+            return _call(op, dtype, args)
+
+
+def spells(p: Primitive) -> bool:
+    """Whether `elementwise` has a form for `p`."""
+    if any(t.dtype not in C_TYPES for t in (*p.inputs, p.output)):
+        return False
+    floating = p.inputs[0].dtype in ("float32", "float64")
+    if p.op in _LIBM and p.op != "Abs" or p.op in _SINGLE:
+        return floating
+    return True
+
+
+def _call(op: str, dtype: str, args: list[str]) -> str:
+    if op in _SINGLE:
+        return f"{_SINGLE[op]}{'f' if dtype == 'float32' else 'd'}({', '.join(args)})"
+    return f"{_LIBM[op]}{'f' if dtype == 'float32' else ''}({', '.join(args)})"
+
+
+def _cast(source: Tensor, to: str, x: str) -> str:
+    return f"{x} != 0" if to == "bool" else f"({C_TYPES[to]}){x}"
+
+
+def _mod(p: Primitive, args: list[str], floating: bool) -> str:
+    a, b = args
+    if floating:
+        return f"fmod{'f' if p.inputs[0].dtype == 'float32' else ''}({a}, {b})"
+    if p.attr("fmod") or p.inputs[0].dtype.startswith("u"):
+        return f"{a} % {b}"
+    return f"(({a} % {b}) + {b}) % {b}"

@@ -1,0 +1,186 @@
+"""Integer index expressions over loop variables: affine sums, with floor division, remainder, tables and clamps.
+
+The ranges of the variables are known, so most divisions that reshapes bring in simplify away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A loop variable with its range [lo, hi)."""
+
+    name: str
+    lo: int
+    hi: int
+
+    @property
+    def extent(self) -> int:
+        return self.hi - self.lo
+
+
+@dataclass(frozen=True, slots=True)
+class Div:
+    """floor(of / by)."""
+
+    of: Index
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mod:
+    """of - by * floor(of / by)."""
+
+    of: Index
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """table[of * stride + offset]: constant positions (Gather, Interpolate)."""
+
+    table: tuple[int, ...]
+    of: Index
+    stride: int = 1
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Clamp:
+    """`of` forced into [lo, hi]: keeps a load legal whose value is not used outside."""
+
+    of: Index
+    lo: int
+    hi: int
+
+
+Atom = Var | Div | Mod | Lookup | Clamp
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """const + sum of coefficient * atom."""
+
+    const: int = 0
+    terms: tuple[tuple[Atom, int], ...] = ()
+
+    @staticmethod
+    def of(atom: Atom | int) -> Index:
+        return Index(atom) if isinstance(atom, int) else Index(0, ((atom, 1),))
+
+    def __add__(self, other: Index | int) -> Index:
+        if isinstance(other, int):
+            return Index(self.const + other, self.terms)
+        sums = dict(self.terms)
+        for atom, k in other.terms:
+            sums[atom] = sums.get(atom, 0) + k
+        return _rejoined(Index(self.const + other.const, tuple((a, k) for a, k in sums.items() if k)))
+
+    def __mul__(self, k: int) -> Index:
+        return Index(self.const * k, tuple((a, c * k) for a, c in self.terms) if k else ())
+
+    def __sub__(self, other: Index | int) -> Index:
+        return self + (other * -1 if isinstance(other, Index) else -other)
+
+    def __floordiv__(self, d: int) -> Index:
+        if d == 1:
+            return self
+        quotient, rest = self._split(d)
+        lo, hi = rest.range()
+        if lo // d == hi // d:
+            return quotient + lo // d
+        return quotient + Index.of(Div(rest, d))
+
+    def __mod__(self, d: int) -> Index:
+        _, rest = self._split(d)
+        lo, hi = rest.range()
+        if lo // d == hi // d:
+            return rest - lo // d * d
+        return Index.of(Mod(rest, d))
+
+    def _split(self, d: int) -> tuple[Index, Index]:
+        """(q, r) with self = q * d + r, the divisible terms in q."""
+        even = tuple((a, k // d) for a, k in self.terms if k % d == 0)
+        odd = tuple((a, k) for a, k in self.terms if k % d)
+        return Index(self.const // d, even), Index(self.const % d, odd)
+
+    def range(self) -> tuple[int, int]:
+        """Least and greatest value, both inclusive."""
+        lo = hi = self.const
+        for atom, k in self.terms:
+            a, b = _range(atom)
+            lo, hi = lo + min(a * k, b * k), hi + max(a * k, b * k)
+        return lo, hi
+
+    def vars(self) -> frozenset[Var]:
+        return frozenset(v for atom, _ in self.terms for v in _vars(atom))
+
+    def atoms(self) -> Iterator[Atom]:
+        """All atoms, nested ones too."""
+        for atom, _ in self.terms:
+            yield atom
+            if not isinstance(atom, Var):
+                yield from atom.of.atoms()
+
+    def coefficient(self, v: Var) -> int | None:
+        """The coefficient of `v`; None if v also hides inside another atom."""
+        if any(not isinstance(a, Var) and v in _vars(a) for a, _ in self.terms):
+            return None
+        return dict(self.terms).get(v, 0)
+
+    @property
+    def affine(self) -> bool:
+        return all(isinstance(a, Var) for a, _ in self.terms)
+
+
+def _range(atom: Atom) -> tuple[int, int]:
+    match atom:
+        case Var(_, lo, hi):
+            return lo, max(hi - 1, lo)
+        case Div(of, by):
+            lo, hi = of.range()
+            return lo // by, hi // by
+        case Mod(_, by):
+            return 0, by - 1
+        case Lookup(table):
+            return min(table), max(table)
+        case Clamp(_, lo, hi):
+            return lo, hi
+
+
+def _vars(atom: Atom) -> frozenset[Var]:
+    return frozenset((atom,)) if isinstance(atom, Var) else atom.of.vars()
+
+
+def _rejoined(e: Index) -> Index:
+    """k*d * (x // d) + k * (x % d) = k * x."""
+    coefficients = dict(e.terms)
+    for atom, k in e.terms:
+        if isinstance(atom, Mod):
+            div = Div(atom.of, atom.by)
+            if coefficients.get(div) == k * atom.by:
+                rest = Index(e.const, tuple((a, c) for a, c in e.terms if a not in (atom, div)))
+                return rest + atom.of * k
+    return e
+
+
+def flat(indices: tuple[Index, ...], shape: tuple[int, ...]) -> Index:
+    """The row-major position of `indices` in an array of `shape`."""
+    total, stride = Index(), 1
+    for i, n in zip(reversed(indices), reversed(shape), strict=True):
+        total = total + i * stride
+        stride *= n
+    return total
+
+
+def unflat(position: Index, shape: tuple[int, ...]) -> tuple[Index, ...]:
+    """The indices of a row-major `position`; axes of length 1 are 0."""
+    result: list[Index] = []
+    for axis, n in enumerate(reversed(shape)):
+        last = axis == len(shape) - 1
+        result.append(Index() if n == 1 else position if last else position % n)
+        position = position // n
+    return tuple(reversed(result))

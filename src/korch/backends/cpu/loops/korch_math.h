@@ -1,0 +1,112 @@
+/* Elementary functions without branches or calls, so that the compiler vectorises the loops that use them. */
+#ifndef KORCH_MATH_H
+#define KORCH_MATH_H
+
+static inline float korch_bits_to_float(int32_t i) { float f; memcpy(&f, &i, 4); return f; }
+static inline int32_t korch_float_to_bits(float f) { int32_t i; memcpy(&i, &f, 4); return i; }
+
+/* exp(r) for |r| <= ln2/2 times 2^n, the scaling in two steps so that denormal results are right. */
+static inline float korch_expf(float x) {
+  float c = x > 89.0f ? 89.0f : x;
+  c = c < -104.0f ? -104.0f : c;
+  float n = nearbyintf(c * 1.44269504088896341f);
+  float r = fmaf(n, -0.693145751953125f, c);
+  r = fmaf(n, -1.42860682030941723212e-6f, r);
+  float p = 1.9875691500e-4f;
+  p = fmaf(p, r, 1.3981999507e-3f);
+  p = fmaf(p, r, 8.3334519073e-3f);
+  p = fmaf(p, r, 4.1665795894e-2f);
+  p = fmaf(p, r, 1.6666665459e-1f);
+  p = fmaf(p, r, 5.0000001201e-1f);
+  p = fmaf(p * r, r, r) + 1.0f;
+  int32_t k = (int32_t)n, half = k >> 1;
+  float y = p * korch_bits_to_float((half + 127) << 23) * korch_bits_to_float((k - half + 127) << 23);
+  return x != x ? x : y;
+}
+
+/* log(m * 2^e) with m in [sqrt(1/2), sqrt(2)). */
+static inline float korch_logf(float x) {
+  int tiny = x < 1.17549435e-38f;
+  float scaled = tiny ? x * 8388608.0f : x;
+  int32_t bits = korch_float_to_bits(scaled);
+  int32_t e = ((bits >> 23) & 255) - 126 - (tiny ? 23 : 0);
+  float m = korch_bits_to_float((bits & 0x007fffff) | 0x3f000000);
+  int low = m < 0.707106781186547524f;
+  float f = low ? m + m - 1.0f : m - 1.0f;
+  float n = (float)(low ? e - 1 : e);
+  float z = f * f;
+  float p = 7.0376836292e-2f;
+  p = fmaf(p, f, -1.1514610310e-1f);
+  p = fmaf(p, f, 1.1676998740e-1f);
+  p = fmaf(p, f, -1.2420140846e-1f);
+  p = fmaf(p, f, 1.4249322787e-1f);
+  p = fmaf(p, f, -1.6668057665e-1f);
+  p = fmaf(p, f, 2.0000714765e-1f);
+  p = fmaf(p, f, -2.4999993993e-1f);
+  p = fmaf(p, f, 3.3333331174e-1f);
+  float y = f * z * p;
+  y = fmaf(n, -2.12194440e-4f, y);
+  y = fmaf(z, -0.5f, y);
+  y = f + y;
+  y = fmaf(n, 0.693359375f, y);
+  y = x == INFINITY ? INFINITY : y;
+  y = x == 0.0f ? -INFINITY : y;
+  return x < 0.0f || x != x ? NAN : y;
+}
+
+/* Odd polynomial near zero, 1 - 2 / (exp(2|x|) + 1) elsewhere. */
+static inline float korch_tanhf(float x) {
+  float a = fabsf(x), z = x * x;
+  float p = 2.2695016842e-3f;
+  p = fmaf(p, z, -8.3231870583e-3f);
+  p = fmaf(p, z, 2.1762502907e-2f);
+  p = fmaf(p, z, -5.3958461627e-2f);
+  p = fmaf(p, z, 1.3333300146e-1f);
+  p = fmaf(p, z, -3.3333333149e-1f);
+  float small = fmaf(p * z, x, x);
+  float large = 1.0f - 2.0f / (korch_expf(a + a) + 1.0f);
+  large = x < 0.0f ? -large : large;
+  return a < 0.625f ? small : (x != x ? x : large);
+}
+
+static inline float korch_sigmoidf(float x) { return 1.0f / (1.0f + korch_expf(-x)); }
+
+/* log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)); log1p(t) = log(u) * t / (u - 1) with u = 1 + t rounded. */
+static inline float korch_softplusf(float x) {
+  float t = korch_expf(-fabsf(x));
+  float u = 1.0f + t, d = u - 1.0f;
+  float l = d == 0.0f ? t : korch_logf(u) * (t / d);
+  return (x > 0.0f ? x : 0.0f) + l;
+}
+
+/* An odd polynomial below 0.9375; above it 1 - exp(-g(|x|)), g a fit of -log(erfc) on [0.9, 4]. */
+static inline float korch_erff(float x) {
+  float a = fabsf(x), z = x * x, c = a > 4.0f ? 4.0f : a;
+  float s = 8.282021688e-5f;
+  s = fmaf(s, z, -8.122038663e-4f);
+  s = fmaf(s, z, 5.19923503e-3f);
+  s = fmaf(s, z, -2.685868845e-2f);
+  s = fmaf(s, z, 1.128368307e-1f);
+  s = fmaf(s, z, -3.761263296e-1f);
+  s = fmaf(s, z, 1.128379167f);
+  float g = -1.6430636557e-6f;
+  g = fmaf(g, c, 4.6163858625e-5f);
+  g = fmaf(g, c, -5.9758577023e-4f);
+  g = fmaf(g, c, 4.7626258325e-3f);
+  g = fmaf(g, c, -2.6427637154e-2f);
+  g = fmaf(g, c, 1.100871665e-1f);
+  g = fmaf(g, c, 6.3182391811e-1f);
+  g = fmaf(g, c, 1.1302310552f);
+  g = fmaf(g, c, -3.1853966241e-4f);
+  float large = 1.0f - korch_expf(-g);
+  large = x < 0.0f ? -large : large;
+  return a < 0.9375f ? s * x : (x != x ? x : large);
+}
+
+static inline double korch_expd(double x) { return exp(x); }
+static inline double korch_logd(double x) { return log(x); }
+static inline double korch_erfd(double x) { return erf(x); }
+static inline double korch_tanhd(double x) { return tanh(x); }
+static inline double korch_sigmoidd(double x) { return 1.0 / (1.0 + exp(-x)); }
+static inline double korch_softplusd(double x) { return (x > 0 ? x : 0) + log1p(exp(-fabs(x))); }
+#endif

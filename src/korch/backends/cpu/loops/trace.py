@@ -1,0 +1,310 @@
+"""Pulls the value of a tensor at symbolic indices through a cone, down to loads, as straight-line C.
+
+Elementwise primitives become expressions, layout primitives become index arithmetic. What stands in the way of
+good loops is recorded on the way: axes to split (reshapes), positions to break loops at (pads, concats, windows).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from korch.backends.cpu.loops.ctypes import C_TYPES, elementwise, literal
+from korch.backends.cpu.loops.index import Clamp, Div, Index, Lookup, Mod, Var, flat, unflat
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+Indices = tuple[Index, ...]
+
+
+@dataclass(frozen=True)
+class Load:
+    """One read: of which tensor, at which flat position of its array."""
+
+    tensor: Tensor
+    at: Index
+
+
+@dataclass
+class Requests:
+    """What tracing found that other loops would serve better."""
+
+    splits: dict[str, int] = field(default_factory=dict)
+    breaks: dict[str, set[int]] = field(default_factory=dict)
+
+    def split(self, e: Index, by: int) -> None:
+        """Asks for the one variable inside `e` to be split, where that resolves a division by `by`."""
+        if e.affine and len(e.terms) == 1 and e.const == 0:
+            (atom, k), = e.terms
+            if isinstance(atom, Var) and atom.lo == 0 and by % k == 0 and 1 < by // k < atom.hi:
+                if atom.hi % (by // k) == 0:
+                    self.splits.setdefault(atom.name, by // k)
+
+    def break_at(self, e: Index, bound: int) -> None:
+        """Asks for the loop of the one variable inside `e` to be broken where e reaches `bound`."""
+        if e.affine and len(e.terms) == 1:
+            (atom, k), = e.terms
+            if isinstance(atom, Var) and k:
+                at = -((e.const - bound) // k) if k > 0 else (e.const - bound) // -k + 1
+                if atom.lo < at < atom.hi:
+                    self.breaks.setdefault(atom.name, set()).add(at)
+
+
+ReadStage = Callable[[Tensor, Indices], tuple[str, Index]]
+
+
+class Trace:
+    """The statements of one innermost loop body.
+
+    `arrays` names the C array of each leaf; `stage(t, idx)` gives array and position where `t` has been stored by
+    an earlier stage.
+    """
+
+    def __init__(self, makers: Mapping[Tensor, Primitive], arrays: Mapping[Tensor, str],
+                 stored: Mapping[Tensor, ReadStage], requests: Requests) -> None:  # fmt: skip
+        self.makers = makers
+        self.arrays = arrays
+        self.stored = stored
+        self.requests = requests
+        self.lines: list[str] = []
+        self.loads: list[Load] = []
+        self.reads: list[tuple[Tensor, Indices]] = []
+        self.indices: list[Index] = []
+        self._memo: dict[tuple[Tensor, Indices], str] = {}
+
+    def value(self, t: Tensor, idx: Indices) -> str:
+        """The C name of t[idx]."""
+        if t.value is not None and t not in self.makers:
+            return literal(t.value, t.dtype)
+        key = (t, idx)
+        if key not in self._memo:
+            self._memo[key] = self._compute(t, idx)
+        return self._memo[key]
+
+    def name(self, expression: str, dtype: str) -> str:
+        """A new C variable holding `expression`."""
+        variable = f"v{len(self.lines)}"
+        self.lines.append(f"const {C_TYPES[dtype]} {variable} = {expression};")
+        return variable
+
+    def _compute(self, t: Tensor, idx: Indices) -> str:
+        if t in self.stored:
+            self.reads.append((t, idx))
+            array, at = self.stored[t](t, idx)
+            return self._load(t, array, at)
+        if t in self.arrays:
+            return self._load(t, self.arrays[t], flat(idx, t.shape))
+        return self.through(self.makers[t], idx)
+
+    def _load(self, t: Tensor, array: str, at: Index) -> str:
+        self.loads.append(Load(t, at))
+        self.indices.append(at)
+        for atom in at.atoms():
+            if isinstance(atom, Div | Mod):
+                self.requests.split(atom.of, atom.by)
+        return self.name(f"{array}[{c_index(at)}]", t.dtype)
+
+    def through(self, p: Primitive, idx: Indices) -> str:
+        """The value that `p` gives at `idx`."""
+        x = p.inputs[0]
+        match p.op:
+            case "Transpose":
+                perm = p.attr("perm")
+                return self.value(x, tuple(idx[perm.index(a)] for a in range(x.rank)))
+            case "Reshape":
+                return self.value(x, self._reshaped(p, idx))
+            case "Slice":
+                starts, steps = p.attr("starts"), p.attr("steps")
+                return self.value(x, tuple(i * st + s for i, s, st in zip(idx, starts, steps, strict=True)))
+            case "Expand":
+                return self.value(x, broadcast(idx, x))
+            case "Gather":
+                axis = p.attr("axis")
+                return self.value(x, (*idx[:axis], lookup(p.attr("indices"), idx[axis]), *idx[axis + 1:]))
+            case "Concat":
+                return self._concat(p, idx)
+            case "Pad":
+                return self._pad(p, idx)
+            case "Interpolate":
+                return self._interpolate(p, idx)
+            case _:
+                args = [self.value(t, broadcast(idx, t)) for t in p.inputs]
+                return self.name(elementwise(p, args), p.output.dtype)
+
+    def _reshaped(self, p: Primitive, idx: Indices) -> Indices:
+        position = flat(idx, p.output.shape)
+        result = unflat(position, p.inputs[0].shape)
+        for e in result:
+            for atom in e.atoms():
+                if isinstance(atom, Div | Mod):
+                    self.requests.split(atom.of, atom.by)
+        return result
+
+    def _concat(self, p: Primitive, idx: Indices) -> str:
+        """The part that holds the position; where that is not known, a choice between clamped loads."""
+        axis, start = p.attr("axis"), 0
+        e = idx[axis]
+        lo, hi = e.range()
+        result = ""
+        for t in p.inputs:
+            end = start + t.shape[axis]
+            if start <= hi and lo < end and end > start:
+                own = self._inside(e - start, t.shape[axis])
+                v = self.value(t, (*idx[:axis], own, *idx[axis + 1:]))
+                if result:
+                    self.requests.break_at(e, start)
+                    result = self.name(f"({c_index(e)}) < {start} ? {result} : {v}", p.output.dtype)
+                else:
+                    result = v
+            start = end
+        return result
+
+    def _inside(self, e: Index, n: int) -> Index:
+        """`e`, clamped into an axis of length n unless it is known to lie there."""
+        lo, hi = e.range()
+        return e if lo >= 0 and hi < n else Index.of(Clamp(e, 0, n - 1))
+
+    def _pad(self, p: Primitive, idx: Indices) -> str:
+        x, pads, mode = p.inputs[0], p.attr("pads"), p.attr("mode")
+        own: list[Index] = []
+        outside: list[str] = []
+        for axis, (i, n) in enumerate(zip(idx, x.shape, strict=True)):
+            e = i - pads[axis]
+            lo, hi = e.range()
+            if lo < 0:
+                self.requests.break_at(e, 0)
+            if hi >= n:
+                self.requests.break_at(e, n)
+            if mode == "constant":
+                outside += [c for c in (_outside(e, n, lo, hi),) if c]
+                own.append(self._inside(e, n))
+            else:
+                own.append(self._mirrored(e, n, mode))
+        if mode != "constant":
+            return self.value(x, tuple(own))
+        fill = literal(p.attr("value"), p.output.dtype)
+        if any(_all_outside(i - pads[a], n) for a, (i, n) in enumerate(zip(idx, x.shape, strict=True))):
+            return self.name(fill, p.output.dtype)
+        v = self.value(x, tuple(own))
+        return self.name(f"({' || '.join(outside)}) ? {fill} : {v}", p.output.dtype) if outside else v
+
+    def _mirrored(self, e: Index, n: int, mode: str) -> Index:
+        lo, hi = e.range()
+        if lo >= 0 and hi < n:
+            return e
+        if mode == "edge":
+            return Index(0) if hi < 0 else Index(n - 1) if lo >= n else Index.of(Clamp(e, 0, n - 1))
+        if mode == "wrap":
+            return (e + n * (-(lo // n))) % n
+        if hi <= 0 and -lo < n:
+            return e * -1
+        if lo >= n - 1 and hi <= 2 * (n - 1):
+            return e * -1 + 2 * (n - 1)
+        shift = -lo  # positions as a table: right for any width, used only where breaking the loop failed
+        period = max(2 * (n - 1), 1)
+        table = tuple((n - 1) - abs(((lo + j) % period) - (n - 1)) for j in range(hi - lo + 1))
+        return Index.of(Lookup(table, e + shift))
+
+    def _interpolate(self, p: Primitive, idx: Indices) -> str:
+        axis, taps, x = p.attr("axis"), p.attr("taps"), p.inputs[0]
+        total = ""
+        for j in range(taps):
+            at = Index.of(Lookup(p.attr("indices"), idx[axis], taps, j))
+            v = self.value(x, (*idx[:axis], at, *idx[axis + 1:]))
+            weight = f"{table_name(tuple(p.attr('weights')))}[{c_index(idx[axis] * taps + j)}]"
+            total = self.name(f"{total} + {v} * {weight}" if total else f"{v} * {weight}", p.output.dtype)
+        return total
+
+
+def broadcast(idx: Indices, t: Tensor) -> Indices:
+    """The indices of an operand under numpy broadcasting."""
+    tail = idx[len(idx) - t.rank:]
+    return tuple(Index() if n == 1 else i for i, n in zip(tail, t.shape, strict=True))
+
+
+def lookup(table: tuple[int, ...], e: Index) -> Index:
+    """table[e]; tables that are plain arithmetic (constant, steps, nearest-neighbour) become it."""
+    if len(set(table)) == 1:
+        return Index(table[0])
+    step = table[1] - table[0]
+    if all(b - a == step for a, b in zip(table, table[1:], strict=False)):
+        return e * step + table[0]
+    times = table.count(table[0])
+    if len(table) % times == 0 and table == tuple(table[0] + i // times for i in range(len(table))):
+        return e // times + table[0]
+    return Index.of(Lookup(table, e))
+
+
+def _outside(e: Index, n: int, lo: int, hi: int) -> str:
+    tests = ([f"({c_index(e)}) < 0"] if lo < 0 else []) + ([f"({c_index(e)}) >= {n}"] if hi >= n else [])
+    return " || ".join(tests)
+
+
+def _all_outside(e: Index, n: int) -> bool:
+    lo, hi = e.range()
+    return hi < 0 or lo >= n
+
+
+# C text of indices ---------------------------------------------------------------------------------------------
+
+
+def c_index(e: Index) -> str:
+    """`i0 * 64 + i1 + 3`."""
+    parts = [_c_term(atom, k) for atom, k in e.terms]
+    if e.const or not parts:
+        parts.append(str(e.const))
+    return " + ".join(parts).replace("+ -", "- ")
+
+
+def _c_term(atom: object, k: int) -> str:
+    text = c_atom(atom)
+    return text if k == 1 else f"{text} * {k}" if k > 0 else f"-{text} * {-k}"
+
+
+def c_atom(atom: object) -> str:
+    match atom:
+        case Var(name):
+            return name
+        case Div(of, by):
+            return _floor_div(of, by)
+        case Mod(of, by):
+            return _floor_mod(of, by)
+        case Lookup(table, of, stride, offset):
+            return f"{table_name(table)}[{c_index(of * stride + offset)}]"
+        case Clamp(of, lo, hi):
+            return f"KORCH_MIN(KORCH_MAX({c_index(of)}, {lo}), {hi})"
+        case _:
+            raise TypeError(atom)
+
+
+def _floor_div(of: Index, by: int) -> str:
+    lo, _ = of.range()
+    shift = -(lo // by) if lo < 0 else 0  # C divides toward zero: keep the dividend non-negative
+    text = f"({c_index(of + shift * by)}) / {by}"
+    return f"({text} - {shift})" if shift else f"(({c_index(of)}) / {by})"
+
+
+def _floor_mod(of: Index, by: int) -> str:
+    lo, _ = of.range()
+    shift = -(lo // by) if lo < 0 else 0
+    return f"(({c_index(of + shift * by)}) % {by})"
+
+
+_TABLES: dict[tuple[float, ...], str] = {}
+
+
+def table_name(table: tuple[float, ...]) -> str:
+    """A name that depends on the contents alone (so that equal kernels have equal text)."""
+    import hashlib
+
+    if table not in _TABLES:
+        _TABLES[table] = "KERNEL_table_" + hashlib.sha256(repr(table).encode()).hexdigest()[:10]
+    return _TABLES[table]
+
+
+def table_definition(name: str) -> str:
+    """The C definition of the table called `name`."""
+    table = next(t for t, n in _TABLES.items() if n == name)
+    if all(isinstance(v, int) for v in table):
+        return f"static const int32_t {name}[] = {{{', '.join(map(str, table))}}};"
+    return f"static const float {name}[] = {{{', '.join(literal(v, 'float32') for v in table)}}};"

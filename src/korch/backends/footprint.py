@@ -1,0 +1,45 @@
+"""What a cone must move and compute at least: the ground of every backend's lower bound."""
+
+from __future__ import annotations
+
+import math
+
+from korch.ir.cone import Cone
+from korch.ir.ops.table import Category
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+
+def footprint(cone: Cone) -> tuple[float, dict[Primitive, float]]:
+    """(compulsory bytes, elements each primitive computes at least): each leaf read once as far as it is needed."""
+    needed: dict[Tensor, float] = {cone.root: float(cone.root.size)}
+    computed: dict[Primitive, float] = {}
+    for p in reversed(cone.primitives):
+        out = needed.get(p.output, 0.0)
+        computed[p] = max(out, _arithmetic(p, out))
+        for t in p.inputs:
+            needed[t] = max(needed.get(t, 0.0), _read(p, t, out))
+    moved = sum(needed.get(t, 0.0) * t.nbytes / max(t.size, 1) for t in cone.leaves) + cone.root.nbytes
+    return moved, computed
+
+
+def _read(p: Primitive, t: Tensor, out: float) -> float:
+    """Elements of `t` that `out` elements of the output need at least."""
+    if p.category in (Category.REDUCE, Category.LINEAR) and p.op not in ("MaxPool", "AveragePool"):
+        return t.size * out / max(p.output.size, 1)
+    if p.op == "Concat":
+        return t.size * out / max(p.output.size, 1)
+    if p.op in ("MaxPool", "AveragePool"):
+        strides = math.prod(p.attr("strides"))
+        windows = math.prod(p.attr("kernel_shape"))
+        return min(t.size, out * min(strides, windows))
+    return min(t.size, out)
+
+
+def _arithmetic(p: Primitive, out: float) -> float:
+    """Element operations: a reduction touches what it reads, a window all of its taps."""
+    if p.op in ("MaxPool", "AveragePool"):
+        return out * math.prod(p.attr("kernel_shape"))
+    if p.category is Category.REDUCE:
+        return p.inputs[0].size * out / max(p.output.size, 1)
+    return out
