@@ -1,0 +1,125 @@
+"""Einsum, as transposes, sums, products and matrix products."""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from korch.fission.rule import Opaque, fission
+from korch.ir.builder import Builder, Value
+
+
+@dataclass(frozen=True)
+class Term:
+    """A value and the label of each of its axes."""
+
+    value: Value
+    labels: str
+
+    def length(self, label: str) -> int:
+        """The length of the axis `label`; 1 where there is none."""
+        return self.value.shape[self.labels.index(label)] if label in self.labels else 1
+
+
+@fission("Einsum")
+def einsum(b: Builder, *operands: Value, equation: str) -> Value | Opaque:
+    """Sums over the labels that the result lacks, of the products of the operands: pair after pair, left to right."""
+    inputs, output = _parsed(equation.replace(" ", ""), operands)
+    terms = [Term(x, labels) for x, labels in zip(operands, inputs, strict=True)]
+    if any(len(set(t.labels)) < len(t.labels) for t in terms) or len(set(output)) < len(output):
+        return Opaque("it takes a diagonal")
+    if operands[0].dtype not in ("float16", "float32", "float64", "int32", "int64"):
+        return Opaque(f"it multiplies matrices of {operands[0].dtype}")
+    total = terms[0]
+    for i, term in enumerate(terms[1:], 1):
+        later = set(output).union(*(t.labels for t in terms[i + 1 :]))
+        total = _product(b, _summed(b, total, later | set(term.labels)), _summed(b, term, later | set(total.labels)),
+                         later, output)  # fmt: skip
+    return _ordered(b, _summed(b, total, set(output)), output)
+
+
+def _parsed(equation: str, operands: Sequence[Value]) -> tuple[list[str], str]:
+    """Labels of each operand and of the result; an ellipsis becomes labels of its own, aligned at its end."""
+    left, arrow, right = equation.partition("->")
+    parts = left.split(",")
+    hidden = max((x.rank - len(p.replace("...", "")) for x, p in zip(operands, parts, strict=True) if "..." in p),
+                 default=0)  # fmt: skip
+    free = "".join(c for c in string.ascii_letters + string.digits if c not in equation)[:hidden]
+
+    def spelled(part: str, rank: int) -> str:
+        mine = rank - len(part.replace("...", ""))
+        return part.replace("...", free[len(free) - mine :])
+
+    inputs = [spelled(p, x.rank) for p, x in zip(parts, operands, strict=True)]
+    if not arrow:
+        named = left.replace("...", "").replace(",", "")
+        right = "..." + "".join(sorted(c for c in set(named) if named.count(c) == 1))
+    return inputs, right.replace("...", free)
+
+
+def _summed(b: Builder, t: Term, needed: set[str]) -> Term:
+    """The sum over the axes that nobody needs."""
+    axes = tuple(i for i, c in enumerate(t.labels) if c not in needed)
+    if not axes:
+        return t
+    labels = "".join(c for c in t.labels if c in needed)
+    return Term(b.op("ReduceSum", t.value, axes=axes, keepdims=0), labels)
+
+
+def _product(b: Builder, x: Term, y: Term, later: set[str], output: str) -> Term:
+    """x times y, summed over the labels that both have and nobody needs later."""
+    shared = [c for c in x.labels if c in y.labels]
+    inner = "".join(c for c in shared if c not in later)
+    if not inner:
+        return _multiplied(b, x, y, output)
+    broken = "".join(c for c in inner if x.length(c) != y.length(c))
+    if broken:  # an axis of length 1 against a longer one: its element times the sum of the others
+        x, y = (_summed_where_long(b, t, broken) for t in (x, y))
+        return _product(b, x, y, later, output)
+    batch = "".join(c for c in shared if c in later)
+    rows, columns = ("".join(c for c in t.labels if c not in shared) for t in (x, y))
+    if columns and rows and output.find(columns[0]) < output.find(rows[0]):
+        x, y, rows, columns = y, x, columns, rows  # the result then needs no transposition
+    return _matrix_product(b, x, y, batch, rows, inner, columns)
+
+
+def _summed_where_long(b: Builder, t: Term, labels: str) -> Term:
+    return _summed(b, t, set(t.labels) - set(labels))
+
+
+def _multiplied(b: Builder, x: Term, y: Term, output: str) -> Term:
+    """Nothing to sum: a product with broadcasting, axes in the order of the result as far as it has them."""
+    labels = _by_place(set(x.labels + y.labels), output, x.labels + y.labels)
+    return Term(_spread(b, x, labels) * _spread(b, y, labels), labels)
+
+
+def _matrix_product(b: Builder, x: Term, y: Term, batch: str, rows: str, inner: str, columns: str) -> Term:
+    """[batch, rows, inner] @ [batch, inner, columns], each group but the batch as one axis."""
+    lengths = {c: max(x.length(c), y.length(c)) for c in batch + rows + inner + columns}
+
+    def matrix(t: Term, left: str, right: str) -> Value:
+        v = _ordered(b, t, batch + left + right)
+        sides = tuple(math.prod(lengths[c] for c in group) for group in (left, right))
+        return b.op("Reshape", v, shape=(*v.shape[: len(batch)], *sides))
+
+    y_value = matrix(x, rows, inner) @ matrix(y, inner, columns)
+    labels = batch + rows + columns
+    return Term(b.op("Reshape", y_value, shape=tuple(lengths[c] for c in labels)), labels)
+
+
+def _spread(b: Builder, t: Term, labels: str) -> Value:
+    """The axes of t in the order of `labels`, with length 1 where it has none."""
+    own = "".join(c for c in labels if c in t.labels)
+    return b.op("Reshape", _ordered(b, t, own), shape=tuple(t.length(c) for c in labels))
+
+
+def _ordered(b: Builder, t: Term, labels: str) -> Value:
+    return b.op("Transpose", t.value, perm=tuple(t.labels.index(c) for c in labels))
+
+
+def _by_place(labels: Iterable[str], *orders: str) -> str:
+    """The labels sorted by where they first appear in `orders`, one order after the other."""
+    line = "".join(orders)
+    return "".join(sorted(labels, key=line.index))
