@@ -20,7 +20,7 @@ from korch.backends.libraries import Library
 from korch.errors import BackendError
 
 WANTED = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast")
-NEEDED = ("-std=gnu11", "-fPIC")
+NEEDED = ("-std=gnu11", "-fPIC", "-Werror=implicit-function-declaration")
 OPENMP = "-fopenmp"
 
 _PROBE = """\
@@ -61,17 +61,22 @@ class Toolchain:
         undefined, and whoever loads the library loads them first. BackendError has the first complaint.
         """
         own = [*defines, *(f"-I{library.include}" for library in libraries)]
-        with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder:
-            paths = [_write(Path(folder) / name, text) for name, text in sources.items() if name.endswith(".c")]
-            for name, text in sources.items():
-                _write(Path(folder) / name, text)
-            if len(paths) > 1:
-                with ThreadPoolExecutor(jobs) as pool:
-                    paths = list(pool.map(lambda path: self._object(path, own), paths))
-            made = Path(folder) / "library.so"
-            tail = _link_flags(libraries) if link else []
-            self._run(["-shared", *own, "-o", str(made), *map(str, paths), *tail, "-lm"])
-            _place(made, output)
+        tail = _link_flags(libraries) if link else []
+        try:
+            with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder:
+                objects = self._objects(_write_all(sources, Path(folder)), own, jobs)
+                made = Path(folder) / "library.so"
+                self._run(["-shared", *own, "-o", str(made), *map(str, objects), *tail, "-lm"])
+                _place(made, output)
+        except OSError as e:
+            raise BackendError(f"cannot write {e.filename or output}: {e.strerror}") from None
+
+    def _objects(self, sources: Sequence[Path], own: Sequence[str], jobs: int) -> Sequence[Path]:
+        """One source goes straight to the linker."""
+        if len(sources) == 1:
+            return sources
+        with ThreadPoolExecutor(jobs) as pool:
+            return list(pool.map(lambda source: self._object(source, own), sources))
 
     def _object(self, source: Path, own: Sequence[str]) -> Path:
         target = source.with_suffix(".o")
@@ -87,6 +92,12 @@ def _write(path: Path, text: str) -> Path:
     return path
 
 
+def _write_all(sources: Mapping[str, str], folder: Path) -> list[Path]:
+    """Writes all texts; the files to compile."""
+    written = [_write(folder / name, text) for name, text in sources.items()]
+    return [path for path in written if path.suffix == ".c"]
+
+
 def _link_flags(libraries: Sequence[Library]) -> list[str]:
     return [flag for library in libraries for flag in (str(library.file), f"-Wl,-rpath,{library.file.parent}")]
 
@@ -94,11 +105,8 @@ def _link_flags(libraries: Sequence[Library]) -> list[str]:
 def _place(made: Path, output: Path) -> None:
     """Puts the library at `output` in one step, so that nobody loads half of one."""
     partial = output.with_name(f".{output.name}.{os.getpid()}")
-    try:
-        shutil.copyfile(made, partial)
-        partial.replace(output)
-    except OSError as e:
-        raise BackendError(f"cannot write the compiled library {output}: {e.strerror}") from None
+    shutil.copyfile(made, partial)
+    partial.replace(output)
 
 
 def _run(command: Sequence[str]) -> str:

@@ -1,0 +1,140 @@
+"""Is a kernel right? Its output against the float64 reference, with a bound that follows from the computation.
+
+**The tolerance.** The reference runs twice, in float64 and with every step rounded to float32. The largest difference
+between the two, `noise`, relative to |ref| + scale, tells how well the computation is conditioned: a kernel sums in
+another order, contracts multiply-adds and has its own exp, so it may err a few times as much, but not a hundred times.
+On top comes what rounding alone may do where both runs happen to agree: a sum of n terms in any order errs like
+sqrt(n) roundings (Higham & Mary 2019, probabilistic analysis), and a few units for each polynomial. So
+
+    |y - ref| <= (8 noise + (16 + 2 sqrt(n)) eps) (|ref| + scale)
+
+with eps of the coarsest float of the cone and `scale` the median magnitude of the reference's non-zero values: what a
+cancelling sum's terms look like, and unlike the maximum not spoilt by one large quotient. Integers and booleans are
+exact. Where a computed float meets a step (Floor, Less, ArgMax, a cast to integers) a value at the edge may fall to
+either side in right kernels, so a few positions may differ: two and one in a thousand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from korch.ir.cone import Cone
+from korch.ir.evaluate import evaluate_cone
+from korch.ir.ops.table import Array, Category, Region
+from korch.ir.primitive import Primitive
+from korch.profile.region import reduction_length, region_of
+
+CONDITIONING = 8
+ROUNDINGS = 16
+COMPARISONS = ("Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual")
+STEPS = frozenset(("Floor", "Ceil", "Round", "Sign", "ArgMax", "ArgMin", "Mod", *COMPARISONS))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a kernel's root must be on `region`, within `tolerance` (an array like `values`; negative: equal).
+
+    Where `loose`, float32 itself leaves the finite numbers and any value passes. `flips`: positions that may differ.
+    """
+
+    region: Region
+    values: Array
+    tolerance: Array
+    loose: Array
+    flips: int
+
+    @property
+    def finite(self) -> float:
+        """The share of finite values."""
+        return float(np.isfinite(self.values).mean()) if self.values.size else 1.0
+
+
+@dataclass(frozen=True)
+class Report:
+    """The largest error relative to the largest magnitude, and why the kernel is wrong (empty if it is right)."""
+
+    error: float
+    reason: str = ""
+
+
+def check(root: Array, cone: Cone, leaves: Sequence[Array]) -> Report:
+    """Compares a kernel's output `root` with the reference of `cone` on `leaves`."""
+    return compare(root, reference(cone, leaves))
+
+
+def reference(cone: Cone, leaves: Sequence[Array]) -> Reference:
+    """The float64 values of the root on a sample of it, and how far a right kernel may be from them."""
+    region = region_of(cone)
+    values = np.asarray(evaluate_cone(cone, leaves, region))
+    flips = 2 + values.size // 1000 if has_steps(cone) else 0
+    exact = np.full(values.shape, -1.0)
+    if not cone.root.is_float:
+        return Reference(region, values, exact, np.zeros(values.shape, bool), flips)
+    with np.errstate(all="ignore"):
+        single = np.asarray(evaluate_cone(cone, leaves, region, "float32"), np.float64)
+        tolerance = _tolerance(cone, values, single, flips)
+    return Reference(region, values, tolerance, np.isfinite(values) & ~np.isfinite(single), flips)
+
+
+def _tolerance(cone: Cone, values: Array, single: Array, flips: int) -> Array:
+    """By element; see the top of the file."""
+    eps = _eps(cone)
+    size = np.where(np.isfinite(values), np.abs(values), 0.0)
+    scale = float(np.median(size[size > 0])) if (size > 0).any() else 1.0
+    differs = np.nan_to_num(np.abs(single - values) / (size + scale), nan=0.0, posinf=0.0).reshape(-1)
+    kept = np.sort(differs)[: max(differs.size - flips, 1)]
+    noise = float(kept[-1]) * eps / np.finfo(np.float32).eps if kept.size else 0.0
+    rounding = (ROUNDINGS + 2 * math.sqrt(reduction_length(cone))) * eps
+    return (CONDITIONING * noise + rounding) * (size + scale)
+
+
+def _eps(cone: Cone) -> float:
+    """Of the coarsest float that the cone computes with."""
+    tensors = (*cone.leaves, *(p.output for p in cone.primitives))
+    return max(float(np.finfo(np.dtype(t.dtype)).eps) for t in tensors if t.is_float)
+
+
+def has_steps(cone: Cone) -> bool:
+    """Does a float that was rounded in the cone decide something?"""
+    rounded = {p.output for p in cone.primitives if p.category not in (Category.LAYOUT, Category.BROADCAST)}
+    return any(_is_step(p) and any(t in rounded and t.is_float for t in p.inputs) for p in cone.primitives)
+
+
+def _is_step(p: Primitive) -> bool:
+    return p.op in STEPS or (p.op == "Cast" and not p.output.is_float)
+
+
+def compare(root: Array, ref: Reference) -> Report:
+    """The report on `root`, all of the kernel's output."""
+    if not ref.values.size:
+        return Report(0.0)
+    got = root[np.ix_(*ref.region)] if root.ndim else root
+    if got.dtype == bool:  # as bytes: a kernel must write 0 or 1
+        got = got.view(np.uint8)
+    with np.errstate(all="ignore"):
+        distance = np.abs(got.astype(np.float64) - ref.values.astype(np.float64))
+        same = (got == ref.values) | (np.isnan(got) & np.isnan(ref.values)) | ref.loose
+        wrong = ~(same | (distance <= ref.tolerance))
+    return Report(_relative(distance, same, wrong, ref), _reason(got, distance, wrong, ref))
+
+
+def _relative(distance: Array, same: Array, wrong: Array, ref: Reference) -> float:
+    usual = distance[~same & ~wrong]
+    size = np.abs(ref.values[np.isfinite(ref.values)]).max(initial=0)
+    return float(usual.max(initial=0.0) / max(float(size), np.finfo(np.float64).tiny))
+
+
+def _reason(got: Array, distance: Array, wrong: Array, ref: Reference) -> str:
+    count = int(wrong.sum())
+    if count <= ref.flips:
+        return ""
+    over = np.where(wrong, np.nan_to_num(distance - ref.tolerance, nan=np.inf), -1.0)
+    at = np.unravel_index(int(over.argmax()), over.shape)
+    place = [int(r[i]) for r, i in zip(ref.region, at, strict=True)]
+    found, wanted, bound = got[at], ref.values[at], ref.tolerance[at]
+    what = f"wrong at {place}: {found!s} instead of {wanted!s} (tolerance {max(bound, 0):.2g})"
+    return f"{what}; {count} of {wrong.size} differ"

@@ -1,0 +1,166 @@
+"""The profile database: costs, failures, in-place costs and calibrations, kept between runs.
+
+One SQLite file that several processes may use at once; each result is committed as it is recorded. The file's name
+has the version of its schema, so that other versions of Korch keep their own.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from korch.errors import CacheError
+from korch.profile.locks import locked
+from korch.profile.results import Failed, Measurement
+
+SCHEMA = 1
+_BUSY = 60.0  # seconds to wait for another process's write
+
+_TABLES = """
+CREATE TABLE costs (key TEXT PRIMARY KEY, seconds REAL NOT NULL, spread REAL NOT NULL, error REAL NOT NULL,
+                    workspace INTEGER NOT NULL, label TEXT NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE failures (key TEXT PRIMARY KEY, reason TEXT NOT NULL, label TEXT NOT NULL,
+                       measured REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE in_place (key TEXT PRIMARY KEY, seconds REAL NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE machines (key TEXT PRIMARY KEY, text TEXT NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
+"""
+
+
+def default_folder() -> Path:
+    """$KORCH_CACHE_DIR, else the platform's place for a user's caches."""
+    if named := os.environ.get("KORCH_CACHE_DIR"):
+        return Path(named)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "korch"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "korch" / "Cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "korch"
+
+
+def database_file(folder: Path) -> Path:
+    return folder / f"profile-{SCHEMA}.sqlite"
+
+
+def clear(folder: Path | None = None) -> int:
+    """Removes everything that Korch keeps in the cache folder; how many files that were."""
+    where = folder or default_folder()
+    found = [f for pattern in ("profile-*", "timing-*", "*.lock") for f in where.glob(pattern) if f.is_file()]
+    with _translated(where):
+        for file in found:
+            file.unlink(missing_ok=True)
+    return len(found)
+
+
+class Database:
+    """The opened database of a cache folder. All errors are CacheError: one line with the file and the way out."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or default_folder()
+        self.file = database_file(self.folder)
+        self._guard = Lock()
+        with _translated(self.file):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with locked(self.folder / "profile.lock"):
+                self._connection = _open(self.file)
+
+    def close(self) -> None:
+        with _translated(self.file):
+            self._connection.close()
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def cost(self, key: str) -> Measurement | None:
+        row = self._row("SELECT seconds, spread, error FROM costs WHERE key = ?", key)
+        return Measurement(*row) if row else None
+
+    def failure(self, key: str) -> Failed | None:
+        row = self._row("SELECT reason FROM failures WHERE key = ?", key)
+        return Failed(row[0]) if row else None
+
+    def record(self, key: str, result: Measurement | Failed, workspace: int = 0, label: str = "") -> None:
+        """Keeps what was measured of a kernel; `label` is for people."""
+        if isinstance(result, Failed):
+            self._write("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?)", key, result.reason, label, time.time())
+            return
+        values = (result.seconds, result.spread, result.error, workspace, label, time.time())
+        self._write("INSERT OR REPLACE INTO costs VALUES (?, ?, ?, ?, ?, ?, ?)", key, *values)
+
+    def in_place(self, key: str) -> float | None:
+        """Seconds that the kernel took inside a whole program."""
+        row = self._row("SELECT seconds FROM in_place WHERE key = ?", key)
+        return row[0] if row else None
+
+    def record_in_place(self, key: str, seconds: float) -> None:
+        self._write("INSERT OR REPLACE INTO in_place VALUES (?, ?, ?)", key, seconds, time.time())
+
+    def machine(self, key: str) -> str | None:
+        """The text of a calibration."""
+        row = self._row("SELECT text FROM machines WHERE key = ?", key)
+        return row[0] if row else None
+
+    def record_machine(self, key: str, text: str) -> None:
+        self._write("INSERT OR REPLACE INTO machines VALUES (?, ?, ?)", key, text, time.time())
+
+    def counts(self) -> dict[str, int]:
+        """Rows by table."""
+        names = ("costs", "failures", "in_place", "machines")
+        return {name: self._one(f"SELECT count(*) FROM {name}", ())[0] for name in names}
+
+    def _row(self, statement: str, key: str) -> Any:
+        return self._one(statement, (key,))
+
+    def _one(self, statement: str, values: Sequence[Any]) -> Any:
+        with _translated(self.file), self._guard:
+            return self._connection.execute(statement, values).fetchone()
+
+    def _write(self, statement: str, *values: Any) -> None:
+        with _translated(self.file), self._guard:
+            self._connection.execute(statement, values)
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as e:
+        what = (e.strerror if isinstance(e, OSError) else str(e)) or type(e).__name__
+        way = "run `korch cache clear` or point KORCH_CACHE_DIR at another folder"
+        raise CacheError(f"the profile database {path} cannot be used: {what}; {way}") from None
+
+
+def _open(file: Path) -> sqlite3.Connection:
+    """A connection in which each statement commits; a database of another schema is moved aside."""
+    connection = _connect(file)
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if version != SCHEMA and tables:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+        file.replace(file.with_name(f"{file.name}.schema-{version}.{time.time_ns()}"))
+        connection = _connect(file)
+        tables = 0
+    if not tables:
+        connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
+    return connection
+
+
+def _connect(file: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(file, timeout=_BUSY, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing, a power cut the last rows
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection

@@ -1,0 +1,80 @@
+"""Random leaves for a cone: the same ones every time, cheap for big tensors, mild enough to compute with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from korch.ir.cone import Cone
+from korch.ir.ops.table import Array, Category
+from korch.ir.tensor import Tensor
+
+BLOCK = 65_521  # values drawn; prime, so that no axis of a tensor repeats in step with it
+
+Draw = Callable[[np.random.Generator, int], Array]
+
+DRAWS: tuple[Draw, ...] = (
+    lambda rng, n: rng.standard_normal(n),
+    lambda rng, n: np.abs(rng.standard_normal(n)) + 0.5,  # for logarithms, roots, powers
+    lambda rng, n: rng.uniform(0.05, 0.95, n),  # for arcs
+    lambda rng, n: np.abs(rng.standard_normal(n)) + 1.0,
+)
+"""Ways to draw floats, tried in this order until the reference is finite."""
+
+
+def fill_leaf(out: Array, cone: Cone, index: int, draw: Draw = DRAWS[0]) -> None:
+    """Writes values for `cone.leaves[index]` into `out`, which has its shape and dtype."""
+    leaf = cone.leaves[index]
+    if leaf.value is not None:
+        out[...] = leaf.value
+        return
+    rng = np.random.default_rng([index, len(cone.leaves)])
+    _tile(out, _block(leaf, cone, rng, min(out.size, BLOCK), draw))
+
+
+def leaf_arrays(cone: Cone, draw: Draw = DRAWS[0]) -> list[Array]:
+    """New arrays for all leaves of the cone."""
+    arrays = [np.empty(t.shape, t.dtype) for t in cone.leaves]
+    for i, array in enumerate(arrays):
+        fill_leaf(array, cone, i, draw)
+    return arrays
+
+
+def _tile(out: Array, block: Array) -> None:
+    flat = out.reshape(-1)
+    for at in range(0, flat.size, BLOCK):
+        part = flat[at : at + BLOCK]
+        part[...] = block[: part.size]
+
+
+def _block(leaf: Tensor, cone: Cone, rng: np.random.Generator, n: int, draw: Draw) -> Array:
+    kind = np.dtype(leaf.dtype).kind
+    if kind == "f":
+        return (draw(rng, n) * _scale(leaf, cone)).astype(leaf.dtype)
+    if kind == "b":
+        return rng.integers(0, 2, n).astype(bool)
+    if _read_by_opaque(leaf, cone):
+        return rng.integers(0, 2, n).astype(leaf.dtype)  # these pass as indices of almost anything
+    magnitude = rng.integers(1, 8, n)  # no zeros: integers get divided by
+    sign = rng.choice([-1, 1], n) if kind == "i" else 1
+    return (magnitude * sign).astype(leaf.dtype)
+
+
+def _scale(leaf: Tensor, cone: Cone) -> float:
+    """Second operands of linear primitives are scaled so that the result is about as large as the first."""
+    lengths = [terms(p.op, p.inputs[1]) for p in cone.linear if len(p.inputs) > 1 and p.inputs[1] == leaf]
+    return 1 / math.sqrt(max(lengths, default=1))
+
+
+def terms(op: str, weights: Tensor) -> int:
+    """How many products a value of a matrix product or convolution sums."""
+    if op == "MatMul":
+        return max(weights.shape[-2], 1)
+    outputs = weights.shape[1] if op == "ConvTranspose" else weights.shape[0]
+    return max(weights.size // max(outputs, 1), 1)
+
+
+def _read_by_opaque(leaf: Tensor, cone: Cone) -> bool:
+    return any(p.category is Category.OPAQUE and leaf in p.inputs for p in cone.primitives)

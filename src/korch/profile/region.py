@@ -1,0 +1,81 @@
+"""Where a kernel's output is compared: all of it where that is cheap, else runs at corners, edges and random places."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from korch.ir.cone import Cone
+from korch.ir.ops.table import Region, Shape, whole
+from korch.ir.primitive import Primitive
+from korch.profile.inputs import terms
+
+FULL_WORK = 200_000  # up to this much reference work everything is compared
+WORK = 4_000_000  # element operations that a reference may take: some tens of milliseconds
+SIZES = (20_000, 8_000, 2_000, 500, 100, 16)  # elements compared, the first that the work allows
+RUN = 8  # positions side by side, so that the parts read through a Reshape stay small
+PRODUCT = 0.1  # a product inside a matrix product costs the reference this much of an element operation
+
+
+def region_of(cone: Cone) -> Region:
+    """The part of the root to compare; the same for equal cones."""
+    shape = cone.root.shape
+    if work(cone, cone.root.size) <= FULL_WORK:
+        return whole(shape)
+    size = next((n for n in SIZES if work(cone, n) <= WORK), SIZES[-1])
+    return grid(shape, size)
+
+
+def grid(shape: Shape, size: int) -> Region:
+    """About `size` positions of a tensor: short axes whole, of long ones both ends and random runs."""
+    rng = np.random.default_rng(len(shape))
+    left, chosen = float(size), {}
+    for done, axis in enumerate(sorted(range(len(shape)), key=lambda a: shape[a])):
+        count = min(shape[axis], max(1, math.floor(left ** (1 / (len(shape) - done)) + 1e-9)))
+        chosen[axis] = _positions(shape[axis], count, rng)
+        left = max(left / max(len(chosen[axis]), 1), 1.0)
+    return tuple(chosen[axis] for axis in range(len(shape)))
+
+
+def _positions(length: int, count: int, rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """`count` of the positions of an axis, about a quarter of them at each end."""
+    if count >= length:
+        return np.arange(length)
+    end = max(count // 4, 1)
+    starts = rng.integers(0, length, max((count - 2 * end) // RUN, 1))
+    runs = [np.arange(s, min(s + RUN, length)) for s in starts]
+    if count < 4:
+        return np.unique(rng.integers(0, length, count))
+    return np.unique(np.concatenate([np.arange(end), np.arange(length - end, length), *runs]))
+
+
+def work(cone: Cone, count: int) -> float:
+    """About how many element operations the reference takes for `count` elements of the root."""
+    need = {cone.root: float(count)}
+    total = 0.0
+    for p in reversed(cone.primitives):
+        out = min(need.get(p.output, 0.0), p.output.size)
+        reads = _reads(p)
+        total += out * (PRODUCT * reads if p in cone.linear else reads)
+        for t in p.inputs:
+            need[t] = min(need.get(t, 0.0) + out * reads, float(t.size))
+    return total + sum(need.get(t, 0.0) for t in cone.leaves)
+
+
+def _reads(p: Primitive) -> int:
+    """How many values of its first input one value of `p` depends on."""
+    if p.op in ("MatMul", "Conv", "ConvTranspose"):
+        return terms(p.op, p.inputs[1])
+    if p.op == "Interpolate":
+        return p.attr("taps")
+    if p.op in ("MaxPool", "AveragePool"):
+        return math.prod(p.attr("kernel_shape"))
+    if p.op.startswith(("Reduce", "Arg")):
+        return max(p.inputs[0].size // max(p.output.size, 1), 1)
+    return 1
+
+
+def reduction_length(cone: Cone) -> int:
+    """The terms that are summed on the longest way to a value, one primitive after another."""
+    return sum(n for n in map(_reads, cone.primitives) if n > 1)

@@ -1,0 +1,36 @@
+"""What measuring a kernel gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A right kernel's cost.
+
+    `seconds`: median of a run. `spread`: median absolute deviation over the median. `error`: the largest difference
+    from the float64 reference over the reference's largest magnitude.
+    """
+
+    seconds: float
+    spread: float = 0.0
+    error: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why a kernel has no cost. What is not `lasting` (killed from outside) is not remembered."""
+
+    reason: str
+    lasting: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Unloadable:
+    """A library that could not be loaded: which of its kernels is to blame is not known yet."""
+
+    reason: str
+
+
+Result = Measurement | Failed

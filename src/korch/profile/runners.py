@@ -1,0 +1,158 @@
+"""One kernel made ready to run on given buffers: native code, or a session of onnxruntime."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import onnxruntime as ort
+
+from korch.errors import BackendError
+from korch.ir.cone import Cone
+from korch.ir.ops.table import Array
+from korch.profile.arena import Bytes, tensor_view
+from korch.profile.timing import COLD_SAMPLES, COLD_WEIGHTS, Samples, timed
+
+_Pointers = ctypes.c_void_p
+
+
+class EntryRow(ctypes.Structure):
+    """`korch_entry` of a composed program."""
+
+    _fields_ = [("init", _Pointers), ("run", _Pointers), ("free", _Pointers), ("workspace", ctypes.c_size_t)]
+
+
+_INIT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
+_RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_FREE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class Runner(Protocol):
+    """A kernel with its buffers bound."""
+
+    def run(self) -> None: ...
+
+    def time(self) -> tuple[float, float]:
+        """Seconds of a run, and the spread."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def entry(library: ctypes.CDLL, index: int) -> EntryRow:
+    """Row `index` of the table of a composed program."""
+    count = ctypes.c_int.in_dll(library, "korch_kernel_count").value
+    return (EntryRow * max(count, 1)).in_dll(library, "korch_kernels")[index]
+
+
+def _address(buffer: Bytes) -> int:
+    return buffer.ctypes.data
+
+
+class Native:
+    """A native kernel. BackendError where its init refuses."""
+
+    def __init__(
+        self, entry: EntryRow, cone: Cone, leaves: Sequence[Bytes], out: Bytes, workspace: Bytes, clock: Clock
+    ) -> None:
+        self._entry, self._clock = entry, clock
+        self._state = ctypes.c_void_p()
+        self._in = (ctypes.c_void_p * max(len(leaves), 1))(*map(_address, leaves))
+        self._out, self._workspace = _address(out), _address(workspace)
+        self._warm = [out, *(b for b, t in zip(leaves, cone.leaves, strict=True) if not t.const)]
+        self._cold = sum(t.nbytes for t in cone.leaves if t.const) >= COLD_WEIGHTS
+        if not entry.run:
+            raise BackendError("the compiled program has no such kernel")
+        self._init([_address(b) if t.const else None for b, t in zip(leaves, cone.leaves, strict=True)])
+
+    def _init(self, constants: Sequence[int | None]) -> None:
+        if not self._entry.init:
+            return
+        table = (ctypes.c_void_p * max(len(constants), 1))(*constants)
+        status = _INIT(self._entry.init)(ctypes.byref(self._state), ctypes.addressof(table))
+        if status:
+            raise BackendError(f"init refused with status {status}")
+
+    def run(self) -> None:
+        _RUN(self._entry.run)(self._state, ctypes.addressof(self._in), self._out, self._workspace)
+
+    def time(self) -> tuple[float, float]:
+        call = (self._entry.run, self._state, ctypes.addressof(self._in), self._out, self._workspace)
+        if self._cold:
+            return timed(lambda _, count: self._clock.cold(call, count, self._warm), 1, COLD_SAMPLES)
+        return timed(lambda calls, count: self._clock.warm(call, calls, count))
+
+    def close(self) -> None:
+        if self._entry.free:
+            _FREE(self._entry.free)(self._state)
+
+
+Call = tuple[Any, ...]
+
+
+class Clock:
+    """The functions of timing.c."""
+
+    def __init__(self, library: ctypes.CDLL, scrub: int) -> None:
+        self._library = library
+        self._scrub_size = scrub
+        self._scrub: Bytes | None = None
+
+    def warm(self, call: Call, calls: int, count: int) -> Samples:
+        samples = np.zeros(count)
+        self._library.korch_time(*_plain(call), calls, count, ctypes.c_void_p(samples.ctypes.data))
+        return samples
+
+    def cold(self, call: Call, count: int, warm: Sequence[Bytes]) -> Samples:
+        if self._scrub is None:
+            self._scrub = np.ones(self._scrub_size, np.uint8)
+        samples = np.zeros(count)
+        pointers = (ctypes.c_void_p * len(warm))(*map(_address, warm))
+        sizes = (ctypes.c_size_t * len(warm))(*(b.size for b in warm))
+        self._library.korch_time_cold(
+            *_plain(call), count, ctypes.c_void_p(samples.ctypes.data), ctypes.c_void_p(_address(self._scrub)),
+            ctypes.c_size_t(self._scrub_size), pointers, sizes, len(warm),
+        )  # fmt: skip
+        return samples
+
+
+def _plain(call: Call) -> list[ctypes.c_void_p]:
+    return [x if isinstance(x, ctypes.c_void_p) else ctypes.c_void_p(x) for x in call]
+
+
+class Host:
+    """A kernel that onnxruntime runs, its input and output bound to the buffers."""
+
+    def __init__(self, model: bytes, cone: Cone, leaves: Sequence[Bytes], out: Bytes, threads: int) -> None:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 4
+        self._session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self._binding: Any = self._session.io_binding()
+        for node, buffer, t in zip(self._session.get_inputs(), leaves, cone.leaves, strict=True):
+            x = tensor_view(buffer, t)
+            self._binding.bind_input(node.name, "cpu", 0, x.dtype.type, x.shape, _address(buffer))
+        y: Array = tensor_view(out, cone.root)
+        name = self._session.get_outputs()[0].name
+        self._binding.bind_output(name, "cpu", 0, y.dtype.type, y.shape, _address(out))
+
+    def run(self) -> None:
+        self._session.run_with_iobinding(self._binding)
+
+    def time(self) -> tuple[float, float]:
+        return timed(self._samples)
+
+    def _samples(self, calls: int, count: int) -> Samples:
+        samples = np.zeros(count)
+        for i in range(count):
+            start = time.perf_counter()
+            for _ in range(calls):
+                self._session.run_with_iobinding(self._binding)
+            samples[i] = (time.perf_counter() - start) / calls
+        return samples
+
+    def close(self) -> None:
+        del self._binding, self._session

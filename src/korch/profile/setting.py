@@ -1,0 +1,54 @@
+"""What a cost depends on besides the kernel, and the keys under which costs are remembered."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from korch.backends.contract import Kernel
+from korch.backends.table import entry_of
+from korch.errors import BackendError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The compiler's version, the processor with its instruction sets, and the number of threads."""
+
+    compiler: str
+    processor: str
+    threads: int
+
+
+@cache
+def processor() -> str:
+    """Model and instruction sets, as the system tells them."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    facts = dict(reversed([line.split(":", 1) for line in lines if ":" in line]))
+    said = {name.strip(): value.strip() for name, value in facts.items()}
+    isa = " ".join(sorted((said.get("flags") or said.get("Features") or "").split()))
+    return "|".join(
+        (said.get("model name", platform.machine()), said.get("cpu family", ""), said.get("model", ""), isa)
+    )
+
+
+def cost_key(kernel: Kernel, setting: Setting) -> str:
+    """Equal for kernels that cost the same: the names of tensors take no part."""
+    parts = (kernel.cone.signature, kernel.backend, _version(kernel.backend), kernel.variant)
+    return digest(*parts, setting.compiler, setting.processor, setting.threads)
+
+
+def digest(*parts: object) -> str:
+    return hashlib.sha256("\x1f".join(map(str, parts)).encode()).hexdigest()
+
+
+def _version(backend: str) -> str:
+    try:
+        return entry_of(backend).version
+    except BackendError:
+        return ""  # a kernel from outside the table

@@ -1,0 +1,36 @@
+"""What the measuring process is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from korch.ir.cone import Cone
+
+
+@dataclass(frozen=True)
+class Task:
+    """Check and time one kernel: entry `index` of the compiled `library`, or the model `host`.
+
+    `preload`: libraries to load before it, their names open to all.
+    """
+
+    cone: Cone
+    library: str = ""
+    index: int = 0
+    preload: tuple[str, ...] = ()
+    workspace: int = 0
+    host: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Calibrate:
+    """Measure the machine itself."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """`peak` operations a second, (footprint, bytes a second) pairs, seconds of an empty kernel."""
+
+    peak: float
+    bandwidths: tuple[tuple[int, float], ...]
+    launch: float

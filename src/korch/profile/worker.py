@@ -1,0 +1,204 @@
+"""The measuring process: `python -m korch.profile.worker <pipe> <timing library> <threads>`.
+
+It answers each task with a result; when a kernel kills it or never ends, its parent starts another (`process.py`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from functools import cache
+from multiprocessing.connection import Connection
+from threading import Thread
+
+import numpy as np
+
+from korch.errors import BackendError
+from korch.ir.cone import Cone
+from korch.ir.ops.table import Array
+from korch.profile.arena import Arena, Bytes, tensor_view
+from korch.profile.check import Reference, Report, compare, reference
+from korch.profile.inputs import DRAWS, Draw, fill_leaf
+from korch.profile.results import Failed, Measurement, Result, Unloadable
+from korch.profile.runners import Clock, Host, Native, Runner, entry
+from korch.profile.task import Calibrate, Rates, Task
+from korch.profile.timing import load, scrub_size
+
+POISONS = (0xFF, 0x7F)  # NaN in floats and nothing a boolean holds; what keeps both was never written
+FINITE = 0.99  # share of finite values that inputs should give
+
+FOOTPRINTS = tuple(1 << shift for shift in (18, 20, 22, 24, 26, 28))
+_CALIBRATION_BYTES = 256 << 20  # moved for each rate
+
+
+class Worker:
+    """Holds the buffers, the leaves of the last cone with their reference, and the loaded libraries."""
+
+    def __init__(self, timing: ctypes.CDLL, threads: int) -> None:
+        self._timing = timing
+        self._clock = Clock(timing, scrub_size())
+        self._threads = threads
+        self._leaf_arena, self._arena = Arena(), Arena()
+        self._signature = ""
+        self._leaves: list[Bytes] = []
+        self._sums: list[int] = []
+        self._reference: Reference | None = None
+
+    def answer(self, task: Task | Calibrate) -> Result | Unloadable | Rates:
+        if isinstance(task, Calibrate):
+            return calibrate(self._timing)
+        try:
+            return self._measure(task)
+        except _LoadError as e:
+            return Unloadable(str(e))
+        except (BackendError, ArithmeticError, ValueError, RuntimeError, MemoryError) as e:
+            self._signature = ""
+            return Failed(_line(e))
+
+    def _measure(self, task: Task) -> Result:
+        ref = self._prepare(task.cone)
+        out, workspace = self._arena.buffers((task.cone.root.nbytes, task.workspace))
+        workspace[...] = POISONS[0]
+        runner = self._runner(task, out, workspace)
+        try:
+            root = tensor_view(out, task.cone.root)
+            report = self._run_poisoned(runner, out, root, ref)
+            if report.reason:
+                return Failed(report.reason)
+            seconds, spread = runner.time()
+            again = compare(root, ref)
+            if again.reason:
+                return Failed(f"right at first, but after many runs {again.reason}")
+            return Measurement(seconds, spread, max(report.error, again.error))
+        finally:
+            runner.close()
+
+    def _prepare(self, cone: Cone) -> Reference:
+        """Fills the leaves, with values for which most of the root is finite, and evaluates the reference."""
+        if self._reference is None or self._signature != cone.signature:
+            self._signature = ""
+            self._leaves = self._leaf_arena.buffers([t.nbytes for t in cone.leaves])
+            arrays = [tensor_view(b, t) for b, t in zip(self._leaves, cone.leaves, strict=True)]
+            self._reference = _first_finite(cone, arrays)
+            self._sums = [_checksum(b) for b in self._leaves]
+            self._signature = cone.signature
+        return self._reference
+
+    def _runner(self, task: Task, out: Bytes, workspace: Bytes) -> Runner:
+        if task.host is not None:
+            return Host(task.host, task.cone, self._leaves, out, self._threads)
+        row = entry(_library(task.library, task.preload), task.index)
+        return Native(row, task.cone, self._leaves, out, workspace, self._clock)
+
+    def _run_poisoned(self, runner: Runner, out: Bytes, root: Array, ref: Reference) -> Report:
+        out[...] = POISONS[0]
+        runner.run()
+        if reason := self._trespass():
+            return Report(0.0, reason)
+        unwritten = _still(out, root, POISONS[0])
+        if unwritten.any():
+            out[...] = POISONS[1]
+            runner.run()
+            unwritten &= _still(out, root, POISONS[1])
+        if unwritten.any():
+            place = np.unravel_index(int(unwritten.argmax()), root.shape)
+            return Report(0.0, f"never writes {[int(i) for i in place]}; {int(unwritten.sum())} values are missing")
+        return compare(root, ref)
+
+    def _trespass(self) -> str:
+        if not self._arena.intact or not self._leaf_arena.intact:
+            self._signature = ""
+            return "writes outside its output and workspace"
+        for i, (buffer, known) in enumerate(zip(self._leaves, self._sums, strict=True)):
+            if _checksum(buffer) != known:
+                self._signature = ""
+                return f"writes to its leaf {i}"
+        return ""
+
+
+class _LoadError(Exception):
+    """A compiled library cannot be loaded."""
+
+
+@cache
+def _library(path: str, preload: tuple[str, ...]) -> ctypes.CDLL:
+    try:
+        for name in preload:
+            ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+        return load(path)
+    except OSError as e:
+        raise _LoadError(f"cannot be loaded: {_line(e)}") from None
+
+
+def _first_finite(cone: Cone, arrays: list[Array]) -> Reference:
+    """The reference on the first draw that leaves it finite, else on the plain one."""
+    for draw in DRAWS:
+        if (ref := _reference(cone, arrays, draw)).finite >= FINITE:
+            return ref
+    return _reference(cone, arrays, DRAWS[0])
+
+
+def _reference(cone: Cone, arrays: list[Array], draw: Draw) -> Reference:
+    for i, array in enumerate(arrays):
+        fill_leaf(array, cone, i, draw)
+    return reference(cone, arrays)
+
+
+def _checksum(buffer: Bytes) -> int:
+    even = buffer.size // 8 * 8
+    return int(buffer[:even].view(np.uint64).sum()) + int(buffer[even:].sum())
+
+
+def _still(out: Bytes, root: Array, poison: int) -> Array:
+    """Which elements of the root have only bytes `poison`."""
+    if root.dtype.itemsize > 8:
+        return (out == poison).reshape(*root.shape, -1).all(axis=-1)
+    word = np.dtype(f"u{root.dtype.itemsize}")
+    return out.view(word).reshape(root.shape) == int.from_bytes(bytes([poison]) * word.itemsize, "little")
+
+
+def _line(e: BaseException) -> str:
+    return (str(e) or type(e).__name__).splitlines()[0]
+
+
+def calibrate(library: ctypes.CDLL) -> Rates:
+    """The best rates of several tries."""
+    for name in ("korch_peak", "korch_bandwidth", "korch_launch"):
+        getattr(library, name).restype = ctypes.c_double
+    peak = max(library.korch_peak(ctypes.c_long(1_000_000)) for _ in range(8))
+    best = [(size, max(_bandwidth(library, kind, size) for kind in range(3))) for size in FOOTPRINTS]
+    falling = [(size, max(rate for _, rate in best[i:])) for i, (size, _) in enumerate(best)]
+    launch = min(library.korch_launch(2000) for _ in range(8))
+    return Rates(peak, tuple(falling), launch)
+
+
+def _bandwidth(library: ctypes.CDLL, kind: int, size: int) -> float:
+    repeats = max(_CALIBRATION_BYTES // size, 1)
+    rate = library.korch_bandwidth(kind, ctypes.c_size_t(size), repeats)
+    if rate <= 0:
+        raise MemoryError(f"no memory to calibrate {size} bytes")
+    return rate
+
+
+def _end_with_parent() -> None:
+    """Standard input ends when the parent does; so does this process, whatever a kernel is doing."""
+    os.read(0, 1)
+    os._exit(1)
+
+
+def main(pipe: int, timing: str, threads: int) -> None:
+    Thread(target=_end_with_parent, daemon=True).start()
+    connection = Connection(pipe)
+    worker = Worker(load(timing), threads)
+    connection.send("ready")
+    while True:
+        try:
+            task = connection.recv()
+        except EOFError:
+            return
+        connection.send(worker.answer(task))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
