@@ -13,7 +13,7 @@ from korch.backends.cpu.onednn.backend import BACKEND
 from korch.ir import Builder, Value
 from korch.ir.evaluate import evaluate_cone
 
-from .onednn_harness import Refused, cone_of, random_leaves, run_kernel, tolerance
+from .onednn_harness import cone_of, random_leaves, run_kernel, tolerance
 
 
 def weights(b: Builder, *shape: int, name: str = "w") -> Value:
@@ -43,21 +43,15 @@ def deconv(x: Value, w: Value, strides=2, pads=1, extra=0, group=1, last=0, dila
     return conv(x, w, strides, (pads,) * 2 * k, dilations, group, last, "ConvTranspose", output_shape=shape)
 
 
-def check(y: Value, tmp_path: Path, variants: int | None = None, refused: tuple[str, ...] = ()) -> None:
-    """Every variant is right, or refused by oneDNN if its name is in `refused`."""
+def check(y: Value, tmp_path: Path) -> None:
+    """Every variant that oneDNN has an implementation for is right; the first one or another exists."""
     cone = cone_of(y)
     assert BACKEND.declines(cone) is None
     leaves = random_leaves(cone, y.builder.constants)
     expected = evaluate_cone(cone, leaves)
-    kernels = BACKEND.build(cone, threads=2)
-    assert variants is None or len(kernels) == variants, [k.variant for k in kernels]
-    for kernel in kernels:
-        if kernel.variant in refused:
-            with pytest.raises(Refused):
-                run_kernel(kernel, leaves, tmp_path)
-            continue
-        error = np.abs(run_kernel(kernel, leaves, tmp_path) - expected).max()
-        assert error <= tolerance(cone, expected), f"{kernel.variant}: {error}"
+    runs = [run_kernel(kernel, leaves, tmp_path) for kernel in BACKEND.build(cone, threads=2)]
+    errors = [np.abs(x - expected).max() for x in runs if x is not None]
+    assert errors and max(errors) <= tolerance(cone, expected), errors
 
 
 def image(b: Builder, last: int, n: int, c: int, *size: int) -> Value:
@@ -159,22 +153,22 @@ ACTIVATED = {
 def test_activations(act, tmp_path):
     b = Builder()
     y = conv(image(b, 1, 1, 16, 6, 7), weights(b, 24, 16, 3, 3) * 3.0, pads=1, last=1)
-    check(act(b, y + vector(b, 24)), tmp_path, variants=1)
+    check(act(b, y + vector(b, 24)), tmp_path)
 
 
 OPERANDS = {
-    "residual": lambda b, x: x + b.input("r", "float32", x.shape),
-    "residual, then activation": lambda b, x: b.op("Relu", b.input("r", "float32", x.shape) + x),
-    "activation, then residual": lambda b, x: b.op("Relu", x) + b.input("r", "float32", x.shape),
-    "subtracted": lambda b, x: x - b.input("r", "float32", x.shape),
-    "subtracted from": lambda b, x: b.input("r", "float32", x.shape) - x,
-    "gate": lambda b, x: x * b.input("r", "float32", x.shape),
-    "divided": lambda b, x: vector(b, x.shape[-1]) / (b.op("Abs", x) + 1.0),
-    "largest": lambda b, x: b.op("Max", x, b.input("r", "float32", x.shape)),
-    "smallest": lambda b, x: b.op("Min", b.input("r", "float32", x.shape), x),
-    "scale and bias of the last axis": lambda b, x: x * vector(b, x.shape[-1]) + vector(b, x.shape[-1]),
-    "computed scalar": lambda b, x: x * b.input("r", "float32", (1,)),
-    "of higher rank": lambda b, x: x + b.input("r", "float32", (1, 1, *x.shape)),
+    "residual": lambda b, x, v: x + b.input("r", "float32", x.shape),
+    "residual, then activation": lambda b, x, v: b.op("Relu", b.input("r", "float32", x.shape) + x),
+    "activation, then residual": lambda b, x, v: b.op("Relu", x) + b.input("r", "float32", x.shape),
+    "subtracted": lambda b, x, v: x - b.input("r", "float32", x.shape),
+    "subtracted from": lambda b, x, v: b.input("r", "float32", x.shape) - x,
+    "gate": lambda b, x, v: x * b.input("r", "float32", x.shape),
+    "divided": lambda b, x, v: v / (b.op("Abs", x) + 1.0),
+    "largest": lambda b, x, v: b.op("Max", x, b.input("r", "float32", x.shape)),
+    "smallest": lambda b, x, v: b.op("Min", b.input("r", "float32", x.shape), x),
+    "scale and bias of the channels": lambda b, x, v: x * v + v,
+    "computed scalar": lambda b, x, v: x * b.input("r", "float32", (1,)),
+    "of higher rank": lambda b, x, v: x + b.input("r", "float32", (1, 1, *x.shape)),
 }
 
 
@@ -183,14 +177,23 @@ OPERANDS = {
 def test_operands_on_convolutions(with_operand, last, tmp_path):
     b = Builder()
     y = conv(image(b, last, 1, 16, 6, 7), weights(b, 24, 16, 1, 1), last=last)
-    check(with_operand(b, y + vector(b, *((24,) if last else (1, 24, 1, 1)))), tmp_path)
+    v = vector(b, *((24,) if last else (1, 24, 1, 1)))
+    check(with_operand(b, y + v, v), tmp_path)
+
+
+@pytest.mark.parametrize("last", [0, 1], ids=["nchw", "nhwc"])
+def test_residual_on_wide_convolutions(last, tmp_path):
+    b = Builder()
+    y = conv(image(b, last, 1, 16, 6, 7), weights(b, 24, 16, 3, 3), pads=1, last=last)
+    y = y + vector(b, *((24,) if last else (1, 24, 1, 1)))
+    check(b.op("Relu", y + b.input("r", "float32", y.shape)), tmp_path)
 
 
 @pytest.mark.parametrize("with_operand", OPERANDS.values(), ids=OPERANDS)
 def test_operands_on_products(with_operand, tmp_path):
     b = Builder()
     y = b.input("x", "float32", (2, 9, 20)) @ weights(b, 20, 33)
-    check(with_operand(b, y + vector(b, 33)), tmp_path)
+    check(with_operand(b, y + vector(b, 33), vector(b, 33)), tmp_path)
 
 
 def heads(x: Value, count: int) -> Value:
@@ -256,7 +259,7 @@ def test_pointwise_convolutions_are_also_products():
     b = Builder()
     y = conv(image(b, 1, 1, 16, 6, 7), weights(b, 24, 16, 1, 1), last=1)
     names = [k.variant for k in BACKEND.build(cone_of(y + b.input("r", "float32", y.shape)), threads=2)]
-    assert names == ["conv", "conv sum", "matmul", "matmul sum"]
+    assert names == ["conv", "conv jit", "matmul"]
 
 
 DECLINED = {
@@ -266,6 +269,7 @@ DECLINED = {
     "broadcast": (lambda b, y: y + b.input("z", "float32", (5, 1, 1, 1, 1)), "broadcasts"),
     "beside": (lambda b, y: y + b.op("Exp", b.input("z", "float32", (1,))), "beside"),
     "reduction": (lambda b, y: b.op("ReduceSum", y, axes=(1,), keepdims=1), "no post-op"),
+    "operand": (lambda b, y: y * b.input("z", "float32", y.shape), "channels-first"),
     "dtype": (lambda b, y: b.op("Cast", y, to="float64"), "float64"),
 }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cpu.onednn.call import Call, with_bias, with_sum
-from korch.backends.cpu.onednn.convolution import convolution_call, convolution_objection, pointwise_product
+from korch.backends.cpu.onednn.call import Call
+from korch.backends.cpu.onednn.convolution import convolution_calls, convolution_objection, pointwise_product
 from korch.backends.cpu.onednn.emit import emit
 from korch.backends.cpu.onednn.install import find
 from korch.backends.cpu.onednn.macs import multiply_adds
@@ -33,10 +33,7 @@ class OneDnn:
         m = match(cone)
         if isinstance(m, Declined):
             return m
-        if m.linear.op == "MatMul":
-            return None if product_calls(matmul_product(m), "") else Declined("a matrix has no dense axis")
-        objection = convolution_objection(m)
-        return Declined(objection) if objection else None
+        return None if any(True for _ in _calls(m)) else Declined(_objection(m))
 
     def bound(self, cone: Cone, machine: Machine) -> float:
         """Arithmetic at peak, or every element that is seen moved once at the best bandwidth."""
@@ -69,21 +66,21 @@ def _elements_read(m: Match) -> int:
 
 
 def _calls(m: Match) -> Iterator[Call]:
-    for call in map(with_bias, _plain_calls(m)):
-        yield call
-        summed = with_sum(call)
-        if summed:
-            yield summed
-
-
-def _plain_calls(m: Match) -> Iterator[Call]:
+    """Every form of the match that oneDNN may have a fast implementation for."""
     if m.linear.op == "MatMul":
         yield from product_calls(matmul_product(m), "matmul")
         return
-    yield convolution_call(m)
+    if convolution_objection(m) is None:
+        yield from convolution_calls(m)
     product = pointwise_product(m)
     if product:
         yield from product_calls(product, "matmul")
+
+
+def _objection(m: Match) -> str:
+    """Why `m` has no call."""
+    strided = "an operand has no dense axis among its last two, or the result's last axis is not dense"
+    return strided if m.linear.op == "MatMul" else convolution_objection(m) or strided
 
 
 def _kernel(cone: Cone, call: Call, macs: int) -> Kernel:

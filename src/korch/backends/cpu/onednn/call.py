@@ -31,8 +31,11 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`kind` is "conv", "deconv" or "matmul". Views have oneDNN's logical axes ([N, C, spatial...] or
-    [batch..., M, N]); `order` lists the axes of activations from slowest to fastest in memory."""
+    """`kind` is "conv", "deconv" or "matmul"; views have oneDNN's axes, [N, C, spatial...] or [batch..., M, N].
+
+    `order` lists the axes of activations from slowest to fastest in memory. `implementation`, where it is set,
+    starts the name of the one that is wanted besides oneDNN's first choice. `form` names the call among others.
+    """
 
     kind: str
     src: View
@@ -43,6 +46,7 @@ class Call:
     pack_weights: bool
     bias: View | None = None
     window: Window | None = None
+    implementation: str = ""
     form: str = ""
 
 
@@ -65,15 +69,16 @@ def _is_per_channel(operand: View, channel: int) -> bool:
     return along and not any(operand.varies(a) for a in others)
 
 
-def with_sum(call: Call) -> Call | None:
-    """`call` with its first full-size addition as `sum`; None where there is none in the output's own layout."""
-    for i, op in enumerate(call.post_ops):
-        if isinstance(op, Binary) and op.alg == "add" and _is_like(op.operand, call.dst):
-            post_ops = (*call.post_ops[:i], Sum(op.operand), *call.post_ops[i + 1:])
-            return replace(call, post_ops=post_ops, form=f"{call.form} sum".strip())
-    return None
+def with_sum(call: Call) -> Call:
+    """`call` with a leading full-size addition as `sum`: im2col + GEMM convolutions take no other operand."""
+    match call.post_ops:
+        case (Binary("add", operand), *rest) if _is_like(operand, call.dst):
+            return replace(call, post_ops=(Sum(operand), *rest))
+        case _:
+            return call
 
 
 def _is_like(operand: View, dst: View) -> bool:
+    """Whether a copy of the operand's buffer puts its elements where the output's belong."""
     axes = zip(dst.shape, operand.strides, dst.strides, strict=True)
     return operand.offset == 0 and dst.distinct == dst.size and all(n == 1 or a == b for n, a, b in axes)

@@ -11,7 +11,7 @@ from korch.backends.cpu.onednn.pattern import Binary
 from korch.backends.cpu.onednn.views import OUT, Shape, View
 from korch.ir import Cone
 
-REFERENCE_MACS = 1 << 20
+REFERENCE_MACS = 1 << 14
 """oneDNN's reference loops run at about 1 GFLOP/s: fine for tiny products, hopeless for any other."""
 
 _ENTRY_POINTS = """
@@ -38,6 +38,7 @@ def _fields(call: Call, macs: int) -> str:
         f".kind = KORCH_DNNL_{call.kind.upper()}",
         f".pack_weights = {int(call.pack_weights)}",
         f".allow_reference = {int(macs <= REFERENCE_MACS)}",
+        *([f'.implementation = "{call.implementation}"'] if call.implementation else []),
         f".src = {_view(call.src, _matrix_order(call.src) if matrices else call.order)}",
         f".weights = {_view(call.weights, _matrix_order(call.weights) if matrices else _plain(call.weights))}",
         f".bias = {_view(call.bias, _plain(call.bias)) if call.bias else '{.leaf = KORCH_DNNL_ABSENT}'}",

@@ -2,7 +2,8 @@
 // functions here create, run and free it. Included once in a linked program, after korch_rt.h.
 //
 // Every operand is a strided view of a leaf's buffer (or of the output), so layouts and transpositions are only
-// numbers. Status codes are oneDNN's `dnnl_status_t`, and KORCH_DNNL_REFERENCE.
+// numbers. Status codes are oneDNN's `dnnl_status_t` (dnnl_unimplemented and
+// dnnl_last_impl_reached: it has no such implementation), and KORCH_DNNL_REFERENCE.
 #ifndef KORCH_DNNL_H
 #define KORCH_DNNL_H
 
@@ -31,9 +32,9 @@ typedef struct {
 
 typedef struct {
     korch_dnnl_kind kind;
-    int pack_weights;     // weights are constant: init reorders them into the layout that oneDNN likes best
-    int allow_reference;  // take oneDNN's reference loops where there is nothing better
-    int implementation;   // which of the implementations that oneDNN offers, best first
+    int pack_weights;            // weights are constant: init reorders them into the layout that oneDNN likes best
+    int allow_reference;         // take oneDNN's reference loops where there is nothing better
+    const char *implementation;  // start of the wanted one's name, unless it is oneDNN's first choice; NULL: that one
     korch_dnnl_view src, weights, bias, dst;
     dnnl_dims_t strides, dilates, pads_begin, pads_end;  // of convolutions; dilates as oneDNN counts them, from 0
     int post_op_count;
@@ -66,11 +67,13 @@ static dnnl_stream_t korch_dnnl_stream;
         if (korch_status_) return korch_status_;      \
     } while (0)
 
+// oneDNN's cache of primitives is turned off: it takes two implementations of one problem for the same.
 static int korch_dnnl_start(void) {
     int status = dnnl_success;
 #pragma omp critical(korch_dnnl)
     if (!korch_dnnl_stream) {
-        status = dnnl_engine_create(&korch_dnnl_engine, dnnl_cpu, 0);
+        status = dnnl_set_primitive_cache_capacity(0);
+        if (!status) status = dnnl_engine_create(&korch_dnnl_engine, dnnl_cpu, 0);
         if (!status) status = dnnl_stream_create(&korch_dnnl_stream, korch_dnnl_engine, dnnl_stream_default_flags);
     }
     return status;
@@ -142,18 +145,26 @@ static int korch_dnnl_select(dnnl_primitive_desc_t *pd, const korch_dnnl_call *c
     }
 }
 
-static int korch_dnnl_is_reference(const_dnnl_primitive_desc_t pd) {
+static int korch_dnnl_is_named(const_dnnl_primitive_desc_t pd, const char *start) {
     const char *name = "";
     dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name);
-    return strncmp(name, "ref", 3) == 0;
+    return strncmp(name, start, strlen(start)) == 0;
+}
+
+// Moves on to the implementation called `name`; that the first choice is it already counts as none.
+static int korch_dnnl_seek(dnnl_primitive_desc_t pd, const char *name) {
+    if (korch_dnnl_is_named(pd, name)) return dnnl_last_impl_reached;
+    int status = dnnl_success;
+    while (!status && !korch_dnnl_is_named(pd, name)) status = dnnl_primitive_desc_next_impl(pd);
+    return status;
 }
 
 static int korch_dnnl_choose(dnnl_primitive_desc_t *pd, const korch_dnnl_call *call) {
     korch_dnnl_description d = {0};
     int status = korch_dnnl_describe_call(&d, call);
     if (!status) status = korch_dnnl_select(pd, call, &d);
-    for (int i = 0; !status && i < call->implementation; ++i) status = dnnl_primitive_desc_next_impl(*pd);
-    if (!status && !call->allow_reference && korch_dnnl_is_reference(*pd)) status = KORCH_DNNL_REFERENCE;
+    if (!status && call->implementation) status = korch_dnnl_seek(*pd, call->implementation);
+    if (!status && !call->allow_reference && korch_dnnl_is_named(*pd, "ref")) status = KORCH_DNNL_REFERENCE;
     korch_dnnl_forget(&d);
     return status;
 }

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from korch.backends.cpu.onednn.call import Call, PostOps
+from korch.backends.cpu.onednn.call import Call, PostOps, with_bias
 from korch.backends.cpu.onednn.pattern import Binary, Match
 from korch.backends.cpu.onednn.views import Shape, View
 
@@ -58,7 +58,8 @@ def product_calls(product: Product, form: str) -> tuple[Call, ...]:
 
 
 def _call(p: Product, form: str) -> Call:
-    return Call("matmul", p.a, p.b, p.c, p.post_ops, tuple(range(len(p.c.shape))), pack_weights=p.b_const, form=form)
+    order = tuple(range(len(p.c.shape)))
+    return with_bias(Call("matmul", p.a, p.b, p.c, p.post_ops, order, pack_weights=p.b_const, form=form))
 
 
 def _transposed(p: Product) -> Product:
@@ -75,7 +76,23 @@ def _swap(v: View) -> View:
 
 def _compact(p: Product) -> Product:
     """The product with the fewest axes: batches as rows where b is one matrix, else batches as one axis."""
-    return _folded(p) or _merged(p) or p
+    compact = _folded(p) or _merged(p) or p
+    return _with_unit_batch(compact) if _has_row_operand(compact) else compact
+
+
+def _has_row_operand(p: Product) -> bool:
+    """Whether a post-op's operand is one number a row, which oneDNN knows only as "per channel" of three axes."""
+    operands = (op.operand for op in p.post_ops if isinstance(op, Binary))
+    return len(p.c.shape) == 2 and any(v.varies(0) and not v.varies(1) for v in operands)
+
+
+def _with_unit_batch(p: Product) -> Product:
+    def unit(v: View) -> View:
+        return replace(v, shape=(1, *v.shape), strides=(0, *v.strides))
+
+    batched = p.seen(unit, unit, unit)
+    assert batched is not None
+    return batched
 
 
 def _folded(p: Product) -> Product | None:
