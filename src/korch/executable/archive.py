@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -126,6 +127,8 @@ def extract(path: Path, folder: Path) -> tuple[Plan, Linked]:
         raise ArchiveError(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{_AGAIN}") from None
 
 
+# What `zipfile` raises on damaged files.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, ValueError, RuntimeError, OverflowError)
 _AGAIN = ": copy it again, or run `korch optimize` again"
 
 
@@ -134,8 +137,8 @@ def _open(path: Path) -> zipfile.ZipFile:
         return zipfile.ZipFile(path)
     except OSError as e:
         raise ArchiveError(f"cannot read {path}: {e.strerror or e}") from None
-    except zipfile.BadZipFile as e:
-        raise ArchiveError(f"{path} is not a Korch archive, or cut short ({e}){_AGAIN}") from None
+    except _DAMAGE as e:
+        raise ArchiveError(f"{path} is not a Korch archive, or cut short ({_line(e)}){_AGAIN}") from None
 
 
 def _manifest(z: zipfile.ZipFile, path: Path) -> manifest.Manifest:
@@ -155,7 +158,7 @@ def _manifest(z: zipfile.ZipFile, path: Path) -> manifest.Manifest:
 def _bytes(z: zipfile.ZipFile, name: str, path: Path) -> bytes:
     try:
         return z.read(name)
-    except (KeyError, zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError) as e:
+    except (*_DAMAGE, OSError) as e:
         raise ArchiveError(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
 
 
@@ -175,14 +178,14 @@ def _unpack(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], folder: P
     digest = hashlib.sha256()
     try:
         source = z.open(name)
-    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as e:
+    except (*_DAMAGE, OSError) as e:
         raise ArchiveError(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
     try:
         with source, (folder / name).open("wb") as target:
             while chunk := source.read(_CHUNK):
                 digest.update(chunk)
                 target.write(chunk)
-    except (zipfile.BadZipFile, zlib.error, EOFError) as e:
+    except _DAMAGE as e:
         raise ArchiveError(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
     except OSError as e:
         reason = f"{e.strerror or e}; set TMPDIR to a folder with room"

@@ -6,10 +6,13 @@ Management for Deep Neural Net Inference", 2020): largest block first, each into
 
 from __future__ import annotations
 
+import sys
+from bisect import insort
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import product
 
 from korch.executable.plan import Plan
 from korch.ir.tensor import Tensor
@@ -143,8 +146,8 @@ ORDERS: tuple[Callable[[Block], tuple[int, ...]], ...] = (
 def pack_blocks(blocks: Sequence[Block]) -> tuple[int, ...]:
     """An offset for each block, no two that meet overlapping: the best of several greedy orders. O(n^2)."""
     bound, best, best_end = live_bytes(blocks), (0,) * len(blocks), -1
-    for order in ORDERS:
-        offsets = _place(blocks, sorted(range(len(blocks)), key=lambda i: order(blocks[i])))
+    for ceiling, order in product((0, bound), ORDERS):
+        offsets = _place(blocks, sorted(range(len(blocks)), key=lambda i: order(blocks[i])), ceiling)
         end = max((at + b.size for at, b in zip(offsets, blocks, strict=True)), default=0)
         if best_end < 0 or end < best_end:
             best, best_end = offsets, end
@@ -153,24 +156,32 @@ def pack_blocks(blocks: Sequence[Block]) -> tuple[int, ...]:
     return best
 
 
-def _place(blocks: Sequence[Block], order: Sequence[int]) -> tuple[int, ...]:
-    """Each block in turn into the smallest gap among those that it meets, or behind them."""
+def _place(blocks: Sequence[Block], order: Sequence[int], ceiling: int) -> tuple[int, ...]:
+    """Each block in turn into the smallest gap among those that it meets, or behind them.
+
+    Space below `ceiling` counts as a gap with two sides, and a block goes to the side whose neighbour stays longer:
+    the space that becomes free later is then in one piece (a chain takes no more than its two largest neighbours).
+    """
     offsets = [0] * len(blocks)
     placed: list[int] = []  # by offset
     for i in order:
-        taken = [(offsets[j], blocks[j].size) for j in placed if blocks[j].meets(blocks[i])]
-        offsets[i] = _best_fit(taken, blocks[i].size)
-        placed.append(i)
-        placed.sort(key=offsets.__getitem__)
+        taken = [(offsets[j], blocks[j]) for j in placed if blocks[j].meets(blocks[i])]
+        offsets[i] = _best_fit(taken, blocks[i].size, ceiling)
+        insort(placed, i, key=offsets.__getitem__)
     return tuple(offsets)
 
 
-def _best_fit(taken: Sequence[tuple[int, int]], size: int) -> int:
-    """The offset of the smallest gap of at least `size` between `taken` (offset, size), which are sorted by offset."""
-    end, best, best_gap = 0, None, 0
-    for at, length in taken:
+_EDGE = sys.maxsize  # the arena's own ends stay
+
+
+def _best_fit(taken: Sequence[tuple[int, Block]], size: int, ceiling: int) -> int:
+    """Where `size` bytes go in the smallest gap between `taken`, which are sorted by offset."""
+    end, stays = 0, _EDGE
+    best, best_gap = -1, _EDGE
+    for at, b in (*taken, (ceiling, Block(0, 0, _EDGE))):
         gap = at - end
-        if gap >= size and (best is None or gap < best_gap):
-            best, best_gap = end, gap
-        end = max(end, at + length)
-    return end if best is None else best
+        if size <= gap < best_gap:
+            best, best_gap = (end if not ceiling or stays >= b.last else at - size), gap
+        if at + b.size > end:
+            end, stays = at + b.size, b.last
+    return best if best >= 0 else max((at + b.size for at, b in taken), default=0)

@@ -1,0 +1,106 @@
+"""The memory plan: nothing alive overlaps, nothing is larger than it must be, aliases share their bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from korch.executable.memory import ALIGNMENT, Block, Place, Room, live_bytes, pack_blocks, plan_memory
+from korch.ir import Builder
+
+from .small_plans import chain, plan_of, with_workspace
+
+SPANS = st.tuples(st.integers(0, 30), st.integers(0, 8))
+BLOCK = st.builds(lambda n, s: Block(n * ALIGNMENT, s[0], s[0] + s[1]), st.integers(1, 200), SPANS)
+BLOCKS = st.lists(BLOCK, max_size=40)
+
+
+@given(BLOCKS)
+def test_blocks_alive_together_never_overlap(blocks: list[Block]) -> None:
+    offsets = pack_blocks(blocks)
+    for i, a in enumerate(blocks):
+        assert offsets[i] % ALIGNMENT == 0
+        for j, b in enumerate(blocks[:i]):
+            apart = offsets[i] + a.size <= offsets[j] or offsets[j] + b.size <= offsets[i]
+            assert apart or not a.meets(b)
+
+
+@given(BLOCKS)
+def test_live_bytes_bound_the_arena(blocks: list[Block]) -> None:
+    end = max((at + b.size for at, b in zip(pack_blocks(blocks), blocks, strict=True)), default=0)
+    assert live_bytes(blocks) <= end <= sum(b.size for b in blocks)
+
+
+@given(st.lists(st.integers(1, 1000), min_size=2, max_size=40))
+def test_chains_take_no_more_than_they_must(sizes: list[int]) -> None:
+    blocks = [Block(n * ALIGNMENT, i, i + 1) for i, n in enumerate(sizes)]
+    end = max(at + b.size for at, b in zip(pack_blocks(blocks), blocks, strict=True))
+    assert end == live_bytes(blocks)
+
+
+def test_chain_plan_uses_two_buffers_and_the_callers_output() -> None:
+    plan = chain(8, (16, 16))
+    memory = plan_memory(plan)
+    assert memory.arena_bytes == memory.lower_bound == 2 * 16 * 16 * 4
+    assert memory.places[plan.graph.outputs[0]] == Place(Room.OUTPUT, 0)
+    assert memory.places[plan.graph.inputs[0]] == Place(Room.INPUT, 0)
+    assert not memory.copies
+
+
+def test_workspaces_share_the_arena() -> None:
+    plan = with_workspace(chain(6, (16, 16)), {0: 1000, 3: 5000, 5: 900})
+    memory = plan_memory(plan)
+    assert memory.arena_bytes == memory.lower_bound == 2 * 1024 + 5056
+    assert all(at % ALIGNMENT == 0 for at in memory.workspaces)
+
+
+def test_aliases_of_an_output_live_in_its_buffer() -> None:
+    b = Builder()
+    x = b.input("x", "float32", (4, 6))
+    y = b.op("Relu", x)
+    flat = b.op("Reshape", y, shape=(24,))
+    z = b.op("Neg", flat)
+    plan = plan_of(b.graph([("flat", flat), ("z", z)]))
+    memory = plan_memory(plan)
+    assert memory.places[y.tensor] == memory.places[flat.tensor] == Place(Room.OUTPUT, 0)
+    assert memory.places[z.tensor] == Place(Room.OUTPUT, 1)
+    assert not memory.arena_bytes and not memory.copies
+
+
+def test_two_outputs_of_one_group_need_a_copy() -> None:
+    b = Builder()
+    y = b.op("Relu", b.input("x", "float32", (4, 6)))
+    plan = plan_of(b.graph([("y", y), ("flat", b.op("Reshape", y, shape=(24,))), ("again", y)]))
+    memory = plan_memory(plan)
+    assert [c.output for c in memory.copies] == [1, 2]
+    assert set(memory.places.values()) == {Place(Room.INPUT, 0), Place(Room.OUTPUT, 0)}
+
+
+def test_an_alias_keeps_its_group_alive() -> None:
+    b = Builder()
+    x = b.input("x", "float32", (4, 16))
+    y = b.op("Relu", x)
+    flat = b.op("Reshape", y, shape=(64,))
+    other = b.op("Neg", b.op("Neg", b.op("Reshape", x, shape=(64,))))
+    plan = plan_of(b.graph([("z", flat + other)]))
+    memory = plan_memory(plan)
+    inside = {p.at for t, p in memory.places.items() if p.room is Room.ARENA}
+    assert len(inside) == 3
+    assert memory.places[y.tensor] == memory.places[flat.tensor]
+
+
+@pytest.mark.parametrize("what", ["input", "constant"])
+def test_outputs_that_nobody_computes_are_copied(what: str) -> None:
+    b = Builder()
+    x = b.input("x", "float32", (3,)) if what == "input" else b.constant(np.ones(3, np.float32))
+    memory = plan_memory(plan_of(b.graph([("y", x)])))
+    assert [c.output for c in memory.copies] == [0]
+
+
+def test_zero_sized_tensors_take_nothing() -> None:
+    b = Builder()
+    y = b.op("Neg", b.op("Relu", b.input("x", "float32", (0, 5))))
+    memory = plan_memory(plan_of(b.graph([("y", y)])))
+    assert memory.arena_bytes == memory.lower_bound == 0

@@ -1,0 +1,253 @@
+"""Linked plans give the reference's values, take only what fits, and can be used from several threads."""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from korch.backends.contract import Kernel
+from korch.errors import ArchiveError, Error, InputError
+from korch.executable.buffers import aligned_empty
+from korch.executable.plan import Plan
+from korch.executable.runtime import Executable
+from korch.ir import Builder, Primitive
+from korch.ir.evaluate import evaluate_graph
+
+from .small_plans import chain, feeds_of, host, native, plan_of, with_workspace
+
+
+def assert_right(plan: Plan, seed: int = 0) -> None:
+    feeds = feeds_of(plan, seed)
+    expected = evaluate_graph(plan.graph, feeds, precision="float32")
+    with Executable.link(plan) as e:
+        found = e.run(feeds)
+    assert list(found) == list(plan.graph.output_names)
+    for name, y in expected.items():
+        assert found[name].dtype == y.dtype and found[name].shape == y.shape
+        np.testing.assert_array_equal(found[name], y)
+
+
+@pytest.mark.parametrize("length", [1, 2, 7])
+def test_chain(length: int) -> None:
+    assert_right(chain(length))
+
+
+def test_more_kernels_than_fit_one_unit() -> None:
+    b = Builder()
+    v = b.input("x", "float32", (4, 30))
+    parts = []
+    for n in range(1, 31):
+        parts.append(b.op("Relu", b.op("Slice", v, starts=(0, 0), steps=(1, 1), lengths=(4, n))))
+    assert_right(plan_of(b.graph([(f"y{i}", p) for i, p in enumerate(parts)])))
+
+
+def test_outputs_that_are_inputs_constants_aliases_and_repeats() -> None:
+    b = Builder()
+    x = b.input("x", "float32", (5, 3))
+    c = b.constant(np.arange(15, dtype=np.float32).reshape(5, 3), name="c")
+    y = b.op("Relu", x + c)
+    outputs = [("same", x), ("flat_x", b.op("Reshape", x, shape=(15,))), ("c", c), ("y", y),
+               ("flat_y", b.op("Reshape", y, shape=(3, 5))), ("y_again", y)]  # fmt: skip
+    assert_right(plan_of(b.graph(outputs)))
+
+
+def test_names_that_c_would_misread() -> None:
+    b = Builder()
+    x = b.input('x"\\\n/é*/??/', "float32", (3,))
+    assert_right(plan_of(b.graph([("y\\", b.op("Relu", x))])))
+
+
+def test_zero_sized_and_scalar_tensors() -> None:
+    b = Builder()
+    empty, one = b.input("e", "float32", (0, 4)), b.input("s", "float32", ())
+    assert_right(plan_of(b.graph([("e2", b.op("Relu", empty)), ("s2", b.op("Neg", one))])))
+
+
+def test_a_graph_without_steps_or_inputs() -> None:
+    b = Builder()
+    assert_right(plan_of(b.graph([("c", b.constant(np.array([1, 2], np.int64)))])))
+
+
+def test_host_steps_between_native_ones() -> None:
+    b = Builder()
+    x = b.input("x", "float32", (4, 6))
+    y = b.op("Transpose", b.op("Relu", x), perm=(1, 0))
+    assert_right(plan_of(b.graph([("y", b.op("Neg", y)), ("greater", b.op("Greater", x, b.op("Neg", x)))])))
+
+
+def test_a_failing_host_step_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    b = Builder()
+    plan = plan_of(b.graph([("y", b.op("Exp", b.input("x", "float32", (3,))))]), host)
+    with Executable.link(plan) as e:
+        step = e._host._steps[0]
+        e._host._steps[0] = replace(step, names=("nobody",))
+        with pytest.raises(Error, match=r"step 0 \(\w+\).*nobody"):
+            e.run(feeds_of(plan))
+        e._host._steps[0] = step
+        e.run(feeds_of(plan))
+
+
+STATEFUL = """\
+static int KERNEL_init(void **state, const void *const *in) {
+    if (in[0] || !in[1]) return 7;
+    float *scaled = korch_aligned(12);
+    for (int i = 0; i < 3; ++i) scaled[i] = 2 * ((const float *)in[1])[i];
+    *state = scaled;
+    return 0;
+}
+static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
+    float *room = workspace;
+    for (int i = 0; i < 3; ++i) room[i] = ((const float *)in[0])[i] + ((float *)state)[i];
+    memcpy(out, room, 12);
+}
+static void KERNEL_free(void *state) { free(state); }
+"""
+
+
+def stateful(source: str = STATEFUL) -> Plan:
+    b = Builder()
+    x = b.input("x", "float32", (3,))
+    w = b.constant(np.array([1, 2, 3], np.float32), name="w")
+    g = b.graph([("y", x + w), ("z", x + w * w)])
+    return plan_of(g, lambda p: Kernel(native(p).cone, "hand", source, workspace=12))
+
+
+def test_each_step_has_its_own_state_and_a_workspace() -> None:
+    plan = stateful()
+    with Executable.link(plan) as e:
+        found = e.run({"x": np.ones(3, np.float32)})
+    np.testing.assert_array_equal(found["y"], [3, 5, 7])
+    np.testing.assert_array_equal(found["z"], [3, 9, 19])
+
+
+def test_a_kernel_that_does_not_start_is_named() -> None:
+    with pytest.raises(ArchiveError, match=r"kernel of step 0 \(.*\) failed to start: status 7"):
+        Executable.link(stateful(STATEFUL.replace("in[0] ||", "1 ||")))
+
+
+def test_big_arena_and_misaligned_buffers() -> None:
+    plan = with_workspace(chain(3, (1 << 20,)), {1: 1 << 22})
+    feeds = feeds_of(plan)
+    raw = np.empty((1 << 20) + 1, np.float32)[1:]
+    raw[:] = feeds["x"]
+    out = np.empty((1 << 20) + 3, np.float32)[3:]
+    with Executable.link(plan) as e:
+        y = e.run(feeds)["y"]
+        assert e.run({"x": raw}, outputs={"y": out})["y"] is out
+        assert e.peak_bytes >= 3 << 22
+    np.testing.assert_array_equal(out, y)
+
+
+@pytest.fixture(scope="module")
+def small() -> Executable:
+    return Executable.link(chain())
+
+
+@pytest.mark.parametrize(("feeds", "text"), [
+    ({}, "input 'x' is missing: expected f32[3,50]"),
+    ({"x": np.zeros((3, 50))}, "input 'x' must be f32[3,50], found f64[3,50]"),
+    ({"x": np.zeros((3, 51), np.float32)}, "input 'x' must be f32[3,50], found f32[3,51]"),
+    ({"x": [1.0]}, "input 'x' must be a numpy array f32[3,50], found list"),
+    ({"x": np.zeros((3, 50), np.float32), "w": 1}, "the model has no input 'w'; it has x"),
+])  # fmt: skip
+def test_inputs_that_do_not_fit(small: Executable, feeds: dict, text: str) -> None:
+    with pytest.raises(InputError, match=re.escape(text)):
+        small.run(feeds)
+
+
+def test_outputs_that_do_not_fit(small: Executable) -> None:
+    feeds = feeds_of(small.plan)
+    with pytest.raises(InputError, match="output 'y' must be f32"):
+        small.run(feeds, {"y": np.zeros(3, np.float32)})
+    with pytest.raises(InputError, match="output 'y' must be a contiguous array that can be written"):
+        small.run(feeds, {"y": np.zeros((50, 3), np.float32).T})
+    with pytest.raises(InputError, match="no output 'q'"):
+        small.run(feeds, {"q": np.zeros(3, np.float32)})
+
+
+def test_strided_inputs_are_taken(small: Executable) -> None:
+    feeds = feeds_of(small.plan)
+    strided = np.repeat(feeds["x"], 2, axis=1)[:, ::2]
+    np.testing.assert_array_equal(small.run({"x": strided})["y"], small.run(feeds)["y"])
+
+
+def test_results_are_never_overwritten(small: Executable) -> None:
+    results = [small.run(feeds_of(small.plan, i))["y"] for i in range(8)]
+    copies = [r.copy() for r in results]
+    views = [r[1:] for r in results[:2]]
+    del results[0]
+    small.run(feeds_of(small.plan, 99))
+    np.testing.assert_array_equal(views[0], copies[0][1:])
+    for r, c in zip(results, copies[1:], strict=True):
+        np.testing.assert_array_equal(r, c)
+
+
+def test_runs_are_bit_equal_from_any_thread(small: Executable) -> None:
+    wanted = [small.run(feeds_of(small.plan, i))["y"].tobytes() for i in range(4)]
+    wrong: list[int] = []
+
+    def work(i: int) -> None:
+        for _ in range(50):
+            if small.run(feeds_of(small.plan, i))["y"].tobytes() != wanted[i]:
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+COUNT = """\
+static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
+#ifdef _OPENMP
+    *(float *)out = omp_get_max_threads();
+#else
+    *(float *)out = -1;
+#endif
+}
+"""
+
+
+def test_the_threads_of_a_run_are_the_plans() -> None:
+    b = Builder()
+
+    def count(p: Primitive) -> Kernel:
+        return Kernel(native(p).cone, "hand", COUNT)
+
+    plan = plan_of(b.graph([("y", b.op("Neg", b.input("x", "float32", ())))]), count, threads=3)
+    with Executable.link(plan) as e, Executable.link(plan, threads=2) as two:
+        feeds, found = feeds_of(plan), []
+        other = threading.Thread(target=lambda: found.append(e.run(feeds)["y"]))
+        other.start()
+        other.join()
+        assert e.run(feeds)["y"] == found[0] and found[0] in (3, -1)
+        assert two.run(feeds)["y"] in (2, -1)
+
+
+def test_a_profile_has_every_step(small: Executable) -> None:
+    profile = small.profile(feeds_of(small.plan), runs=5)
+    assert len(profile.steps) == len(small.plan.steps) and min(profile.steps) >= 0
+    assert 0 < profile.total < 1
+
+
+def test_a_closed_executable_says_so() -> None:
+    e = Executable.link(chain(1))
+    folder = e._linked.folder
+    e.close()
+    e.close()
+    assert not folder.exists()
+    with pytest.raises(Error, match="closed"):
+        e.run(feeds_of(e.plan))
+    with pytest.raises(Error, match="closed"):
+        e.save("/nonexistent/x.korch")
+
+
+def test_aligned_arrays() -> None:
+    x = aligned_empty((3, 5), "float64")
+    assert x.ctypes.data % 64 == 0 and x.shape == (3, 5)
