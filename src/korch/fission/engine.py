@@ -12,6 +12,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from korch.errors import ModelError
+from korch.fission.fold import fold
 from korch.fission.opaque import Node, constant_outputs, opaque_outputs
 from korch.fission.rule import FissionRule, Opaque, attributes
 from korch.fission.table import rule_for
@@ -36,7 +37,7 @@ def fission(model: onnx.ModelProto) -> Graph:
     walk = _Walk(model)
     for node in model.graph.node:
         walk.node(node)
-    return walk.graph()
+    return fold(walk.graph())
 
 
 @dataclass
@@ -75,6 +76,8 @@ class _Walk:
 
     def node(self, proto: onnx.NodeProto) -> None:
         """Defines the outputs of one node."""
+        if proto.op_type == "If" and not _domain(proto.domain):
+            return self._branch(proto)
         node = self._node(proto)
         self.builder.origin = node.title
         results = self._results(node)
@@ -89,6 +92,21 @@ class _Walk:
             title = Node(proto, (), 1).title
             raise ModelError(f"{title} reads {e.args[0]!r}, which nothing computes") from e
         return Node(proto, inputs, self.opsets.get(_domain(proto.domain), 1))
+
+    def _branch(self, proto: onnx.NodeProto) -> None:
+        """The branch that a constant condition takes, in place of the If."""
+        node = self._node(proto)
+        condition = node.inputs[0].array if node.inputs and node.inputs[0] is not None else None
+        if condition is None or condition.size != 1:
+            raise ModelError(f"{node.title} branches on data, which cannot be compiled: compute both and use Where")
+        name = "then_branch" if condition.reshape(-1)[0] else "else_branch"
+        body = next(a.g for a in proto.attribute if a.name == name)
+        for t in body.initializer:
+            self.values[t.name] = self._constant(numpy_helper.to_array(t), t.name)
+        for inner in body.node:
+            self.node(inner)
+        for name, inner in zip(proto.output, body.output, strict=False):
+            self.values[name] = self._output(inner.name)
 
     def _results(self, node: Node) -> tuple[Value | None, ...]:
         answer = self._ruled(node)
@@ -129,7 +147,7 @@ class _Walk:
 
     def _output(self, name: str) -> Value:
         if name not in self.values:
-            raise ModelError(f"output {name!r} of the model is computed by no node")
+            raise ModelError(f"output {name!r} is computed by no node")
         return self.values[name]
 
 

@@ -1,0 +1,187 @@
+"""Constant factors vanish into the weights before them, constant summands into one another.
+
+So a BatchNormalization behind a Conv leaves new weights and one bias. New constants are computed in float64
+and rounded once. A value that others read too, or that the model gives out, stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from korch.ir.builder import Builder, Value
+from korch.ir.graph import Graph
+from korch.ir.ops.table import Array
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+MOVES = frozenset({"Reshape", "Transpose", "Slice", "Expand", "Gather", "Interpolate"})
+"""A number may be multiplied in before these as well as behind them."""
+
+SMALL = 1 << 16
+"""Constants up to this size are remembered unrounded: biases are folded several times, weights are large."""
+
+
+def fold(graph: Graph) -> Graph:
+    """A choice-free graph of the same value, constants folded where linear primitives allow it."""
+    walk = _Fold(graph)
+    for p in graph.primitives:
+        walk.add(p)
+    ends = [walk.value(t) for t in graph.outputs]
+    return walk.builder.graph(list(zip(graph.output_names, ends, strict=True)))
+
+
+class _Fold:
+    """The graph being built again; `uses` counts who reads a value, `exact` holds constants before rounding."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.builder = Builder(graph.name)
+        self.values = {t: self.builder.input(t.name, t.dtype, t.shape) for t in graph.inputs}
+        self.builder.reserve(graph.output_names)
+        self.uses: Counter[Tensor] = Counter()
+        self.exact: dict[Tensor, Array] = {}
+
+    def value(self, t: Tensor) -> Value:
+        """The new value of a tensor of the old graph."""
+        if t not in self.values:
+            self.values[t] = self.builder.constant(self.graph.constants[t.name], name=t.name)
+        return self.values[t]
+
+    def add(self, p: Primitive) -> None:
+        """Computes p's output anew."""
+        self.builder.origin, self.builder.rule, self.builder.error = p.origin, p.rule, p.error
+        inputs = tuple(self.value(t) for t in p.inputs)
+        new = self._folded(p, inputs) or self.builder.op(p.op, *inputs, **dict(p.attrs))
+        self.values[p.output] = new
+        self.uses[new.tensor] += len(self.graph.consumers.get(p.output, ())) + self.graph.outputs.count(p.output)
+
+    def _folded(self, p: Primitive, inputs: tuple[Value, ...]) -> Value | None:
+        if p.op not in ("Add", "Sub", "Mul", "Div") or not p.output.is_float:
+            return None
+        x, c = inputs if inputs[1].tensor.const else inputs[::-1]
+        swapped = x is not inputs[0]
+        if not c.tensor.const or x.tensor.const or x.shape != p.output.shape or (swapped and p.op in ("Sub", "Div")):
+            return None
+        number = self._wide(c)
+        match p.op:
+            case "Add" | "Sub":
+                return self._shifted(x, number if p.op == "Add" else -number)
+            case _:
+                with np.errstate(all="ignore"):
+                    factor = number if p.op == "Mul" else 1 / number
+                return self._scaled(x, factor) if np.isfinite(factor).all() else None
+
+    def _shifted(self, x: Value, summand: Array) -> Value | None:
+        """x + summand where x is something plus a constant already."""
+        inner = self._with_constant(x, "Add")
+        if inner is None:
+            return None
+        y, c = inner
+        total = _no_larger(self._wide(c) + summand, c.tensor.size, summand.size)
+        return None if total is None else y + self._rounded(total, x.dtype)
+
+    def _scaled(self, x: Value, factor: Array) -> Value | None:
+        """x * factor without a multiplication, if what computes x can take the factor in."""
+        if x.tensor.const:
+            return self._rounded(self._wide(x) * factor, x.dtype)
+        p = self.builder.producer(x)
+        if p is None or self.uses[x.tensor] != 1:
+            return None
+        match p.op:
+            case "Conv" | "ConvTranspose" | "MatMul":
+                return self._scaled_linear(x, p, factor)
+            case "Add":
+                return self._scaled_sum(x, factor)
+            case "Mul":
+                return self._scaled_product(x, factor)
+            case _ if p.op in MOVES and factor.size == 1:
+                y = self._scaled_inside(Value(self.builder, p.inputs[0]), factor)
+                return None if y is None else self.builder.op(p.op, y, **dict(p.attrs))
+            case _:
+                return None
+
+    def _scaled_inside(self, x: Value, factor: Array) -> Value | None:
+        """`_scaled` for a value with one reader, itself about to be built."""
+        y = self._scaled(x, factor)
+        if y is not None:
+            self.uses[y.tensor] += 1
+        return y
+
+    def _scaled_sum(self, x: Value, factor: Array) -> Value | None:
+        """(y + c) * f = y * f + c * f."""
+        inner = self._with_constant(x, "Add")
+        if inner is None:
+            return None
+        summand = _no_larger(self._wide(inner[1]) * factor, inner[1].tensor.size, factor.size)
+        y = None if summand is None else self._scaled_inside(inner[0], factor)
+        return None if y is None or summand is None else y + self._rounded(summand, x.dtype)
+
+    def _scaled_product(self, x: Value, factor: Array) -> Value | None:
+        """(y * c) * f = y * (c * f)."""
+        inner = self._with_constant(x, "Mul")
+        if inner is None:
+            return None
+        total = _no_larger(self._wide(inner[1]) * factor, inner[1].tensor.size, factor.size)
+        return None if total is None else inner[0] * self._rounded(total, x.dtype)
+
+    def _scaled_linear(self, x: Value, p: Primitive, factor: Array) -> Value | None:
+        """The factor goes into constant weights; a number into either side of a product."""
+        sides = [Value(self.builder, t) for t in p.inputs]
+        for i in (1, 0):
+            new: Value | None = None
+            if sides[i].tensor.const:
+                weights = _scaled_weights(p, i, self._wide(sides[i]), factor)
+                new = None if weights is None else self._rounded(weights, x.dtype)
+            elif factor.size == 1:
+                new = self._scaled_inside(sides[i], factor)
+            if new is not None:
+                sides[i] = new
+                return self.builder.op(p.op, *sides, **dict(p.attrs))
+        return None
+
+    def _with_constant(self, x: Value, op: str) -> tuple[Value, Value] | None:
+        """x as (value, constant) joined by `op`, if only one reads x."""
+        p = self.builder.producer(x)
+        if p is None or p.op != op or self.uses[x.tensor] != 1:
+            return None
+        y, c = p.inputs if p.inputs[1].const else p.inputs[::-1]
+        return (Value(self.builder, y), Value(self.builder, c)) if c.const and y.shape == x.shape else None
+
+    def _wide(self, c: Value) -> Array:
+        """A constant in float64, before it was rounded."""
+        array = self.exact.get(c.tensor)
+        return self.builder.constants[c.tensor.name].astype(np.float64) if array is None else array
+
+    def _rounded(self, array: Array, dtype: str) -> Value:
+        v = self.builder.constant(array.astype(dtype))
+        if array.size <= SMALL:
+            self.exact.setdefault(v.tensor, array)
+        return v
+
+
+def _no_larger(array: Array, *sizes: int) -> Array | None:
+    """`array`, unless broadcasting has made it larger than both of its parts."""
+    return array if array.size <= max(sizes) else None
+
+
+def _scaled_weights(p: Primitive, side: int, weights: Array, factor: Array) -> Array | None:
+    """Weights of a linear primitive that make its output `factor` times as large; None if there are none."""
+    rank = p.output.rank
+    shape = (1,) * (rank - factor.ndim) + factor.shape
+    varying = [i for i, n in enumerate(shape) if n != 1]
+    if not varying:
+        return weights * factor.reshape(())
+    if p.op == "MatMul":
+        axis, at = (rank - 1, (-1,)) if side else (rank - 2, (-1, 1))
+        return weights * factor.reshape(at) if varying == [axis] else None
+    axis = rank - 1 if p.attr("channels_last") else 1
+    if side == 0 or varying != [axis]:
+        return None
+    kernel = (1,) * (weights.ndim - 2)
+    if p.op == "Conv":
+        return weights * factor.reshape(-1, 1, *kernel)
+    group = p.attr("group")
+    split = weights.reshape(group, -1, *weights.shape[1:])
+    return (split * factor.reshape(group, 1, weights.shape[1], *kernel)).reshape(weights.shape)

@@ -1,0 +1,37 @@
+"""A model file becomes a checked, self-contained ModelProto that `fission` can walk.
+
+In: a path, bytes or a ModelProto, and shapes for dynamic inputs. Out: a model with static inputs, its weights
+inside, functions inlined, nodes in order. Whatever is wrong is a ModelError of one line. Start with `read`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import onnx
+
+from korch.fission.importer.inputs import fix_shapes
+from korch.fission.importer.load import load
+from korch.fission.importer.structure import put_in_order
+from korch.fission.importer.versions import check_nodes, inline_functions, settle_opset
+from korch.fission.importer.weights import check_weights, make_dense
+
+
+def read(
+    source: str | Path | bytes | onnx.ModelProto, shapes: Mapping[str, Sequence[int]] | None = None
+) -> onnx.ModelProto:
+    """The model, loaded, checked and prepared; `shapes` gives inputs static shapes.
+
+    The given ModelProto stays as it is. Raises ModelError: unreadable or malformed files, external data that is
+    missing or outside of the model's folder, undefined or doubly defined tensors, cycles, unknown operators,
+    weights that are NaN, inputs without static shape.
+    """
+    model = inline_functions(load(source))
+    make_dense(model)
+    put_in_order(model)
+    model = settle_opset(model)
+    check_nodes(model)
+    check_weights(model)
+    fix_shapes(model, shapes or {})
+    return model

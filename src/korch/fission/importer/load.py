@@ -1,0 +1,99 @@
+"""Reads the protobuf and the external data that belongs to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnx
+from google.protobuf.message import DecodeError
+
+from korch.errors import ModelError
+
+
+def load(source: str | Path | bytes | onnx.ModelProto) -> onnx.ModelProto:
+    """A model of our own with all its data inside."""
+    if isinstance(source, onnx.ModelProto):
+        model = onnx.ModelProto()
+        model.CopyFrom(source)
+        return _with_data(model, None, "the model")
+    if isinstance(source, bytes):
+        return _with_data(_parse(source, "the model"), None, "the model")
+    path = Path(source)
+    try:
+        data = path.read_bytes()
+    except OSError as e:
+        raise ModelError(f"{path}: cannot be read: {e.strerror or e}") from e
+    return _with_data(_parse(data, str(path)), path.parent, str(path))
+
+
+def _parse(data: bytes, what: str) -> onnx.ModelProto:
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(data)
+    except DecodeError as e:
+        raise ModelError(f"{what} is not an ONNX model (no valid protobuf)") from e
+    if not model.HasField("graph") or not model.graph.output:
+        raise ModelError(f"{what} is not an ONNX model: it has no graph with outputs")
+    return model
+
+
+def _with_data(model: onnx.ModelProto, folder: Path | None, what: str) -> onnx.ModelProto:
+    for t in tensors_of(model.graph):
+        if t.data_location == onnx.TensorProto.EXTERNAL:
+            if folder is None:
+                raise ModelError(f"{what} keeps {t.name!r} in another file: give the path of the model instead")
+            _fetch(t, folder)
+    return model
+
+
+def _fetch(t: onnx.TensorProto, folder: Path) -> None:
+    """Moves a tensor's external data into it."""
+    entry = {e.key: e.value for e in t.external_data}
+    path = _inside(folder, entry.get("location", ""), t.name)
+    try:
+        offset, size = int(entry.get("offset", 0)), path.stat().st_size
+        length = int(entry.get("length", size - offset))
+    except ValueError as e:
+        raise ModelError(f"the external data of {t.name!r} has a malformed offset or length") from e
+    if offset < 0 or length < 0 or offset + length > size:
+        raise ModelError(f"the external data of {t.name!r} ends at byte {offset + length} of {path}, which has {size}")
+    with path.open("rb") as f:
+        f.seek(offset)
+        t.raw_data = f.read(length)
+    del t.external_data[:]
+    t.data_location = onnx.TensorProto.DEFAULT
+
+
+def _inside(folder: Path, location: str, name: str) -> Path:
+    """The file `location`, which must lie in the model's folder, links followed."""
+    base = folder.resolve()
+    path = (base / location).resolve()
+    if not location or Path(location).is_absolute() or not path.is_relative_to(base):
+        raise ModelError(f"the external data of {name!r} lies outside of the model's folder: {location!r}")
+    if not path.is_file():
+        raise ModelError(f"the external data of {name!r} is missing: {path}")
+    return path
+
+
+def tensors_of(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    """Every tensor stored in the graph: initializers, attributes, subgraphs."""
+    yield from graph.initializer
+    for s in graph.sparse_initializer:
+        yield from (s.values, s.indices)
+    for node in graph.node:
+        for a in node.attribute:
+            if a.HasField("t"):
+                yield a.t
+            yield from a.tensors
+    for inner in subgraphs_of(graph):
+        yield from tensors_of(inner)
+
+
+def subgraphs_of(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """The bodies of control flow, one level down."""
+    for node in graph.node:
+        for a in node.attribute:
+            if a.HasField("g"):
+                yield a.g
+            yield from a.graphs

@@ -1,0 +1,91 @@
+"""The graph as a graph: every name defined once, every input defined, no cycle, nodes in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
+
+import onnx
+
+from korch.errors import ModelError
+from korch.fission.importer.load import subgraphs_of
+
+
+def put_in_order(model: onnx.ModelProto) -> None:
+    """Sorts nodes so that inputs come first, keeping their order where it is right already."""
+    _order(model.graph, frozenset())
+
+
+def _order(graph: onnx.GraphProto, outside: frozenset[str]) -> None:
+    makers = _makers(graph)
+    known = outside | {i.name for i in graph.input} | {t.name for t in graph.initializer}
+    reads = [_reads(node) for node in graph.node]
+    for node, names in zip(graph.node, reads, strict=True):
+        _check_defined(f"{title(node)} reads", names, known | makers.keys())
+    _check_defined("the graph gives out", (o.name for o in graph.output), known | makers.keys())
+    order = _sorted(graph, [[makers[n] for n in names if n in makers] for names in reads])
+    if order != list(range(len(graph.node))):
+        nodes = [onnx.NodeProto.FromString(graph.node[i].SerializeToString()) for i in order]
+        del graph.node[:]
+        graph.node.extend(nodes)
+    for inner in subgraphs_of(graph):
+        _order(inner, known | makers.keys())
+
+
+def _makers(graph: onnx.GraphProto) -> dict[str, int]:
+    """Each computed name with the index of its node."""
+    weights = [t.name for t in graph.initializer]
+    _check_once(weights, "initializer")
+    _check_once([i.name for i in graph.input], "input")
+    taken = set(weights) | {i.name for i in graph.input}
+    makers: dict[str, int] = {}
+    for index, node in enumerate(graph.node):
+        for name in filter(None, node.output):
+            if name in taken or name in makers:
+                raise ModelError(f"{title(node)} defines {name!r}, which is defined already")
+            makers[name] = index
+    return makers
+
+
+def _check_once(names: list[str], kind: str) -> None:
+    if len(set(names)) != len(names):
+        twice = next(n for n in names if names.count(n) > 1)
+        raise ModelError(f"{kind} {twice!r} is defined twice")
+
+
+def _check_defined(who: str, names: Iterable[str], known: set[str] | frozenset[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ModelError(f"{who} {name!r}, which nothing defines")
+
+
+def _reads(node: onnx.NodeProto) -> list[str]:
+    """Names that the node needs, those that its bodies take from outside included."""
+    names = [n for n in node.input if n]
+    for a in node.attribute:
+        for inner in (*([a.g] if a.HasField("g") else []), *a.graphs):
+            names.extend(_free(inner))
+    return names
+
+
+def _free(graph: onnx.GraphProto) -> list[str]:
+    """Names that a body reads and does not define."""
+    own = {i.name for i in graph.input} | {t.name for t in graph.initializer}
+    own |= {o for node in graph.node for o in node.output}
+    reads = [n for node in graph.node for n in _reads(node)] + [o.name for o in graph.output]
+    return [n for n in reads if n not in own]
+
+
+def _sorted(graph: onnx.GraphProto, below: list[list[int]]) -> list[int]:
+    if all(j < i for i, js in enumerate(below) for j in js):
+        return list(range(len(below)))
+    try:
+        return list(TopologicalSorter(dict(enumerate(below))).static_order())
+    except CycleError as e:
+        names = " -> ".join(title(graph.node[i]) for i in e.args[1][:4])
+        raise ModelError(f"the graph has a cycle: {names}") from e
+
+
+def title(node: onnx.NodeProto) -> str:
+    """How messages call a node."""
+    return f"node {node.name!r} ({node.op_type})" if node.name else f"node {node.op_type} of {node.output[:1]}"
