@@ -10,6 +10,7 @@ import pytest
 
 from korch.backends.contract import Declined
 from korch.backends.cpu.onednn.backend import BACKEND
+from korch.backends.cpu.onednn.pattern import match
 from korch.ir import Builder, Value
 from korch.ir.evaluate import evaluate_cone
 
@@ -143,10 +144,22 @@ ACTIVATED = {
     "gelu, half first": lambda b, x: (x * 0.5) * (b.op("Erf", x * math.sqrt(0.5)) + 1.0),
     "gelu, half last": lambda b, x: (x * (b.op("Erf", x / math.sqrt(2)) + 1.0)) * 0.5,
     "gelu by tanh": lambda b, x: (x * 0.5) * (b.op("Tanh", (x + b.op("Pow", x, 3.0) * 0.044715) * 0.7978845608) + 1.0),
+    "gelu, x*x*x": lambda b, x: x * 0.5 * (b.op("Tanh", (x + x * x * x * 0.044715) * 0.79788456) + 1.0),
+    "elu": lambda b, x: b.op("Where", b.op("Less", x, 0.0), (b.op("Exp", x) - 1.0) * 0.5, x),
+    "relu6": lambda b, x: b.op("Min", b.op("Relu", x), 6.0),
+    "hard swish by relu": lambda b, x: x * b.op("Min", b.op("Relu", x * (1 / 6) + 0.5), 1.0),
     "hard sigmoid": lambda b, x: b.op("Max", b.op("Min", x * 0.2 + 0.5, 1.0), 0.0),
     "hard swish": lambda b, x: x * b.op("Max", b.op("Min", x * (1 / 6) + 0.5, 1.0), 0.0),
     "hard swish by 6": lambda b, x: x * b.op("Min", b.op("Max", x + 3.0, 0.0), 6.0) / 6.0,
 }
+
+
+def test_an_activation_is_one_post_op():
+    b = Builder()
+    y = b.input("x", "float32", (3, 4)) @ b.input("w", "float32", (4, 5))
+    for name in ("mish", "silu", "gelu", "gelu by tanh", "hard swish by relu", "hard swish by 6", "elu", "relu6"):
+        m = match(cone_of(ACTIVATED[name](b, y)))
+        assert not isinstance(m, Declined) and len(m.post_ops) == 1, name
 
 
 @pytest.mark.parametrize("act", ACTIVATED.values(), ids=ACTIVATED)

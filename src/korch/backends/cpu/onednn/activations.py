@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,44 +53,33 @@ def _steep(slope: float) -> Eltwise | None:
     return Eltwise("relu", slope) if 0 <= slope <= 1 else None
 
 
-_GELU = _fixed("gelu_erf")
-_GELU_TANH = _fixed("gelu_tanh")
-_CUBIC = "(x + 0.044715 * x**3)"
+def _spelled(texts: Iterable[str], inner: Iterable[str], post_op: Callable[..., Eltwise | None]) -> list[Activation]:
+    """One row for each way to write an activation around each way to write its inner function."""
+    return [Activation(text.format(f), post_op) for text in texts for f in inner]
+
+
+_HALVES = ("x * (0.5 * (1 + {}))", "x * (0.5 + 0.5 * {})", "x * 0.5 * (1 + {})", "x * (1 + {}) * 0.5")
+_ERF = ("erf(x * 0.70710678)", "erf(x / 1.41421356)")
+_TANH = ("tanh((x + x ** 3 * 0.044715) * 0.79788456)", "tanh((x + x * x * x * 0.044715) * 0.79788456)")
+_SIXTHS = ("x * {} / 6", "x * ({} / 6)", "x * {} * 0.16666667", "x * ({} * 0.16666667)")
+_TO_SIX = ("min(max(x + 3, 0), 6)", "max(min(x + 3, 6), 0)")
+_TO_ONE = ("min(max(x * a + b, 0), 1)", "max(min(x * a + b, 1), 0)")
 
 ACTIVATIONS: tuple[Activation, ...] = (
-    # x * sigmoid-like gates
+    # gates: x times a function of x
     Activation("x * tanh(softplus(x))", _fixed("mish")),
     Activation("x * sigmoid(x)", _fixed("swish", 1.0)),
     Activation("x * sigmoid(x * a)", lambda a: Eltwise("swish", a)),
-    Activation("x * (0.5 * (1 + erf(x * 0.70710678)))", _GELU),
-    Activation("x * (0.5 * (1 + erf(x / 1.41421356)))", _GELU),
-    Activation("x * (0.5 + 0.5 * erf(x * 0.70710678))", _GELU),
-    Activation("x * (0.5 + 0.5 * erf(x / 1.41421356))", _GELU),
-    Activation("(x * 0.5) * (1 + erf(x * 0.70710678))", _GELU),
-    Activation("(x * 0.5) * (1 + erf(x / 1.41421356))", _GELU),
-    Activation("(x * (1 + erf(x * 0.70710678))) * 0.5", _GELU),
-    Activation("(x * (1 + erf(x / 1.41421356))) * 0.5", _GELU),
-    Activation(f"x * (0.5 * (1 + tanh(0.79788456 * {_CUBIC})))", _GELU_TANH),
-    Activation(f"(x * 0.5) * (1 + tanh(0.79788456 * {_CUBIC}))", _GELU_TANH),
-    Activation(f"(x * (1 + tanh(0.79788456 * {_CUBIC}))) * 0.5", _GELU_TANH),
-    # straight-line gates: x * clip(a x + b, 0, 1)
-    Activation("x * min(max(x * a + b, 0), 1)", lambda a, b: Eltwise("hardswish", a, b)),
-    Activation("x * max(min(x * a + b, 1), 0)", lambda a, b: Eltwise("hardswish", a, b)),
-    Activation("x * min(max(x / a + b, 0), 1)", lambda a, b: Eltwise("hardswish", 1 / a, b)),
-    Activation("x * max(min(x / a + b, 1), 0)", lambda a, b: Eltwise("hardswish", 1 / a, b)),
-    Activation("x * min(max(x + 3, 0), 6) / 6", _fixed("hardswish", 1 / 6, 0.5)),
-    Activation("x * max(min(x + 3, 6), 0) / 6", _fixed("hardswish", 1 / 6, 0.5)),
-    Activation("x * min(max(x + 3, 0), 6) * 0.16666667", _fixed("hardswish", 1 / 6, 0.5)),
-    Activation("x * max(min(x + 3, 6), 0) * 0.16666667", _fixed("hardswish", 1 / 6, 0.5)),
-    Activation("x * (min(max(x + 3, 0), 6) / 6)", _fixed("hardswish", 1 / 6, 0.5)),
-    Activation("x * (max(min(x + 3, 6), 0) / 6)", _fixed("hardswish", 1 / 6, 0.5)),
-    Activation("x * (min(max(x + 3, 0), 6) * 0.16666667)", _fixed("hardswish", 1 / 6, 0.5)),
-    Activation("x * (max(min(x + 3, 6), 0) * 0.16666667)", _fixed("hardswish", 1 / 6, 0.5)),
-    Activation("min(max(x * a + b, 0), 1)", lambda a, b: Eltwise("hardsigmoid", a, b)),
-    Activation("max(min(x * a + b, 1), 0)", lambda a, b: Eltwise("hardsigmoid", a, b)),
+    *_spelled(_HALVES, _ERF, _fixed("gelu_erf")),
+    *_spelled(_HALVES, _TANH, _fixed("gelu_tanh")),
+    *_spelled(["x * {}"], _TO_ONE, lambda a, b: Eltwise("hardswish", a, b)),
+    *_spelled(_SIXTHS, _TO_SIX, _fixed("hardswish", 1 / 6, 0.5)),
     # clipping and leaking
+    *_spelled(["{}"], _TO_ONE, lambda a, b: Eltwise("hardsigmoid", a, b)),
     Activation("min(max(x, low), high)", _clip),
     Activation("max(min(x, high), low)", _clip),
+    Activation("where(less(x, 0), (exp(x) - 1) * a, x)", lambda a: Eltwise("elu", a)),
+    Activation("where(less(x, 0), exp(x) - 1, x)", _fixed("elu", 1.0)),
     Activation("max(x, x * slope)", _steep),
     Activation("leaky_relu(x)", lambda alpha: Eltwise("relu", alpha)),
     Activation("relu(x)", _fixed("relu")),
@@ -181,13 +170,23 @@ def _match(pattern: ast.expr, t: Tensor, made: Made, found: Found) -> Iterator[F
 def _match_call(pattern: ast.expr, t: Tensor, made: Made, found: Found) -> Iterator[Found]:
     op, wanted = _call(pattern)
     p = made.get(t)
-    if p is None or p.op != op or len(p.inputs) != len(wanted):
+    if p is None:
         return
-    found = found | dict(p.attrs)
-    orders = (p.inputs, p.inputs[::-1]) if op in _COMMUTE else (p.inputs,)
-    for inputs in orders:
-        for first in _match(wanted[0], inputs[0], made, found):
-            if len(wanted) == 1:
-                yield first
-            else:
-                yield from _match(wanted[1], inputs[1], made, first)
+    if p.op == "Relu" and op == "Max":  # relu(x) is max(x, 0)
+        yield from _match_each(wanted, (*p.inputs, _ZERO), made, found)
+    if p.op != op or len(p.inputs) != len(wanted):
+        return
+    for inputs in (p.inputs, p.inputs[::-1]) if op in _COMMUTE else (p.inputs,):
+        yield from _match_each(wanted, inputs, made, found | dict(p.attrs))
+
+
+_ZERO = Tensor("zero", "float32", (), const=True, value=0.0)
+
+
+def _match_each(wanted: Sequence[ast.expr], inputs: Sequence[Tensor], made: Made, found: Found) -> Iterator[Found]:
+    """Each way to read every one of `inputs` as its pattern, under one meaning of the names."""
+    if not wanted:
+        yield found
+        return
+    for first in _match(wanted[0], inputs[0], made, found):
+        yield from _match_each(wanted[1:], inputs[1:], made, first)

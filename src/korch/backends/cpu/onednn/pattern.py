@@ -69,8 +69,9 @@ def _linear(cone: Cone) -> Primitive:
     linear = cone.linear[0]
     if linear.op not in LINEAR:
         raise _NoMatch(f"{linear.op} is no linear primitive of oneDNN's")
+    ends = (*cone.leaves, cone.root)
     for t in (*cone.leaves, *(p.output for p in cone.primitives)):
-        if t.dtype != "float32":
+        if t.dtype != "float32" and (t.dtype != "bool" or t in ends):  # activations may compare
             raise _NoMatch(f"{t.name} is {t.dtype}; only float32 is supported")
         if t.size == 0 or t.rank > MAX_RANK:
             raise _NoMatch(f"{t} is empty or has more than {MAX_RANK} axes")
