@@ -20,7 +20,7 @@ import onnx
 
 from korch.errors import ArchiveError
 from korch.executable import manifest, weights
-from korch.executable.link import LIBRARY, RUNTIME, WEIGHTS, Linked
+from korch.executable.link import C_TEXTS, LIBRARY, WEIGHTS, Linked
 from korch.executable.memory import plan_memory
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
@@ -198,7 +198,7 @@ def export(folder: Path, linked: Linked) -> Path:
     """Writes the files that a C program needs into `folder`, made where it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "korch.h").write_text(RUNTIME.joinpath("korch.h").read_text())
+        (folder / "korch.h").write_text(C_TEXTS.joinpath("korch.h").read_text())
         shutil.copyfile(linked.library, folder / "libmodel.so")
         shutil.copyfile(linked.weights, folder / WEIGHTS)
     except OSError as e:

@@ -17,7 +17,7 @@ from korch.executable.memory import ALIGNMENT, MemoryPlan, Place, Room, plan_mem
 from korch.executable.plan import Plan, Step, check
 from korch.ir.tensor import Tensor
 
-RUNTIME = files("korch.executable").joinpath("runtime")
+C_TEXTS = files("korch.executable").joinpath("c")
 LIBRARY, WEIGHTS = "program.so", "weights.safetensors"
 UNIT = 24  # kernels compiled together; the units compile side by side
 Identity = tuple[str, tuple[str, ...]]
@@ -71,7 +71,7 @@ def write_program(plan: Plan, memory: MemoryPlan, layout: weights.Layout, digest
 
 
 def _text(name: str) -> str:
-    return RUNTIME.joinpath(name).read_text()
+    return C_TEXTS.joinpath(name).read_text()
 
 
 def _identity(kernel: Kernel) -> Identity:

@@ -12,6 +12,7 @@ import numpy as np
 
 from korch.backends.libraries import find_library
 from korch.errors import ArchiveError, Error
+from korch.executable.buffers import address
 from korch.ir.ops.table import Array
 
 HostCall = Callable[[int, Sequence[int], int], None]  # step, addresses of its inputs, address of its output
@@ -80,7 +81,7 @@ class NativeModel:
 
 
 def _addresses(arrays: Sequence[Array]) -> Any:
-    return (c_void_p * (len(arrays) + 1))(*(a.ctypes.data for a in arrays))
+    return (c_void_p * (len(arrays) + 1))(*map(address, arrays))
 
 
 def _open_library(path: Path, libraries: Iterable[str]) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 
 from korch.errors import ArchiveError, Error, InputError
 from korch.executable import archive
-from korch.executable.buffers import OutputPool
+from korch.executable.buffers import aligned_empty
 from korch.executable.host import HostSteps
 from korch.executable.link import Linked, link
 from korch.executable.memory import MemoryPlan
@@ -62,7 +62,6 @@ class Executable:
         self._native = NativeModel(linked.library, linked.weights, self.threads, native)
         if len(self._host):
             self._native.set_host(self._host, [len(s.reads) for s in plan.steps])
-        self._pool = OutputPool(plan.graph.outputs)
 
     @staticmethod
     def link(plan: Plan, threads: int = 0) -> Executable:
@@ -139,12 +138,8 @@ class Executable:
         names = self.plan.graph.output_names
         if unknown := [n for n in given if n not in names]:
             raise InputError(f"the model has no output {unknown[0]!r}; it has {', '.join(names) or 'none'}")
-        tensors = self.plan.graph.outputs
-        if len(given) == len(names):
-            return [_writable(n, t, given[n]) for n, t in zip(names, tensors, strict=True)]
-        fresh = self._pool.take()
-        return [_writable(n, t, given[n]) if n in given else x
-                for n, t, x in zip(names, tensors, fresh, strict=True)]  # fmt: skip
+        return [_writable(n, t, given[n]) if n in given else aligned_empty(t.shape, t.dtype)
+                for n, t in zip(names, self.plan.graph.outputs, strict=True)]  # fmt: skip
 
     def _guarded(self, work: Callable[[], Result]) -> Result:
         """What `work` returns; what a host step raised becomes the reason of the error."""
@@ -190,14 +185,15 @@ def new_folder() -> Path:
 
 def _fitting(kind: str, name: str, t: Tensor, x: Array | None) -> Array:
     """`x` as dense memory of the type that `t` has."""
+    if isinstance(x, np.ndarray) and x.dtype == t.dtype and x.shape == t.shape:
+        return x if x.flags.c_contiguous else np.ascontiguousarray(x).reshape(t.shape)
     expected = type_text(t.dtype, t.shape)
     if x is None:
         raise InputError(f"{kind} {name!r} is missing: expected {expected}")
     if not isinstance(x, np.ndarray):
         raise InputError(f"{kind} {name!r} must be a numpy array {expected}, found {type(x).__name__}")
-    if x.dtype.name != t.dtype or not x.dtype.isnative or x.shape != t.shape:
-        raise InputError(f"{kind} {name!r} must be {expected}, found {type_text(x.dtype.name, x.shape)}")
-    return x if x.flags.c_contiguous else np.ascontiguousarray(x)
+    order = "" if x.dtype.isnative else " in foreign byte order"
+    raise InputError(f"{kind} {name!r} must be {expected}, found {type_text(x.dtype.name, x.shape)}{order}")
 
 
 def _writable(name: str, t: Tensor, x: Array) -> Array:
