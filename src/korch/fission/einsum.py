@@ -6,6 +6,7 @@ import math
 import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from korch.fission.rule import Opaque, fission
 from korch.ir.builder import Builder, Value
@@ -96,17 +97,22 @@ def _multiplied(b: Builder, x: Term, y: Term, output: str) -> Term:
 
 
 def _matrix_product(b: Builder, x: Term, y: Term, batch: str, rows: str, inner: str, columns: str) -> Term:
-    """[batch, rows, inner] @ [batch, inner, columns], each group but the batch as one axis."""
-    lengths = {c: max(x.length(c), y.length(c)) for c in batch + rows + inner + columns}
+    """[lead, batch, rows, inner] @ [batch, inner, columns]; rows, inner and columns as one axis each.
 
-    def matrix(t: Term, left: str, right: str) -> Value:
-        v = _ordered(b, t, batch + left + right)
+    The leading axes that only x has need not become rows: y is broadcast along them.
+    """
+    lead = "".join(takewhile(lambda c: c in rows, x.labels))[: max(len(rows) - 1, 0)]
+    rows = rows[len(lead) :]
+    lengths = {c: max(x.length(c), y.length(c)) for c in x.labels + y.labels}
+
+    def matrix(t: Term, before: str, left: str, right: str) -> Value:
+        v = _ordered(b, t, before + left + right)
         sides = tuple(math.prod(lengths[c] for c in group) for group in (left, right))
-        return b.op("Reshape", v, shape=(*v.shape[: len(batch)], *sides))
+        return b.op("Reshape", v, shape=(*v.shape[: len(before)], *sides))
 
-    y_value = matrix(x, rows, inner) @ matrix(y, inner, columns)
-    labels = batch + rows + columns
-    return Term(b.op("Reshape", y_value, shape=tuple(lengths[c] for c in labels)), labels)
+    total = matrix(x, lead + batch, rows, inner) @ matrix(y, batch, inner, columns)
+    labels = lead + batch + rows + columns
+    return Term(b.op("Reshape", total, shape=tuple(lengths[c] for c in labels)), labels)
 
 
 def _spread(b: Builder, t: Term, labels: str) -> Value:

@@ -43,8 +43,8 @@ def _half_pixel(s: Stretch, i: Numbers) -> Numbers:
 
 
 def _half_pixel_symmetric(s: Stretch, i: Numbers) -> Numbers:
-    adjustment = F32(s.result) / (s.scale * F32(s.length))
-    return F32(s.length / 2) * (1 - adjustment) + _half_pixel(s, i)
+    """The middle of the result over the middle of the original."""
+    return (i + F32(0.5) - F32(s.result / 2)) / s.scale + F32(s.length / 2) - F32(0.5)
 
 
 def _align_corners(s: Stretch, i: Numbers) -> Numbers:
