@@ -1,0 +1,272 @@
+"""Reading models: what is wrong is named in one line, what is merely unusual is prepared."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper, parser
+
+from korch.errors import ModelError
+from korch.fission import fission
+from korch.fission.importer import read
+
+from .oracle import check_model, values
+
+
+def model(text: str, opset: int = 17) -> onnx.ModelProto:
+    """A model written in ONNX's text form; `text` begins with the signature of the graph."""
+    return parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}, "local": 1]>\ng {text}')
+
+
+def refused(source: object, *words: str, **options: object) -> None:
+    """Reading and taking apart `source` raises a ModelError of one line that has all `words`."""
+    with pytest.raises(ModelError) as caught:
+        fission(read(source, **options))  # type: ignore[arg-type]
+    text = str(caught.value)
+    assert "\n" not in text
+    for word in words:
+        assert word in text, text
+
+
+RELU = "(float[2,3] x) => (float[2,3] y) { y = Relu(x) }"
+
+
+# Files ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_path_bytes_and_a_proto_read_alike(tmp_path: Path):
+    m = model(RELU)
+    onnx.save(m, tmp_path / "m.onnx")
+    for source in (m, m.SerializeToString(), tmp_path / "m.onnx", str(tmp_path / "m.onnx")):
+        assert [n.op_type for n in read(source).graph.node] == ["Relu"]
+
+
+def test_the_given_model_stays_as_it_is():
+    m = model("(float[N,3] x) => (float[N,3] y) { y = Relu(x) }")
+    before = m.SerializeToString()
+    read(m, {"x": (2, 3)})
+    assert m.SerializeToString() == before
+
+
+def test_files_that_are_no_models(tmp_path: Path):
+    refused(tmp_path / "none.onnx", "none.onnx", "No such file")
+    refused(tmp_path, "cannot be read")
+    refused(b"\xff\xff not a model", "not an ONNX model")
+    refused(b"", "not an ONNX model")
+    (tmp_path / "cut.onnx").write_bytes(model(RELU).SerializeToString()[:-5])
+    refused(tmp_path / "cut.onnx", "cut.onnx", "not an ONNX model")
+
+
+def external(tmp_path: Path, **entries: str) -> Path:
+    """A model whose weight lies in w.bin, with the given entries in its reference."""
+    w = values(2, 3)
+    (tmp_path / "w.bin").write_bytes(b"\0" * 8 + w.tobytes())
+    m = model("(float[2,3] x) => (float[2,3] y) <float[2,3] w = {0,0,0,0,0,0}> { y = Add(x, w) }")
+    t = m.graph.initializer[0]
+    t.ClearField("float_data")
+    t.ClearField("raw_data")
+    t.data_location = TensorProto.EXTERNAL
+    for key, value in ({"location": "w.bin", "offset": "8", "length": "24"} | entries).items():
+        t.external_data.add(key=key, value=value)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(m.SerializeToString())
+    return path
+
+
+def test_external_data_is_loaded(tmp_path: Path):
+    m = read(external(tmp_path))
+    np.testing.assert_array_equal(numpy_helper.to_array(m.graph.initializer[0]), values(2, 3))
+    assert not m.graph.initializer[0].external_data
+
+
+def test_external_data_that_escapes_is_missing_or_short(tmp_path: Path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (tmp_path / "secret").write_bytes(b"\0" * 100)
+    (folder / "link").symlink_to(tmp_path / "secret")
+    for location in ("../secret", str(tmp_path / "secret"), "link", "", "a/../../secret"):
+        refused(external(folder, location=location), "'w'", "outside")
+    refused(external(folder, location="gone.bin"), "'w'", "missing")
+    refused(external(folder, length="4000"), "'w'", "ends at byte 4008")
+    refused(external(folder, offset="x"), "'w'", "malformed")
+    refused(external(folder, length="20"), "'w'", "malformed")
+    refused(external(folder).read_bytes(), "'w'", "path of the model")
+
+
+# Structure -----------------------------------------------------------------------------------------------------
+
+
+def test_graphs_that_are_none():
+    refused(model("(float[2] x) => (float[2] y) { y = Add(x, q) }"), "Add", "'q'", "nothing defines")
+    refused(model("(float[2] x) => (float[2] z) { y = Relu(x) }"), "'z'", "nothing defines")
+    refused(model("(float[2] x) => (float[2] y) { y = Relu(x) y = Abs(x) }"), "Abs", "'y'", "already")
+    refused(model("(float[2] x) => (float[2] y) { x = Relu(x) y = Abs(x) }"), "Relu", "'x'", "already")
+    refused(model("(float[2] x) => (float[2] a) { a = Add(x, b) b = Relu(a) }"), "cycle", "Add", "Relu")
+    refused(model("(float[2] x, float[2] x) => (float[2] y) { y = Relu(x) }"), "'x'", "twice")
+
+
+def test_nodes_out_of_order_are_sorted():
+    m = model("(float[2] x) => (float[2] y) { y = Relu(b) b = Abs(a) a = Neg(x) }")
+    assert [n.op_type for n in read(m).graph.node] == ["Neg", "Abs", "Relu"]
+
+
+def test_nodes_that_do_not_fit_their_operator():
+    refused(model("(float[2] x) => (float[2] y) { y = Frobnicate(x) }"), "Frobnicate", "malformed")
+    refused(model("(float[2] x) => (float[2] y) { y = Add(x) }"), "Add", "malformed")
+    refused(model("(float[2] x) => (float[2] y) { y = local.Strange(x) }"), "Strange", "onnxruntime refuses it")
+    refused(model("(float[2,3] x, float[4] z) => (float[2,3] y) { y = Add(x, z) }"), "Add", "shape")
+
+
+def test_opsets():
+    assert fission(read(model("(float[2] x) => (float[2] y) { y = Relu(x) }", opset=6))).primitives
+    refused(model(RELU, opset=999), "opset 999", "upgrade")
+    m = model(RELU)
+    del m.opset_import[:]
+    refused(m, "opset_import")
+
+
+def test_functions_are_inlined():
+    m = parser.parse_model("""
+        <ir_version: 8, opset_import: ["": 17, "local": 1]>
+        g (float[2] x) => (float[2] y) { y = local.Twice(x) }
+        <domain: "local", opset_import: ["": 17]>
+        Twice (a) => (b) { b = Add(a, a) }
+    """)
+    assert [p.op for p in check_model(read(m), {"x": values(2)}).primitives] == ["Add"]
+
+
+# Constants -----------------------------------------------------------------------------------------------------
+
+
+def test_initializers_that_are_listed_as_inputs_are_constants():
+    m = model("(float[2] x, float[2] w) => (float[2] y) <float[2] w = {1, 2}> { y = Add(x, w) }")
+    graph = fission(read(m))
+    assert [t.name for t in graph.inputs] == ["x"]
+    assert graph.primitives[0].inputs[1].const
+
+
+def test_nan_is_refused_and_infinity_is_not():
+    m = model("(float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add(x, w) }")
+    for value in (np.nan, -np.inf):
+        m.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.array([1, value], np.float32), "w"))
+        if np.isnan(value):
+            refused(m, "'w'", "NaN")
+        else:
+            assert fission(read(m)).primitives
+
+
+def test_sparse_initializers_are_made_dense():
+    m = model("(float[2,3] x) => (float[2,3] y) { y = Add(x, w) }")
+    for indices in (np.array([1, 5]), np.array([[0, 1], [1, 2]])):
+        del m.graph.sparse_initializer[:]
+        sparse = helper.make_sparse_tensor(numpy_helper.from_array(np.array([7, 8], np.float32), "w"),
+                                           numpy_helper.from_array(indices.astype(np.int64)), [2, 3])  # fmt: skip
+        m.graph.sparse_initializer.add().CopyFrom(sparse)
+        dense = numpy_helper.to_array(read(m).graph.initializer[0])
+        assert dense.tolist() == [[0, 7, 0], [0, 0, 8]]
+    m.graph.sparse_initializer[0].indices.CopyFrom(numpy_helper.from_array(np.array([1, 50])))
+    refused(m, "'w'", "malformed")
+
+
+def test_data_that_do_not_fill_their_shape():
+    m = model("(float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add(x, w) }")
+    m.graph.initializer[0].dims[0] = 3
+    refused(m, "'w'", "malformed")
+
+
+def test_types_without_numbers():
+    refused(model("(string[2] x) => (string[2] y) { y = Identity(x) }"), "'x'", "object")
+    refused(model("(seq(float[2]) x) => (float[2] y) { i = Constant<value_int=0>() y = SequenceAt(x, i) }"), "'x'",
+            "sequence")  # fmt: skip
+    refused(model("(bfloat16[2] x) => (bfloat16[2] y) { y = Neg(x) }"), "'x'", "bfloat16")
+
+
+# Inputs --------------------------------------------------------------------------------------------------------
+
+DYNAMIC = "(float[N,3] x, float[N,M] z) => (float[N,3] y) { y = Add(x, z) }"
+
+
+def test_dynamic_inputs_ask_for_a_shape():
+    refused(model(DYNAMIC), "'x'", "[N,3]", "--shape x=1,3")
+    refused(model("(float[?,3,?,?] x) => (float[?,3,?,?] y) { y = Relu(x) }"), "[?,3,?,?]", "--shape x=1,3,1,1")
+    m = model(RELU)
+    m.graph.input[0].type.tensor_type.ClearField("shape")
+    refused(m, "'x'", "--shape x=1,3,224,224")
+    assert read(m, {"x": (4, 5)}).graph.input[0].type.tensor_type.shape.dim[1].dim_value == 5
+
+
+def test_a_named_dimension_is_given_once():
+    graph = fission(read(model(DYNAMIC), {"z": (4, 1)}))
+    assert [t.shape for t in graph.inputs] == [(4, 3), (4, 1)]
+
+
+def test_shapes_that_do_not_fit():
+    refused(model(DYNAMIC), "'q'", "'x', 'z'", shapes={"q": (1,)})
+    refused(model(DYNAMIC), "'x'", "2 dimensions, not 3", shapes={"x": (1, 2, 3)})
+    refused(model(DYNAMIC), "'N'", "4 and 5", shapes={"x": (4, 3), "z": (5, 3)})
+    refused(model(DYNAMIC), "'x'", "negative", shapes={"x": (-1, 3)})
+    refused(model("(float[0,3] x) => (float[0,3] y) { y = Relu(x) }"), "'x'", "no elements")
+
+
+def test_a_static_shape_may_be_replaced():
+    assert fission(read(model(RELU), {"x": (7, 9)})).outputs[0].shape == (7, 9)
+
+
+# Control flow, shapes that depend on data, emptiness -------------------------------------------------------------
+
+BRANCH = """(float[2] x) => (float[2] y) {{
+    s = Shape(x)
+    two = Constant<value = int64[1] {{{length}}}>()
+    c = Equal(s, two)
+    y = If (c) <then_branch = a () => (float[2] t) {{ t = Relu(x) }},
+                else_branch = b () => (float[2] e) {{ e = Neg(x) }}>
+}}"""
+
+
+@pytest.mark.parametrize(("length", "op"), [(2, "Relu"), (3, "Neg")])
+def test_a_constant_branch_is_inlined(length, op):
+    assert [p.op for p in check_model(read(model(BRANCH.format(length=length))), {"x": values(2)}).primitives] == [op]
+
+
+def test_branches_on_data_and_loops_are_refused():
+    text = BRANCH.format(length=2).replace("(float[2] x)", "(float[2] x, bool c)", 1).replace("c = Equal", "d = Equal")
+    refused(model(text), "If", "branches on data")
+    loop = """(float[2] x) => (float[2] y) {
+        n = Constant<value_int=3>() c = Constant<value = bool {1}>()
+        y = Loop (n, c, x) <body = b (int64 i, bool k, float[2] a) => (bool k2, float[2] d) {
+            k2 = Identity(k) d = Relu(a) }>
+    }"""
+    refused(model(loop), "Loop", "unroll")
+
+
+def test_shapes_that_depend_on_data_are_refused():
+    refused(model("(float[4] x) => (int64[1,N] y) { y = NonZero(x) }"), "NonZero", "depends on data")
+
+
+def test_random_numbers_are_refused():
+    refused(model("() => (float[2] y) { y = RandomNormal<shape = [2]>() }"), "RandomNormal", "input of the model")
+
+
+def test_empty_tensors_need_no_computation():
+    m = model("""(float[2,3] x) => (float[2,3] y, float[0,3] z) {
+        b = Constant<value = int64[1] {0}>()
+        z0 = Slice(x, b, b) z = Relu(z0)
+        y = Concat<axis = 0>(z, x)
+    }""")
+    graph = check_model(read(m), {"x": values(2, 3)})
+    assert not graph.primitives
+
+
+def test_shape_arithmetic_vanishes():
+    m = model("""(float[2,3,4] x) => (float[6,4] y) {
+        s = Shape(x)
+        i = Constant<value = int64[2] {0, 1}>() j = Constant<value = int64 {2}>()
+        front = Gather(s, i) last = Gather(s, j)
+        rows = ReduceProd<keepdims = 0>(front)
+        z = Constant<value = int64[1] {0}>()
+        a = Unsqueeze(rows, z) b = Unsqueeze(last, z)
+        t = Concat<axis = 0>(a, b)
+        y = Reshape(x, t)
+    }""")
+    assert [p.op for p in check_model(read(m), {"x": values(2, 3, 4)}).primitives] == ["Reshape"]
