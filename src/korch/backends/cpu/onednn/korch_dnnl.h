@@ -46,6 +46,7 @@ typedef struct {
     dnnl_memory_t memory;
     int leaf;
     int64_t offset;
+    float *set;  // where the memory object points: runs of a program use the same buffers
 } korch_dnnl_slot;
 
 typedef struct {
@@ -179,7 +180,7 @@ static int korch_dnnl_argument(korch_dnnl_state *s, int name, const_dnnl_memory_
 
 static int korch_dnnl_bind(korch_dnnl_state *s, int name, const_dnnl_memory_desc_t md, const korch_dnnl_view *view) {
     KORCH_DNNL_TRY(korch_dnnl_argument(s, name, md, DNNL_MEMORY_NONE));
-    s->slots[s->slot_count++] = (korch_dnnl_slot){s->args[s->arg_count - 1].memory, view->leaf, view->offset};
+    s->slots[s->slot_count++] = (korch_dnnl_slot){s->args[s->arg_count - 1].memory, view->leaf, view->offset, NULL};
     return dnnl_success;
 }
 
@@ -287,9 +288,9 @@ static void korch_dnnl_copy(char *out, const char *in, size_t bytes) {
 static void korch_dnnl_run(void *state, const void *const *in, void *out) {
     korch_dnnl_state *s = state;
     for (int i = 0; i < s->slot_count; ++i) {
-        const korch_dnnl_slot *slot = &s->slots[i];
-        float *base = slot->leaf == KORCH_DNNL_OUT ? out : (float *)in[slot->leaf];
-        dnnl_memory_set_data_handle(slot->memory, base + slot->offset);
+        korch_dnnl_slot *slot = &s->slots[i];
+        float *data = (slot->leaf == KORCH_DNNL_OUT ? out : (float *)in[slot->leaf]) + slot->offset;
+        if (data != slot->set) dnnl_memory_set_data_handle(slot->memory, slot->set = data);
     }
     if (s->sum_leaf != KORCH_DNNL_ABSENT) korch_dnnl_copy(out, in[s->sum_leaf], s->sum_bytes);
     dnnl_primitive_execute(s->primitive, korch_dnnl_stream, s->arg_count, s->args);
