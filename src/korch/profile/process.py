@@ -42,6 +42,9 @@ class WorkerProcess:
                 return pipe.recv()
         except (EOFError, OSError):
             return self._crashed()
+        except BaseException:  # interrupted: the answer that is still to come belongs to no later question
+            self.close()
+            raise
         self.close()
         return Failed(f"did not end within {self._timeout:g} s")
 

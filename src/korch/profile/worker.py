@@ -30,6 +30,7 @@ FINITE = 0.99  # share of finite values that inputs should give
 
 FOOTPRINTS = tuple(1 << shift for shift in (18, 20, 22, 24, 26, 28))
 _CALIBRATION_BYTES = 256 << 20  # moved for each rate
+PEAK_STEPS, PEAK_WINDOWS = 100_000, 300  # a window takes a few tenths of a millisecond
 
 
 class Worker:
@@ -163,13 +164,13 @@ def _line(e: BaseException) -> str:
 
 
 def calibrate(library: ctypes.CDLL) -> Rates:
-    """The best rates of several tries."""
+    """The best rates of many short tries."""
     for name in ("korch_peak", "korch_bandwidth", "korch_launch"):
         getattr(library, name).restype = ctypes.c_double
-    peak = max(library.korch_peak(ctypes.c_long(1_000_000)) for _ in range(8))
+    peak = library.korch_peak(ctypes.c_long(PEAK_STEPS), PEAK_WINDOWS)
     best = [(size, max(_bandwidth(library, kind, size) for kind in range(3))) for size in FOOTPRINTS]
     falling = [(size, max(rate for _, rate in best[i:])) for i, (size, _) in enumerate(best)]
-    launch = min(library.korch_launch(2000) for _ in range(8))
+    launch = min(library.korch_launch(100) for _ in range(200))
     return Rates(peak, tuple(falling), launch)
 
 

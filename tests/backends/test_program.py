@@ -1,0 +1,112 @@
+"""Composed programs, the toolchain that compiles them, and the table of backends."""
+
+from __future__ import annotations
+
+import ctypes
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from korch.backends.contract import Declined, Kernel
+from korch.backends.program import compose, compose_units
+from korch.backends.table import backends, entries, entry_of
+from korch.backends.toolchain import find_toolchain, probe, ziglang
+from korch.errors import BackendError
+from korch.ir import Builder, Cone
+
+SOURCE = """\
+static int KERNEL_init(void **state, const void *const *in) { return 0; }
+static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) { *(int *)out = VALUE; }
+"""
+
+
+def kernel(value: int) -> Kernel:
+    b = Builder()
+    b.op("Relu", b.input("x", "float32", (4,)))
+    return Kernel(Cone.of(b.primitives), "by-hand", SOURCE.replace("VALUE", str(value)), workspace=64)
+
+
+def alias() -> Kernel:
+    return Kernel(kernel(0).cone, "by-hand", alias=True)
+
+
+def test_composed_text_ends_with_the_table() -> None:
+    text = compose([kernel(1), alias(), kernel(2)])
+    assert text.count("#ifndef KORCH_RT_H") == 1 and "KERNEL_" not in text
+    assert text.endswith("""\
+const korch_entry korch_kernels[] = {
+  {k0_init, k0_run, NULL, 64},
+  {NULL, NULL, NULL, 0},
+  {k2_init, k2_run, NULL, 64},
+};
+const int korch_kernel_count = 3;
+""")
+
+
+def test_unknown_header_is_named() -> None:
+    with pytest.raises(BackendError, match=r"absent\.h"):
+        compose([Kernel(kernel(0).cone, "by-hand", SOURCE, headers=("absent.h",))])
+
+
+class Row(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_void_p) for name in ("init", "run", "free")] + [("workspace", ctypes.c_size_t)]
+
+
+def run_all(path: Path, count: int) -> list[int]:
+    library = ctypes.CDLL(str(path))
+    assert ctypes.c_int.in_dll(library, "korch_kernel_count").value == count
+    rows = (Row * count).in_dll(library, "korch_kernels")
+    found = []
+    for row in rows:
+        out = ctypes.c_int(-1)
+        if row.run:
+            run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(row.run)
+            run(None, None, ctypes.addressof(out), None)
+        found.append(out.value)
+    return found
+
+
+@pytest.mark.parametrize("size", [2, 10])
+def test_one_unit_and_several_are_the_same_program(size: int, tmp_path: Path) -> None:
+    kernels = [kernel(10), kernel(11), alias(), kernel(13), kernel(14)]
+    find_toolchain().compile_library(compose_units(kernels, size), tmp_path / "program.so", jobs=2)
+    assert run_all(tmp_path / "program.so", 5) == [10, 11, -1, 13, 14]
+
+
+def test_first_error_line(tmp_path: Path) -> None:
+    with pytest.raises(BackendError, match=r"a\.c:1:.*error") as caught:
+        find_toolchain().compile_library({"a.c": "int f( {\n"}, tmp_path / "a.so")
+    assert "\n" not in str(caught.value) and not list(tmp_path.iterdir())
+
+
+def test_compiler_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "/no/such/cc")
+    with pytest.raises(BackendError, match=r"\$CC.*/no/such/cc"):
+        find_toolchain.__wrapped__()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("ziglang"), reason="the ziglang wheel is not installed")
+def test_ziglang_compiles_without_openmp(tmp_path: Path) -> None:
+    toolchain = probe(ziglang())
+    toolchain.compile_library(compose_units([kernel(1), kernel(2)], 1), tmp_path / "program.so")
+    assert not toolchain.openmp and run_all(tmp_path / "program.so", 2) == [1, 2]
+
+
+def test_every_backend_is_found() -> None:
+    assert {"onednn", "onnxruntime"} <= {entry.name for entry in entries()}
+    assert all(entry.backend or entry.reason for entry in entries())
+    assert entry_of("onnxruntime").backend in backends()
+    with pytest.raises(BackendError, match="onnxruntime"):
+        entry_of("absent")
+
+
+def test_onnxruntime_takes_one_primitive() -> None:
+    backend = entry_of("onnxruntime").backend
+    assert backend
+    b = Builder()
+    b.op("Exp", b.op("Relu", b.input("x", "float32", (4,))))
+    assert isinstance(backend.declines(Cone.of(b.primitives)), Declined)
+    assert backend.declines(Cone.of(b.primitives[:1])) is None
+    assert backend.build(Cone.of(b.primitives[:1]), 1)[0].host

@@ -1,0 +1,74 @@
+"""Small hand-written kernels, right and wrong ones, and a program that measures some of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from korch.backends.contract import Kernel
+from korch.ir import Builder, Cone
+from korch.profile import Database, Profiler
+
+LOOP = "y[i] = x[i] > 0 ? x[i] : 0;"
+
+
+def relu_cone(n: int) -> Cone:
+    b = Builder()
+    b.op("Relu", b.input("x", "float32", (1, n // 64, 8, 8)))
+    return Cone.of(b.primitives)
+
+
+def relu(n: int = 1 << 14, loop: str = LOOP, first: str = "", variant: str = "") -> Kernel:
+    """Relu of n floats; `loop` computes element i, `first` is what happens before the loop."""
+    source = f"""\
+static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {{
+  const float *x = in[0];
+  float *y = out;
+  {first}
+  #pragma omp parallel for
+  for (int i = 0; i < {n}; i++) {{ {loop} }}
+}}
+"""
+    return Kernel(relu_cone(n), "by-hand", source, variant=variant)
+
+
+def scaled_product() -> Kernel:
+    """y = x * w, w constant: init copies w and free releases the copy."""
+    b = Builder()
+    b.op("Mul", b.input("x", "float32", (64, 32)), b.constant(np.arange(32, dtype=np.float32)))
+    source = """\
+static int KERNEL_init(void **state, const void *const *in) {
+  if (in[0] || !in[1]) return 1;
+  *state = korch_aligned(128);
+  memcpy(*state, in[1], 128);
+  return 0;
+}
+static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
+  float *copy = workspace;
+  memcpy(copy, state, 128);
+  for (int i = 0; i < 2048; i++) ((float *)out)[i] = ((const float *)in[0])[i] * copy[i % 32];
+}
+static void KERNEL_free(void *state) { free(state); }
+"""
+    return Kernel(Cone.of(b.primitives), "by-hand", source, workspace=128)
+
+
+def several(count: int) -> list[Kernel]:
+    return [relu(64 * (i + 1)) for i in range(count)]
+
+
+def main(folder: str, count: int) -> None:
+    """Measures and says after each kernel how many are done."""
+
+    def say(done: int, total: int) -> None:
+        print(done, total, flush=True)
+
+    with Database(Path(folder)) as database, Profiler(2, database, progress=say) as profiler:
+        profiler.measure(several(count))
+        print("measured", profiler.measured, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

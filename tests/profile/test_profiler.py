@@ -1,0 +1,121 @@
+"""Measuring: right kernels get costs, wrong ones reasons, and nothing that was measured is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from korch.backends.table import entry_of
+from korch.ir import Builder, Cone
+from korch.profile import Database, Failed, Measurement, Profiler, machine
+
+from .fodder import relu, relu_cone, scaled_product, several
+
+
+@pytest.fixture
+def profiler(tmp_path: Path) -> Iterator[Profiler]:
+    with Database(tmp_path) as database, Profiler(2, database, timeout=30) as profiler:
+        yield profiler
+
+
+def test_right_kernels_have_costs(profiler: Profiler) -> None:
+    results = profiler.measure([relu(), scaled_product(), relu()])
+    assert all(isinstance(r, Measurement) and 0 < r.seconds < 0.1 and r.error < 1e-6 for r in results)
+    assert profiler.measured == 2 and results[0] == results[2]
+
+
+WRONG = {
+    "wrong at": relu(loop="y[i] = x[i] > 0 ? x[i] : 0.01f;"),
+    "never writes": relu(loop="if (i != 77) y[i] = x[i] > 0 ? x[i] : 0;"),
+    "outside its output": relu(first="y[(1 << 14) + 3] = 0;"),
+    "its leaf 0": relu(first="((float *)x)[4] = 0;"),
+    "after many runs": relu(first="static int runs; if (runs++ > 1) { y[9] = 5; return; }"),
+    "crashed with SIGSEGV": relu(first="*(volatile int *)0 = 1;"),
+    "status 3": relu(first="exit(3);"),
+    "undeclared": relu(first="absent;"),
+    "implicit declaration": relu(first="absent();"),
+}
+
+
+def test_wrong_kernels_have_reasons_and_the_rest_continues(profiler: Profiler) -> None:
+    kernels = [replace(k, variant=name) for name, k in WRONG.items()]
+    *failed, right = profiler.measure([*kernels, relu(variant="right")])
+    assert isinstance(right, Measurement)
+    for name, result in zip(WRONG, failed, strict=True):
+        assert isinstance(result, Failed) and name in result.reason
+    count = profiler.measured
+    assert profiler.measure(kernels) == failed and profiler.measured == count
+
+
+def test_endless_kernel_is_stopped(tmp_path: Path) -> None:
+    with Database(tmp_path) as database, Profiler(2, database, timeout=1.5) as profiler:
+        endless, right = profiler.measure(
+            [relu(first="for (volatile int i = 0;; i++);", variant="a"), relu(variant="b")]
+        )
+    assert isinstance(endless, Failed) and "did not end" in endless.reason
+    assert isinstance(right, Measurement)
+
+
+def test_host_kernel(profiler: Profiler) -> None:
+    backend = entry_of("onnxruntime").backend
+    assert backend
+    (result,) = profiler.measure(backend.build(relu_cone(4096), 2))
+    assert isinstance(result, Measurement)
+
+
+def test_inputs_suit_the_cone(profiler: Profiler) -> None:
+    """A logarithm is measured on positive numbers, an arc cosine on small ones, a scalar root is no special case."""
+    backend = entry_of("onnxruntime").backend
+    assert backend
+    for op, shape in (("Log", (1000,)), ("Acos", (1000,)), ("Exp", ())):
+        b = Builder()
+        b.op(op, b.input("x", "float32", shape))
+        (result,) = profiler.measure(backend.build(Cone.of(b.primitives), 2))
+        assert isinstance(result, Measurement)
+
+
+def test_cost_in_place_is_kept_beside(profiler: Profiler) -> None:
+    profiler.record_in_place(relu(), 3e-6)
+    assert profiler.in_place(relu()) == 3e-6 and profiler.known(relu()) is None
+
+
+def start(folder: Path, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.profile.fodder", str(folder), str(count)]
+    root = Path(__file__).parents[2]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root)
+
+
+def test_killed_and_resumed_measures_nothing_twice(tmp_path: Path) -> None:
+    process = start(tmp_path, 12)
+    assert process.stdout
+    done = 0
+    while done < 4:
+        done = int(process.stdout.readline().split()[0])
+    process.kill()
+    process.wait()
+    with Database(tmp_path) as database, Profiler(2, database) as profiler:
+        before = {k.cone.key: r for k in several(12) if (r := profiler.known(k))}
+        assert len(before) >= done
+        after = dict(zip((k.cone.key for k in several(12)), profiler.measure(several(12)), strict=True))
+        assert profiler.measured == 12 - len(before)
+        assert after.items() >= before.items()
+
+
+def test_several_processes_share_the_work(tmp_path: Path) -> None:
+    processes = [start(tmp_path, 10) for _ in range(3)]
+    outputs = [p.communicate(timeout=120)[0] for p in processes]
+    assert sum(int(o.split("measured ")[1]) for o in outputs) == 10
+
+
+def test_calibration_is_remembered(profiler: Profiler) -> None:
+    first = machine(2, profiler.database, profiler)
+    assert first.peak_flops > 1e9 and first.launch < 1e-3
+    rates = [rate for _, rate in first.bandwidths]
+    assert rates == sorted(rates, reverse=True) and len(rates) == 6
+    count = profiler.measured
+    assert machine(2, profiler.database) == first and profiler.measured == count
