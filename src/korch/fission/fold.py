@@ -73,14 +73,11 @@ class _Fold:
                     factor = number if p.op == "Mul" else 1 / number
                 return self._scaled(x, factor) if np.isfinite(factor).all() else None
 
-    def _shifted(self, x: Value, summand: Array) -> Value | None:
-        """x + summand where x is something plus a constant already."""
-        inner = self._with_constant(x, "Add")
-        if inner is None:
-            return None
-        y, c = inner
-        total = _no_larger(self._wide(c) + summand, c.tensor.size, summand.size)
-        return None if total is None else y + self._rounded(total, x.dtype)
+    def _shifted(self, x: Value, summand: Array) -> Value:
+        """x + summand, in one Add where x is something plus a constant already."""
+        y, c = self._with_constant(x, "Add") or (x, None)
+        total = None if c is None else _no_larger(self._wide(c) + summand, c.tensor.size, summand.size)
+        return x + self._rounded(summand, x.dtype) if total is None else y + self._rounded(total, x.dtype)
 
     def _scaled(self, x: Value, factor: Array) -> Value | None:
         """x * factor without a multiplication, if what computes x can take the factor in."""

@@ -38,10 +38,10 @@ class Node:
 
 def constant_outputs(node: Node) -> tuple[Array | None, ...]:
     """What a node with constant inputs computes; None for outputs it does not name."""
-    alone = _alone(node, _distinct(node), lambda v: v.array)
-    wanted = [o.name for o in alone.graph.output]
-    values = dict(zip(wanted, _run(alone, node), strict=True))
-    return tuple(values.get(o) for o in _renamed(node.proto, _distinct(node)).output)
+    values = _run(_alone(node, _distinct(node), lambda v: v.array), node)
+    if not all(isinstance(v, np.ndarray) for v in values):
+        raise ModelError(f"{node.title} gives something that is no tensor")
+    return tuple(v if o else None for o, v in zip(node.proto.output, values, strict=True))
 
 
 def _run(model: onnx.ModelProto, node: Node) -> list[Any]:
@@ -63,11 +63,9 @@ def opaque_outputs(b: Builder, node: Node) -> tuple[Value | None, ...]:
     del model.graph.output[:]
     model.graph.output.extend(types)
     data = model.SerializeToString(deterministic=True)
-    index = {o.name: i for i, o in enumerate(types)}
-    names = _renamed(node.proto, distinct).output
     if not distinct:
         raise ModelError(f"{node.title} has no inputs and no rule")
-    return tuple(b.op("Opaque", *distinct, model=data, index=index[n]) if n else None for n in names)
+    return tuple(b.op("Opaque", *distinct, model=data, index=i) if o else None for i, o in enumerate(node.proto.output))
 
 
 def _distinct(node: Node) -> tuple[Value, ...]:
@@ -75,7 +73,7 @@ def _distinct(node: Node) -> tuple[Value, ...]:
     return tuple({v.tensor: v for v in node.inputs if v is not None}.values())
 
 
-def _renamed(proto: onnx.NodeProto, distinct: Sequence[Value], inputs: Sequence[Value | None] = ()) -> onnx.NodeProto:
+def _renamed(proto: onnx.NodeProto, distinct: Sequence[Value], inputs: Sequence[Value | None]) -> onnx.NodeProto:
     """The node with inputs x0, x1 ... and outputs y0, y1 ...: equal nodes become equal bytes."""
     number = {v.tensor: f"x{i}" for i, v in enumerate(distinct)}
     copy = onnx.NodeProto()
@@ -83,7 +81,7 @@ def _renamed(proto: onnx.NodeProto, distinct: Sequence[Value], inputs: Sequence[
     copy.name = copy.doc_string = ""
     del copy.metadata_props[:], copy.input[:], copy.output[:]
     copy.input.extend(number[v.tensor] if v is not None else "" for v in inputs)
-    copy.output.extend(f"y{i}" if o else "" for i, o in enumerate(proto.output))
+    copy.output.extend(f"y{i}" for i in range(len(proto.output)))  # onnxruntime wants required ones named
     return copy
 
 
@@ -99,7 +97,7 @@ def _alone(node: Node, distinct: Sequence[Value], value: Any) -> onnx.ModelProto
             inputs.append(helper.make_tensor_value_info(f"x{i}", kind, v.shape))
         else:
             weights.append(numpy_helper.from_array(array, f"x{i}"))
-    outputs = [onnx.ValueInfoProto(name=o) for o in proto.output if o]
+    outputs = [onnx.ValueInfoProto(name=o) for o in proto.output]
     graph = helper.make_graph([proto], "node", inputs, outputs, weights)
     opsets = [helper.make_opsetid(proto.domain, node.opset)]
     opsets += [helper.make_opsetid("", 18)] if proto.domain not in ("", "ai.onnx") else []
@@ -110,8 +108,9 @@ def _output_types(node: Node, distinct: Sequence[Value]) -> list[onnx.ValueInfoP
     """Exact types of the outputs, from ONNX's inference or else onnxruntime's."""
     model = _alone(node, distinct, lambda v: v.array if v.tensor.const and v.tensor.size <= _SMALL else None)
     inferred = _inferred(model)
+    runtime = _inferred_by_runtime(model, node)  # also the proof that onnxruntime has such an operator
     if not all(_is_static(o) for o in inferred):
-        inferred = _inferred_by_runtime(model, node)
+        inferred = runtime
     for o in inferred:
         if not _is_static(o):
             raise ModelError(f"{node.title}: the shape of its output depends on data, which cannot be compiled; "
@@ -132,7 +131,10 @@ def _inferred_by_runtime(model: onnx.ModelProto, node: Node) -> list[onnx.ValueI
     except Exception as e:
         raise ModelError(f"{node.title} has no rule and onnxruntime refuses it: {_line(e)}") from e
     kinds = {t: k for k, t in _RUNTIME_TYPES.items()}
-    return [helper.make_tensor_value_info(o.name, kinds.get(o.type, 0), o.shape) for o in session.get_outputs()]
+    for o in session.get_outputs():
+        if o.type not in kinds:
+            raise ModelError(f"{node.title} gives a {o.type}, which Korch does not compute with")
+    return [helper.make_tensor_value_info(o.name, kinds[o.type], o.shape) for o in session.get_outputs()]
 
 
 _RUNTIME_TYPES = {
