@@ -47,6 +47,11 @@ class Backend(Protocol):
         """Part of the key under which costs are remembered."""
         ...
 
+    @property
+    def fallback(self) -> bool:
+        """Whether the backend takes any single primitive, slowly: asked only where no other takes the cone."""
+        ...
+
     def declines(self, cone: Cone) -> Declined | None:
         """Why this backend cannot build `cone`; None if it can. Cheap."""
         ...

@@ -27,6 +27,8 @@ class Graph:
     output_names: tuple[str, ...]
     primitives: tuple[Primitive, ...]
     constants: Mapping[str, Array] = field(default_factory=dict, repr=False)
+    twins: Mapping[Tensor, Tensor] = field(default_factory=dict, repr=False)
+    """Layout twin -> the tensor whose value it holds in another order of the axes."""
 
     @cached_property
     def producers(self) -> dict[Tensor, tuple[Primitive, ...]]:
@@ -44,23 +46,19 @@ class Graph:
                 table[t].append(p)
         return {t: tuple(ps) for t, ps in table.items()}
 
-    @cached_property
-    def classes(self) -> dict[Tensor, Tensor]:
-        """Each computed tensor with the representative of its value: layout twins share one."""
-        inverse: dict[Tensor, Tensor] = {}
-        for p in self.primitives:
-            if is_twin_transpose(p, self):
-                inverse[p.output] = p.inputs[0]
-        result: dict[Tensor, Tensor] = {}
-        for p in self.primitives:
-            t = p.output
-            result.setdefault(t, result.get(inverse[t], t) if t in inverse else t)
-        return result
+    def value_of(self, t: Tensor) -> Tensor:
+        """The representative of the value that `t` holds: layout twins share one."""
+        return self.twins.get(t, t)
 
-    def add(self, primitives: Iterable[Primitive], constants: Mapping[str, Array] | None = None) -> Graph:
+    def only_moves(self, p: Primitive) -> bool:
+        """Whether `p` just brings a value into its other layout."""
+        return p.op == "Transpose" and self.value_of(p.inputs[0]) == self.value_of(p.output)
+
+    def add(self, primitives: Iterable[Primitive], constants: Mapping[str, Array] | None = None,
+            twins: Mapping[Tensor, Tensor] | None = None) -> Graph:  # fmt: skip
         """This graph with more producers."""
         return replace(self, primitives=(*self.primitives, *primitives),
-                       constants={**self.constants, **(constants or {})})  # fmt: skip
+                       constants={**self.constants, **(constants or {})}, twins={**self.twins, **(twins or {})})  # fmt: skip
 
     def plain(self) -> Graph:
         """The choice-free selection: each tensor's first producer, unused primitives dropped."""
@@ -70,14 +68,6 @@ class Graph:
     def __str__(self) -> str:
         ends = ", ".join(f"{n}={t.name}" for n, t in zip(self.output_names, self.outputs, strict=True))
         return "\n".join([f"# inputs: {', '.join(map(str, self.inputs))}", *map(str, self.primitives), f"return {ends}"])
-
-
-def is_twin_transpose(p: Primitive, graph: Graph) -> bool:
-    """Whether `p` only moves a value to its layout twin (its output can be transposed back into its input)."""
-    if p.op != "Transpose":
-        return False
-    back = graph.producers.get(p.inputs[0], ())
-    return any(q.op == "Transpose" and q.inputs[0] == p.output for q in back)
 
 
 def select(graph: Graph, chosen: Mapping[Tensor, Primitive]) -> tuple[Primitive, ...]:

@@ -17,6 +17,7 @@ class OnnxRuntime:
 
     name = "onnxruntime"
     version = onnxruntime.__version__
+    fallback = True
 
     def declines(self, cone: Cone) -> Declined | None:
         count = len(cone.primitives)

@@ -61,6 +61,16 @@ def shifted(
     x: Array, axes: tuple[Axis, ...], have: Region, region: Region, fill: float
 ) -> Iterator[tuple[tuple[int, ...], Array]]:
     """For each kernel offset: x (last axes spatial, holding positions `have`) seen by `region`, `fill` outside."""
+    if not any(a.transposed for a in axes) and all(_even(p) for p in (*have, *region)):
+        yield from _sliced(x, axes, have, region, fill)
+        return
+    yield from _taken(x, axes, have, region, fill)
+
+
+def _taken(
+    x: Array, axes: tuple[Axis, ...], have: Region, region: Region, fill: float
+) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """`shifted` for any positions."""
     first = x.ndim - len(axes)
     for offset in product(*(range(a.kernel) for a in axes)):
         part = x
@@ -71,3 +81,34 @@ def shifted(
                 mask = valid.reshape([-1 if j == first + i else 1 for j in range(x.ndim)])
                 part = np.where(mask, part, np.asarray(fill, x.dtype))
         yield offset, part
+
+
+def _even(positions: Positions) -> bool:
+    """Whether the positions are evenly spaced, so that a slice can stand for them."""
+    return len(positions) < 3 or bool((np.diff(positions) == positions[1] - positions[0]).all())
+
+
+def _sliced(
+    x: Array, axes: tuple[Axis, ...], have: Region, region: Region, fill: float
+) -> Iterator[tuple[tuple[int, ...], Array]]:
+    """`shifted` for evenly spaced positions, without copies: pads once, then slices."""
+    first = x.ndim - len(axes)
+    margins: list[tuple[int, int]] = [(0, 0)] * first
+    origin: list[int] = []
+    for axis, own, out in zip(axes, have, region, strict=True):
+        lo = int(out[0]) * axis.stride - axis.pad
+        hi = int(out[-1]) * axis.stride - axis.pad + (axis.kernel - 1) * axis.dilation
+        step = int(own[1] - own[0]) if len(own) > 1 else 1
+        if step != 1:
+            yield from _taken(x, axes, have, region, fill)
+            return
+        margins.append((max(0, int(own[0]) - lo), max(0, hi - int(own[-1]))))
+        origin.append(min(lo, int(own[0])))
+    padded = np.pad(x, margins, constant_values=fill) if any(map(any, margins)) else x
+    for offset in product(*(range(a.kernel) for a in axes)):
+        cut: list[slice] = [slice(None)] * first
+        for axis, out, k, start in zip(axes, region, offset, origin, strict=True):
+            at = int(out[0]) * axis.stride + k * axis.dilation - axis.pad - start
+            step = axis.stride * (int(out[1] - out[0]) if len(out) > 1 else 1)
+            cut.append(slice(at, at + step * (len(out) - 1) + 1, step))
+        yield offset, padded[tuple(cut)]

@@ -30,6 +30,7 @@ class Loops:
 
     name: str = "loops"
     version: str = "1"
+    fallback: bool = False
 
     def declines(self, cone: Cone) -> Declined | None:
         for p in cone.primitives:

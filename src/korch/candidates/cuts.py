@@ -1,0 +1,194 @@
+"""Cut enumeration over the graph with choices, as technology mapping does it on and-inverter graphs.
+
+A *cut* of a tensor is a set of leaves and the primitives that compute the tensor from them. The cuts of a tensor
+are, for each of its producers, the producer on top of every combination of its inputs' cuts, an input itself (the
+trivial cut) included. Cuts overlap: what two kernels hold is computed twice.
+
+Complexity: with at most w cuts kept a tensor, O(primitives * w^inputs) merges.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from korch.ir.cone import Cone
+from korch.ir.graph import Graph
+from korch.ir.ops.table import Category
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What backends can build, as bounds that hold for every part of a cone too."""
+
+    primitives: int = 24
+    leaves: int = 8
+    cuts: int = 64
+    linear: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """`leaves` (constants left out) and `inside`, the numbers of the primitives, ascending in graph order.
+
+    `linear` counts compute-intensive primitives; `pure` holds while there is nothing but Reshape, Transpose, Slice.
+    """
+
+    leaves: frozenset[Tensor]
+    inside: frozenset[int]
+    linear: int = 0
+    pure: bool = True
+
+
+VIEWS = ("Reshape", "Transpose", "Slice")
+EPILOGUE_VIEWS = ("Reshape", "Transpose")
+
+
+def enumerate_cones(graph: Graph, limits: Limits | None = None) -> list[Cone]:
+    """All cones of `graph` within `limits`, by root in graph order; the widest ones go first where cuts are capped."""
+    search = _Search(graph, limits or Limits())
+    return list(search.cones())
+
+
+class _Search:
+    def __init__(self, graph: Graph, limits: Limits) -> None:
+        self.graph = graph
+        self.limits = limits
+        self.number = {p: i for i, p in enumerate(graph.primitives)}
+        self.output = [p.output for p in graph.primitives]
+        self.rank = self._ranks()
+        self.cuts: dict[Tensor, tuple[Cut, ...]] = {}
+
+    def cones(self) -> Iterator[Cone]:
+        for value, tensors in self._values():
+            del value
+            own = {t: self._of_producers(t, moving=False) for t in tensors}
+            self.cuts.update(own)
+            for t in tensors:
+                self.cuts[t] = self._best((*own[t], *self._moved(t, own)))
+            for t in tensors:
+                yield from (self._cone(cut) for cut in self.cuts[t])
+
+    def _values(self) -> list[tuple[Tensor, list[Tensor]]]:
+        """The computed values in dependency order, each with the tensors that hold it."""
+        members: dict[Tensor, list[Tensor]] = defaultdict(list)
+        for t in self.graph.producers:
+            members[self.graph.value_of(t)].append(t)
+        return sorted(members.items(), key=lambda item: self.rank[item[0]])
+
+    def _ranks(self) -> dict[Tensor, int]:
+        """Depth of each value, transposes between twins not counted."""
+        inputs: dict[Tensor, set[Tensor]] = defaultdict(set)
+        for p in self.graph.primitives:
+            if not self.graph.only_moves(p):
+                out = self.graph.value_of(p.output)
+                inputs[out] |= {self.graph.value_of(t) for t in p.inputs if not t.const}
+        return _depths(inputs)
+
+    def _of_producers(self, t: Tensor, moving: bool) -> tuple[Cut, ...]:
+        found = [cut for p in self.graph.producers[t] if self.graph.only_moves(p) == moving for cut in self._merge(p)]
+        return self._best(found)
+
+    def _moved(self, t: Tensor, own: dict[Tensor, tuple[Cut, ...]]) -> Iterator[Cut]:
+        """Cuts that end in the transpose from a twin, on top of the twin's own."""
+        for p in self.graph.producers[t]:
+            if self.graph.only_moves(p):
+                source = p.inputs[0]
+                yield Cut(frozenset((source,)), frozenset((self.number[p],)))
+                yield from (c for c in (self._join(p, (cut,)) for cut in own.get(source, ())) if c)
+
+    def _merge(self, p: Primitive) -> Iterator[Cut]:
+        """`p` on top of every combination of its inputs' cuts."""
+        inputs = [t for t in dict.fromkeys(p.inputs) if not t.const]
+        if p.category is Category.OPAQUE:
+            yield Cut(frozenset(inputs), frozenset((self.number[p],)), pure=False)
+            return
+        options = [(_trivial(t), *self.cuts.get(t, ())) for t in inputs]
+        for parts in product(*options):
+            cut = self._join(p, parts)
+            if cut:
+                yield cut
+
+    def _join(self, p: Primitive, parts: tuple[Cut, ...]) -> Cut | None:
+        """The cut of `p` over `parts`; None where no backend could build it."""
+        inside = frozenset((self.number[p],)).union(*(c.inside for c in parts))
+        if len(inside) > self.limits.primitives or not _compatible(p, parts):
+            return None
+        leaves = frozenset[Tensor]().union(*(c.leaves for c in parts))
+        if len(leaves) > self.limits.leaves:
+            return None
+        made = {self.output[i] for i in inside}
+        if len(made) != len(inside) or not leaves.isdisjoint(made):
+            return None  # two producers of one tensor, or a tensor both computed and read
+        linear = _is_linear(p) or any(c.linear for c in parts)
+        return Cut(leaves, inside, int(linear), p.op in VIEWS and all(c.pure for c in parts))
+
+    def _best(self, cuts: Iterable[Cut]) -> tuple[Cut, ...]:
+        """Distinct cuts, those that hide most memory traffic first, capped (priority cuts)."""
+        distinct = list(dict.fromkeys(cuts))
+        if len(distinct) > self.limits.cuts:
+            distinct.sort(key=self._traffic)
+        return tuple(distinct[: self.limits.cuts])
+
+    def _traffic(self, cut: Cut) -> tuple[bool, int, int]:
+        """Single primitives are never dropped; then by bytes read, then by work repeated."""
+        return len(cut.inside) > 1, sum(t.nbytes for t in cut.leaves), len(cut.inside)
+
+    def _cone(self, cut: Cut) -> Cone:
+        """Primitives in dependency order: by depth of value, a twin's transpose after what it moves."""
+        members = [self.graph.primitives[i] for i in cut.inside]
+        members.sort(key=lambda p: (self.rank[self.graph.value_of(p.output)], self.graph.only_moves(p), self.number[p]))
+        return Cone.of(members)
+
+
+def _trivial(t: Tensor) -> Cut:
+    return Cut(frozenset((t,)), frozenset())
+
+
+def _is_linear(p: Primitive) -> bool:
+    return p.category is Category.LINEAR and p.op != "Interpolate"
+
+
+def _compatible(p: Primitive, parts: tuple[Cut, ...]) -> bool:
+    """At most one linear primitive; before it only views, behind it elementwise primitives and views.
+
+    What joins a linear chain from the side must be a leaf or come from the same linear primitive.
+    """
+    if _is_linear(p):
+        return all(c.pure for c in parts)
+    heavy = [c for c in parts if c.linear]
+    if not heavy:
+        return True
+    if p.category is not Category.ELEMENTWISE and p.op not in EPILOGUE_VIEWS:
+        return False
+    return all(c.linear or not c.inside for c in parts) and _share_linear(heavy)
+
+
+def _share_linear(parts: list[Cut]) -> bool:
+    """Whether one of the parts holds what the others hold (the running value used several times)."""
+    if len(parts) == 1:
+        return True
+    largest = max(parts, key=lambda c: len(c.inside))
+    return all(c.inside <= largest.inside for c in parts)
+
+
+def _depths(inputs: dict[Tensor, set[Tensor]]) -> dict[Tensor, int]:
+    """Longest path from the graph's inputs, without recursion."""
+    depth: dict[Tensor, int] = {}
+    stack = list(inputs)
+    while stack:
+        t = stack[-1]
+        if t in depth:
+            stack.pop()
+            continue
+        missing = [i for i in inputs.get(t, ()) if i not in depth]
+        if missing:
+            stack += missing
+        else:
+            depth[t] = 1 + max((depth[i] for i in inputs.get(t, ())), default=0)
+            stack.pop()
+    return depth

@@ -1,0 +1,129 @@
+"""The whole pipeline: import, fission, choices, candidates, solve and measure, link."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from korch.backends.table import backends
+from korch.candidates import enumerate_cones
+from korch.executable import Executable, Plan
+from korch.executable.feeds import random_feeds
+from korch.executable.planned import planned
+from korch.fission import fission
+from korch.fission.importer import read
+from korch.ir.graph import Graph
+from korch.ir.ops.table import Array
+from korch.options import Options
+from korch.orchestrate.ledger import Ledger, open_ledger
+from korch.orchestrate.tuning import State, Tuned, Tuner
+from korch.profile.calibrate import machine
+from korch.profile.database import Database
+from korch.profile.profiler import Profiler
+from korch.rewrite.layouts import add_layouts
+
+IN_PLACE_ROUNDS = 6
+CLOSE = 0.01
+"""A plan that promises less than this over one that was timed in place is not worth linking."""
+
+Source = str | Path | bytes | onnx.ModelProto
+Report = Callable[[State], None]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What an optimisation did: counts, milliseconds, the proved relative gap, seconds and bytes."""
+
+    primitives: int
+    choices: int
+    candidates: int
+    distinct: int
+    kernels: int
+    measured: int
+    rounds: int
+    predicted_ms: float
+    actual_ms: float
+    gap: float
+    solver_s: float
+    tuning_s: float
+    peak_bytes: int
+
+
+def optimize(
+    model: Source,
+    *,
+    threads: int = 0,
+    time_budget: float | None = None,
+    numerics: str = "default",
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+    report: Report | None = None,
+) -> Executable:
+    """The fastest program for `model` (path, bytes or ModelProto) that the search can prove or find in time."""
+    options = Options(threads, time_budget, numerics, dict(shapes or {}))
+    return optimized(model, options, report or (lambda state: None))[0]
+
+
+def optimized(model: Source, options: Options, report: Report) -> tuple[Executable, Summary]:
+    """`optimize`, with a summary of what was done."""
+    start = time.monotonic()
+    report(State("reading"))
+    plain = fission(read(model, options.shapes))
+    graph = add_layouts(plain)
+    report(State("enumerating"))
+    cones = enumerate_cones(graph)
+    threads = options.thread_count
+    with Database() as database, Profiler(threads, database) as profiler:
+        ledger = open_ledger(cones, backends(), machine(threads, database, profiler))
+        deadline = start + options.time_budget if options.time_budget else inf
+        tuner = Tuner(graph, ledger, profiler, report, deadline)
+        executable, tuned, actual = _tune_in_place(graph, ledger, tuner, options, deadline)
+    plan = executable.plan
+    summary = Summary(
+        primitives=len(plain.primitives), choices=len(graph.primitives), candidates=len(ledger.cones),
+        distinct=len(ledger.distinct), kernels=len(plan.steps), measured=tuner.measured, rounds=tuned.rounds,
+        predicted_ms=plan.predicted_seconds * 1e3, actual_ms=actual * 1e3, gap=plan.gap,
+        solver_s=tuner.solver_seconds, tuning_s=time.monotonic() - start, peak_bytes=executable.peak_bytes,
+    )  # fmt: skip
+    return executable, summary
+
+
+def _tune_in_place(
+    graph: Graph, ledger: Ledger, tuner: Tuner, options: Options, deadline: float
+) -> tuple[Executable, Tuned, float]:
+    """Tunes, links, times every kernel where it stands, and tunes again with those costs until the plan stays."""
+    feeds = random_feeds(graph.inputs)
+    best: tuple[Executable, Tuned, float] | None = None
+    seen: set[tuple[int, ...]] = set()
+    for _ in range(IN_PLACE_ROUNDS):
+        tuned = tuner.tune()
+        if tuple(sorted(tuned.chosen)) in seen or (best and tuned.cost > best[2] * (1 - CLOSE)):
+            break
+        seen.add(tuple(sorted(tuned.chosen)))
+        linked, actual = _timed(planned(graph, ledger, tuned, options), ledger, tuned, feeds)
+        if best is None or actual < best[2]:
+            best = (linked, tuned, actual)
+        if time.monotonic() > deadline:
+            break
+    assert best is not None
+    return best
+
+
+def _timed(plan: Plan, ledger: Ledger, tuned: Tuned, feeds: Mapping[str, Array]) -> tuple[Executable, float]:
+    """The linked plan with its kernels' costs in place (entered in the ledger too), and the seconds of a run."""
+    executable = Executable.link(plan)
+    executable.run(feeds)
+    profile = executable.profile(feeds, runs=11)
+    own: dict[int, list[float]] = {}
+    for i, seconds in zip(tuned.chosen, profile.steps, strict=True):
+        own.setdefault(id(ledger.entry(i)), []).append(seconds)
+    for i in tuned.chosen:
+        ledger.in_place(i, float(np.mean(own[id(ledger.entry(i))])))
+    steps = tuple(replace(s, cost=t) for s, t in zip(plan.steps, profile.steps, strict=True))
+    executable.plan = replace(plan, steps=steps, predicted_seconds=sum(profile.steps))
+    return executable, profile.total

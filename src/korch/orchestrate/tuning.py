@@ -1,0 +1,170 @@
+"""Solve and measure in turn until every kernel of the plan is measured: optimal without measuring everything.
+
+Each round solves with lower bounds for what is not measured and measurements for what is, then measures what the
+solution picked and what came near. When a solution has only measured kernels, it is optimal for the measured costs
+among all candidates, because no other candidate can be cheaper than its bound.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+
+from korch.errors import SolverError
+from korch.ir.graph import Graph
+from korch.orchestrate.ledger import Entry, Ledger, Offer, settle
+from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
+from korch.orchestrate.solve import solve
+from korch.profile.profiler import Profiler
+
+BATCH = 96
+"""Offers measured between two solutions, at most."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Where the search stands; `incumbent` and `bound` in seconds."""
+
+    phase: str
+    done: int = 0
+    total: int = 0
+    incumbent: float = inf
+    bound: float = 0.0
+    rounds: int = 0
+
+
+Report = Callable[[State], None]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The chosen cones (numbers in the ledger, in an order in which they can run) and how good they are."""
+
+    chosen: tuple[int, ...]
+    cost: float
+    bound: float
+    gap: float
+    rounds: int
+    measured: int
+    solver_seconds: float
+
+
+class Tuner:
+    """The loop over one ledger. `deadline` is a time.monotonic() value; the solver as a whole has its own limit."""
+
+    def __init__(self, graph: Graph, ledger: Ledger, profiler: Profiler, report: Report, deadline: float = inf,
+                 solver_limit: float = 60.0) -> None:  # fmt: skip
+        self.graph = graph
+        self.ledger = ledger
+        self.profiler = profiler
+        self.report = report
+        self.deadline = deadline
+        self.solver_left = solver_limit
+        self.solver_seconds = 0.0
+        self.measured = 0
+        self.rounds = 0
+        self.state = State("solving")
+        self._problem = _problem(graph, ledger)
+
+    def tune(self) -> Tuned:
+        """The cheapest plan for the costs as they can be known in time."""
+        warm: tuple[int, ...] | None = None
+        while True:
+            solution = self._solve(self._costed(bounds=True), warm)
+            warm = solution.chosen
+            self.rounds += 1
+            todo = self._to_measure(solution)
+            if not todo:
+                return self._tuned(solution, solution.bound)
+            if time.monotonic() > self.deadline and self._feasible():
+                best = self._solve(self._costed(bounds=False), None)
+                return self._tuned(best, min(solution.bound, best.cost))
+            self._measure(todo, solution)
+
+    def _tuned(self, solution: Solution, bound: float) -> Tuned:
+        gap = max(0.0, (solution.cost - bound) / solution.cost) if solution.cost > 0 else 0.0
+        return Tuned(solution.chosen, solution.cost, bound, gap, self.rounds, self.measured, self.solver_seconds)
+
+    def _solve(self, problem: Problem, warm: tuple[int, ...] | None) -> Solution:
+        self._tell(phase="solving")
+        limit = max(2.0, self.solver_left)
+        known = {c.id for c in problem.candidates}
+        start = warm if warm and all(i in known for i in warm) else None
+        solution = solve(problem, time_limit=limit, warm=start)
+        self.solver_left -= solution.seconds
+        self.solver_seconds += solution.seconds
+        self._tell(bound=solution.bound)
+        return solution
+
+    def _costed(self, bounds: bool) -> Problem:
+        """The problem with today's costs; without `bounds`, only what is measured takes part."""
+        candidates = []
+        for c, e in zip(self._problem.candidates, self.ledger.entries, strict=True):
+            cost = e.cost if bounds else e.best_measured
+            if isfinite(cost):
+                candidates.append(replace(c, cost=cost))
+        return replace(self._problem, candidates=tuple(candidates))
+
+    def _feasible(self) -> bool:
+        """Whether the measured kernels alone can make the outputs."""
+        made = {t.name for t in self.graph.inputs}
+        ready = [c for c, e in zip(self._problem.candidates, self.ledger.entries, strict=True)
+                 if isfinite(e.best_measured)]  # fmt: skip
+        while True:
+            waiting = [c for c in ready if c.makes[0] not in made]
+            new = {c.makes[0] for c in waiting if all(r in made for r in c.reads)}
+            if not new:
+                return all(o in made for o in self._problem.outputs)
+            made |= new
+
+    def _to_measure(self, solution: Solution) -> list[tuple[Entry, Offer]]:
+        """Open offers of the kernels picked, then of those that came near; nothing once all picked are measured."""
+        picked = _open(self.ledger.entry(i) for i in solution.chosen)
+        if not picked:
+            return []
+        near = [i for i, extra in solution.near.items() if extra <= 0.02 * solution.cost]
+        return list(dict(((id(o), (e, o)) for e, o in (*picked, *_open(map(self.ledger.entry, near))))).values())[
+            : max(BATCH, len(picked))]  # fmt: skip
+
+    def _measure(self, todo: list[tuple[Entry, Offer]], solution: Solution) -> None:
+        kernels = {id(o): o.backend.build(e.cone, self.profiler.setting.threads) for e, o in todo}
+        flat = [k for e, o in todo for k in kernels[id(o)]]
+        self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
+        results = iter(self.profiler.measure(flat))
+        for _, offer in todo:
+            own = kernels[id(offer)]
+            settle(offer, own, [next(results) for _ in own])
+        self.measured += len(flat)
+        self._tell(done=self.measured)
+
+    def _tell(self, **changes: object) -> None:
+        self.state = replace(self.state, rounds=self.rounds, **changes)  # pyright: ignore[reportArgumentType]
+        self.report(self.state)
+
+
+def _open(entries: Iterable[Entry]) -> list[tuple[Entry, Offer]]:
+    return [(e, o) for e in entries for o in e.open]
+
+
+def _problem(graph: Graph, ledger: Ledger) -> Problem:
+    """The orchestration problem of `graph`; costs are filled in round by round."""
+    number = {p: i for i, p in enumerate(graph.primitives)}
+    made = {p.output.name for p in graph.primitives}
+    refs = tuple(
+        PrimitiveRef(i, p.output.name, tuple(t.name for t in dict.fromkeys(p.inputs) if t.name in made),
+                     graph.only_moves(p))
+        for p, i in number.items()
+    )  # fmt: skip
+    candidates = tuple(
+        Candidate(i, (c.root.name,), tuple(t.name for t in c.leaves if t.name in made),
+                  frozenset(number[p] for p in c.primitives), 0.0)
+        for i, c in enumerate(ledger.cones)
+    )  # fmt: skip
+    outputs = tuple(dict.fromkeys(t.name for t in graph.outputs if t.name in made))
+    missing = set(outputs) - {c.makes[0] for c in candidates}
+    if missing:
+        raise SolverError(f"no backend builds {sorted(missing)[0]!r}; install onnxruntime, which runs any operator")
+    classes = {t.name: plain.name for t, plain in graph.twins.items()}
+    return Problem(outputs, refs, candidates, classes)

@@ -1,0 +1,223 @@
+"""Layouts as choices: the channels-last form of an activation is another tensor with producers of its own.
+
+A tensor gets a *twin* where a convolution or pooling, or what lies between them, could work channels-last.
+Elementwise, reduce, layout and window primitives all commute with the transposition, so each rule below only says
+how their axes move. Transposes tie the two forms together where both can be wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from korch.ir.graph import Graph
+from korch.ir.ops.reduce import first_to_last, last_to_first
+from korch.ir.ops.table import Array, Category
+from korch.ir.primitive import Primitive, freeze
+from korch.ir.tensor import Tensor
+from korch.rewrite.views import same_order, sources
+
+TO_LAST, TO_FIRST = first_to_last(4), last_to_first(4)
+WINDOWS = ("Conv", "MaxPool", "AveragePool")
+
+
+def add_layouts(graph: Graph) -> Graph:
+    """`graph` with channels-last producers for every island of convolutions and pools."""
+    island = _island(graph)
+    build = _Twins(graph, island)
+    for p in graph.primitives:
+        build.twin_of(p)
+    build.tie()
+    return graph.add(build.added, build.constants, build.twin_to_plain())
+
+
+def _island(graph: Graph) -> set[Tensor]:
+    """The rank-4 tensors that windows read or write, and those tied to them by primitives that keep the axes."""
+    island = {t for p in graph.primitives if _is_window(p) for t in (p.inputs[0], p.output)}
+    grew = True
+    while grew:
+        grew = False
+        for p in graph.primitives:
+            if _keeps_axes(p) and _touches(p, island):
+                new = {t for t in (*p.inputs, p.output) if _can_twin(t)} - island
+                grew |= bool(new)
+                island |= new
+    return island
+
+
+def _touches(p: Primitive, island: set[Tensor]) -> bool:
+    return p.output in island or any(t in island for t in p.inputs)
+
+
+def _is_window(p: Primitive) -> bool:
+    return p.op in WINDOWS and p.output.rank == 4 and p.output.dtype == "float32"
+
+
+def _can_twin(t: Tensor) -> bool:
+    return t.rank == 4 and not t.const
+
+
+def _keeps_axes(p: Primitive) -> bool:
+    """Whether `p` could do the same on permuted axes."""
+    if p.output.rank != 4 or p.category is Category.OPAQUE:
+        return False
+    if p.category is Category.ELEMENTWISE:
+        return all(t.rank == 4 or t.const for t in p.inputs)
+    if p.op.startswith("Reduce"):
+        return bool(p.attr("keepdims"))
+    return p.op in _MOVED or _is_window(p)
+
+
+# How attributes move with the axes --------------------------------------------------------------------------------
+
+
+def _permuted(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(values[a] for a in TO_LAST)
+
+
+def _axis(axis: int) -> int:
+    return TO_LAST.index(axis)
+
+
+def _slice(a: dict[str, Any]) -> dict[str, Any]:
+    return {k: _permuted(v) for k, v in a.items()}
+
+
+def _pad(a: dict[str, Any]) -> dict[str, Any]:
+    return a | {"pads": _permuted(a["pads"][:4]) + _permuted(a["pads"][4:])}
+
+
+def _along(a: dict[str, Any]) -> dict[str, Any]:
+    return a | {"axis": _axis(a["axis"])}
+
+
+def _reduce(a: dict[str, Any]) -> dict[str, Any]:
+    return a | {"axes": tuple(sorted(_axis(x) for x in a["axes"]))}
+
+
+def _window(a: dict[str, Any]) -> dict[str, Any]:
+    return a | {"channels_last": 1}
+
+
+def _expand(a: dict[str, Any]) -> dict[str, Any]:
+    return {"shape": _permuted(a["shape"])}
+
+
+_MOVED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "Slice": _slice, "Pad": _pad, "Concat": _along, "Gather": _along, "Interpolate": _along, "Expand": _expand,
+    "Conv": _window, "MaxPool": _window, "AveragePool": _window,
+    "ArgMax": _along, "ArgMin": _along,
+}  # fmt: skip
+
+
+@dataclass
+class _Twins:
+    graph: Graph
+    island: set[Tensor]
+    added: list[Primitive] = field(default_factory=list)
+    constants: dict[str, Array] = field(default_factory=dict)
+    twins: dict[Tensor, Tensor] = field(default_factory=dict)
+    _turned: dict[Tensor, Tensor] = field(default_factory=dict)
+
+    def twin_to_plain(self) -> Mapping[Tensor, Tensor]:
+        return {twin: t for t, twin in self.twins.items()}
+
+    def twin(self, t: Tensor) -> Tensor:
+        """The channels-last form of `t`."""
+        if t not in self.twins:
+            self.twins[t] = Tensor(f"{t.name}_nhwc", t.dtype, _permuted(t.shape))
+        return self.twins[t]
+
+    def twin_of(self, p: Primitive) -> None:
+        """Adds the channels-last producer that corresponds to `p`."""
+        if p.output in self.island and p.inputs[0].rank == 4 and _keeps_axes(p):
+            self._add(p, self._attrs(p), self.twin(p.output))
+        elif p.op.startswith("Reduce") and p.inputs[0] in self.island and not p.attr("keepdims"):
+            self._reduce_to_rest(p)
+        elif p.op in ("Reshape", "Transpose"):
+            self._through_views(p)
+
+    def _add(self, p: Primitive, attrs: dict[str, Any], output: Tensor) -> None:
+        inputs = tuple(self._operand(p, i, t) for i, t in enumerate(p.inputs))
+        self.added.append(Primitive(p.op, inputs, output, freeze(attrs), p.error, p.origin, "channels_last"))
+
+    def _attrs(self, p: Primitive) -> dict[str, Any]:
+        if p.op.startswith("Reduce"):
+            return _reduce(dict(p.attrs))
+        return _MOVED.get(p.op, lambda a: a)(dict(p.attrs))
+
+    def _operand(self, p: Primitive, i: int, t: Tensor) -> Tensor:
+        if p.op == "Conv" and i == 1:
+            return t
+        return self._turn(t) if t.const else self.twin(t)
+
+    def _turn(self, t: Tensor) -> Tensor:
+        """A constant operand for channels-last broadcasting."""
+        if t.size == 1 and t.rank <= 1:
+            return t
+        if t not in self._turned:
+            x = self.graph.constants[t.name]
+            turned = np.ascontiguousarray(x.reshape((1,) * (4 - x.ndim) + x.shape).transpose(TO_LAST))
+            while turned.ndim > 1 and turned.shape[0] == 1:
+                turned = turned[0]
+            new = Tensor(f"{t.name}_nhwc", t.dtype, turned.shape, True, t.value)
+            self.constants[new.name] = turned
+            self._turned[t] = new
+        return self._turned[t]
+
+    def _reduce_to_rest(self, p: Primitive) -> None:
+        """Without kept axes the result is the same tensor, if the order of what remains is the same."""
+        axes = {_axis(a) for a in p.attr("axes")}
+        rest = [a for i, a in enumerate(TO_LAST) if i not in axes]
+        if rest == sorted(rest):
+            self._add(p, dict(p.attrs) | {"axes": tuple(sorted(axes))}, p.output)
+
+    def _through_views(self, p: Primitive) -> None:
+        """Chains of Reshape and Transpose that, from or to channels-last, move nothing: a Reshape does."""
+        for source in reversed(sources(self.graph, p.output)):
+            if p.output in self.island and same_order(self.graph, p.output, source, TO_LAST, None):
+                self._view(source, self.twin(p.output), p)
+                return
+            if source in self.island and same_order(self.graph, p.output, source, None, TO_LAST):
+                self._view(self.twin(source), p.output, p)
+                return
+
+    def _view(self, source: Tensor, output: Tensor, p: Primitive) -> None:
+        attrs = freeze({"shape": output.shape})
+        self.added.append(Primitive("Reshape", (source,), output, attrs, p.error, p.origin, "channels_last"))
+
+    def tie(self) -> None:
+        """Adds the transposes: where a form is wanted that nothing else makes, or made where both are wanted."""
+        made = {p.output for p in (*self.graph.primitives, *self.added)} | set(self.graph.inputs)
+        read = {t for p in (*self.graph.primitives, *self.added) for t in p.inputs} | set(self.graph.outputs)
+        for t, twin in list(self.twins.items()):
+            plain_only = _users(self.graph.primitives, t, self.island) or t in self.graph.outputs
+            if twin in read and (twin not in made or self._foreign(t)):
+                self._transpose(t, twin, TO_LAST)
+            if twin in made and (plain_only or t not in made):
+                self._transpose(twin, t, TO_FIRST)
+        self._drop_unmade()
+
+    def _foreign(self, t: Tensor) -> bool:
+        """Whether `t` is made by something with no channels-last form."""
+        return any(not _keeps_axes(p) for p in self.graph.producers.get(t, ()))
+
+    def _transpose(self, source: Tensor, output: Tensor, perm: tuple[int, ...]) -> None:
+        self.added.append(Primitive("Transpose", (source,), output, freeze({"perm": perm}), rule="channels_last"))
+
+    def _drop_unmade(self) -> None:
+        """Producers whose inputs nobody makes go, until none is left."""
+        while True:
+            made = {p.output for p in (*self.graph.primitives, *self.added)} | set(self.graph.inputs)
+            kept = [p for p in self.added if all(t.const or t in made for t in p.inputs)]
+            if len(kept) == len(self.added):
+                return
+            self.added = kept
+
+
+def _users(primitives: Iterable[Primitive], t: Tensor, island: set[Tensor]) -> bool:
+    """Whether something reads `t` that has no channels-last form."""
+    return any(t in p.inputs and not (p.output in island and _keeps_axes(p)) for p in primitives)
