@@ -1,8 +1,28 @@
-"""Korch: provably cheapest kernel orchestration for tensor programs."""
+"""Korch: provably cheapest kernel orchestration for tensor programs.
+
+`optimize` a model, `load` a program, `run` it; every error is a subclass of `Error`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from korch.errors import Error as Error
-from korch.executable import Executable as Executable
-from korch.executable import load as load
-from korch.optimize import optimize as optimize
+
+if TYPE_CHECKING:
+    from korch.executable import Executable as Executable
+    from korch.executable import load as load
+    from korch.optimize import optimize as optimize
 
 __version__ = "0.1.0"
+__all__ = ["Error", "Executable", "load", "optimize"]
+
+_HOMES = {"Executable": "korch.executable", "load": "korch.executable", "optimize": "korch.optimize"}
+
+
+def __getattr__(name: str) -> Any:
+    """The public names, imported when first asked for: a command line that only prints its help stays quick."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'korch' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
