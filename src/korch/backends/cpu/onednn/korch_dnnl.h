@@ -289,7 +289,8 @@ static void korch_dnnl_run(void *state, const void *const *in, void *out) {
     korch_dnnl_state *s = state;
     for (int i = 0; i < s->slot_count; ++i) {
         korch_dnnl_slot *slot = &s->slots[i];
-        float *data = (slot->leaf == KORCH_DNNL_OUT ? out : (float *)in[slot->leaf]) + slot->offset;
+        float *base = slot->leaf == KORCH_DNNL_OUT ? out : (float *)in[slot->leaf];
+        float *data = base + slot->offset;
         if (data != slot->set) dnnl_memory_set_data_handle(slot->memory, slot->set = data);
     }
     if (s->sum_leaf != KORCH_DNNL_ABSENT) korch_dnnl_copy(out, in[s->sum_leaf], s->sum_bytes);
