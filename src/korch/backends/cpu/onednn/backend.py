@@ -24,6 +24,7 @@ class OneDnn:
     """
 
     name = "onednn"
+    fallback = False
 
     @property
     def version(self) -> str:
