@@ -14,7 +14,7 @@ from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes, tensor_view
-from korch.profile.timing import COLD_SAMPLES, COLD_WEIGHTS, Samples, timed
+from korch.profile.timing import COLD_WEIGHTS, Samples, timed
 
 _Pointers = ctypes.c_void_p
 
@@ -82,7 +82,7 @@ class Native:
     def time(self) -> tuple[float, float]:
         call = (self._entry.run, self._state, ctypes.addressof(self._in), self._out, self._workspace)
         if self._cold:
-            return timed(lambda _, count: self._clock.cold(call, count, self._warm), 1, COLD_SAMPLES)
+            return timed(lambda _, count: self._clock.cold(call, count, self._warm), cold=True)
         return timed(lambda calls, count: self._clock.warm(call, calls, count))
 
     def close(self) -> None:

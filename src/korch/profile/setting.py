@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 from dataclasses import dataclass
 from functools import cache
@@ -35,6 +36,13 @@ def processor() -> str:
     return "|".join(
         (said.get("model name", platform.machine()), said.get("cpu family", ""), said.get("model", ""), isa)
     )
+
+
+def available() -> set[int]:
+    """The processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return os.sched_getaffinity(0)
+    return set(range(os.cpu_count() or 1))
 
 
 def cost_key(kernel: Kernel, setting: Setting) -> str:

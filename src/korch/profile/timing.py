@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,33 +21,62 @@ BUDGET = 30e-3  # seconds of samples a kernel
 SLOW = 50e-3  # kernels above this have 3 samples
 NOISY = 0.05  # relative median deviation above which the machine was not quiet
 RETRIES = 3
+CROWDED_RETRIES = 30
+PATIENCE = 1.0  # seconds to wait for a crowd to go
+SWITCHES, SWITCH_RATE = 1, 20  # forced context switches, and those a second, that a quiet machine has too
 COLD_SAMPLES = 9
 COLD_WEIGHTS = 256 << 10  # bytes of constants from which on they count as cold
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
 
 Samples = NDArray[np.float64]
 Sampler = Callable[[int, int], Samples]
 """(calls a sample, samples) -> seconds of one call, by sample."""
 
 
-def timed(sampler: Sampler, calls: int = 0, count: int = 0) -> tuple[float, float]:
-    """Median seconds of a call and its spread: of the quietest round, the first one where that was quiet.
+def timed(sampler: Sampler, cold: bool = False) -> tuple[float, float]:
+    """Seconds of a call and their spread: of the best round, which is the first one where that was quiet.
 
-    `calls` a sample and `count` of samples are found from a first run where they are 0.
+    Rounds that others disturbed are repeated, longer where others took the processors away: a wait for one thread's
+    turn makes a kernel of microseconds take milliseconds. `cold` samples have one call each.
     """
-    first = max(float(sampler(1, 2).min()), 1e-9)
-    calls = calls or min(max(math.ceil(SAMPLE / first), 1), 2000)
-    count = 3 if first > SLOW else count or min(max(int(BUDGET / (calls * first)), 5), 50)
-    best = _median(sampler(calls, count))
-    for _ in range(RETRIES):
-        if best[1] <= NOISY:
+    start = time.monotonic()
+    best = (max(float(sampler(1, 3).min()), 1e-9), 1.0)
+    for attempt in range(CROWDED_RETRIES):
+        seconds, spread, crowded = _round(sampler, *_plan(best[0], cold))
+        best = (seconds, spread) if attempt == 0 else min(best, (seconds, spread))
+        calm = spread <= NOISY or attempt == RETRIES
+        if (calm and not crowded) or time.monotonic() - start > PATIENCE:
             break
-        best = min(best, _median(sampler(calls, count)))
     return best
 
 
-def _median(samples: Samples) -> tuple[float, float]:
+def _plan(seconds: float, cold: bool) -> tuple[int, int]:
+    """Calls a sample, and samples, for a call of `seconds`."""
+    calls = 1 if cold else min(max(math.ceil(SAMPLE / seconds), 1), 2000)
+    count = min(max(int(BUDGET / (calls * seconds)), 5), COLD_SAMPLES if cold else 50)
+    return calls, 3 if seconds > SLOW else count
+
+
+def _round(sampler: Sampler, calls: int, count: int) -> tuple[float, float, bool]:
+    """Seconds, spread, and whether other programs took the processors away meanwhile.
+
+    Seconds is the median; in a crowd the least, as then most samples may hold a wait.
+    """
+    before, start = _switches(), time.monotonic()
+    samples = sampler(calls, count)
+    crowded = _switches() - before > SWITCHES + SWITCH_RATE * (time.monotonic() - start)
     middle = float(np.median(samples))
-    return middle, float(np.median(np.abs(samples - middle))) / max(middle, 1e-12)
+    spread = float(np.median(np.abs(samples - middle))) / max(middle, 1e-12)
+    return float(samples.min()) if crowded else middle, spread, crowded
+
+
+def _switches() -> int:
+    """How often this process had to make way for another."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw if resource else 0
 
 
 def timing_library(folder: Path, toolchain: Toolchain) -> Path:

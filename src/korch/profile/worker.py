@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from contextlib import suppress
 from functools import cache
 from multiprocessing.connection import Connection
 from threading import Thread
@@ -22,11 +23,13 @@ from korch.profile.check import Reference, Report, compare, reference
 from korch.profile.inputs import DRAWS, Draw, fill_leaf
 from korch.profile.results import Failed, Measurement, Result, Unloadable
 from korch.profile.runners import Clock, Host, Native, Runner, entry
+from korch.profile.setting import available
 from korch.profile.task import Calibrate, Rates, Task
 from korch.profile.timing import load, scrub_size
 
 POISONS = (0xFF, 0x7F)  # NaN in floats and nothing a boolean holds; what keeps both was never written
 FINITE = 0.99  # share of finite values that inputs should give
+PRIORITY = -15  # as `nice` counts
 
 FOOTPRINTS = tuple(1 << shift for shift in (18, 20, 22, 24, 26, 28))
 _CALIBRATION_BYTES = 256 << 20  # moved for each rate
@@ -36,10 +39,11 @@ PEAK_STEPS, PEAK_WINDOWS = 100_000, 300  # a window takes a few tenths of a mill
 class Worker:
     """Holds the buffers, the leaves of the last cone with their reference, and the loaded libraries."""
 
-    def __init__(self, timing: ctypes.CDLL, threads: int) -> None:
+    def __init__(self, timing: ctypes.CDLL, threads: int, processors: set[int]) -> None:
         self._timing = timing
         self._clock = Clock(timing, scrub_size())
         self._threads = threads
+        self._processors = processors
         self._leaf_arena, self._arena = Arena(), Arena()
         self._signature = ""
         self._leaves: list[Bytes] = []
@@ -88,6 +92,7 @@ class Worker:
 
     def _runner(self, task: Task, out: Bytes, workspace: Bytes) -> Runner:
         if task.host is not None:
+            _spread(self._processors)  # OpenMP bound this thread; those of the session would inherit that
             return Host(task.host, task.cone, self._leaves, out, self._threads)
         row = entry(_library(task.library, task.preload), task.index)
         return Native(row, task.cone, self._leaves, out, workspace, self._clock)
@@ -188,10 +193,23 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
+def _spread(processors: set[int]) -> None:
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, processors)
+
+
+def _go_first() -> None:
+    """Other programs wait while a kernel is timed, where this user may ask for that."""
+    with suppress(OSError, AttributeError):
+        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
+
+
 def main(pipe: int, timing: str, threads: int) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
+    _go_first()
     connection = Connection(pipe)
-    worker = Worker(load(timing), threads)
+    processors = available()  # asked before OpenMP is loaded, which binds this thread
+    worker = Worker(load(timing), threads, processors)
     connection.send("ready")
     while True:
         try:
