@@ -1,0 +1,7 @@
+"""`python -m korch.cli` is `korch`."""
+
+import sys
+
+from korch.cli.main import main
+
+sys.exit(main())

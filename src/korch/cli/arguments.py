@@ -1,0 +1,74 @@
+"""What several commands take: options, and how their texts become values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from korch.errors import Error, InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from korch.executable import Executable
+
+Threads = Annotated[int, typer.Option(help="Threads of the program; 0 is one for every processor.", min=0)]
+TimeBudget = Annotated[float | None, typer.Option(help="Seconds of tuning; as long as it takes by default.")]
+Numerics = Annotated[str, typer.Option(help="How far outputs may be from float64: strict, default or fast.")]
+Shapes = Annotated[list[str] | None, typer.Option("--shape", help="NAME=1,3,224,224 for an input of dynamic shape.")]
+Inputs = Annotated[list[str] | None, typer.Option("--input", help="NAME=file.npy; other inputs are random.")]
+Seed = Annotated[int, typer.Option(help="Of the random inputs.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+
+
+def shapes_of(texts: Iterable[str] | None) -> dict[str, tuple[int, ...]]:
+    """Shapes by input name, of texts like `x=1,3,224,224`."""
+    return {name: _shape(name, text) for name, text in _pairs("--shape", texts)}
+
+
+def _shape(name: str, text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(n) for n in text.replace("x", ",").split(",") if n.strip())
+    except ValueError:
+        raise Error(f"--shape {name}={text}: the lengths must be whole numbers, as in {name}=1,3,224,224") from None
+
+
+def _pairs(option: str, texts: Iterable[str] | None) -> list[tuple[str, str]]:
+    pairs = [text.rpartition("=") for text in texts or ()]
+    for name, _, value in pairs:
+        if not name:
+            raise Error(f"{option} {value}: expected NAME=VALUE")
+    return [(name, value) for name, _, value in pairs]
+
+
+def feeds_of(executable: Executable, texts: Iterable[str] | None, seed: int) -> dict[str, np.ndarray]:
+    """Arrays for all inputs: those given as NAME=file.npy, seeded random ones for the rest."""
+    from korch.executable.feeds import random_feeds
+
+    given = {name: _array(name, Path(file)) for name, file in _pairs("--input", texts)}
+    return checked(executable, random_feeds(executable.plan.graph.inputs, seed) | given)
+
+
+def checked(executable: Executable, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """`feeds`; InputError for names that the model does not have."""
+    names = [port.name for port in executable.inputs]
+    if unknown := [name for name in feeds if name not in names]:
+        raise InputError(f"the model has no input {unknown[0]!r}; it has {', '.join(names) or 'none'}")
+    return dict(feeds)
+
+
+def _array(name: str, file: Path) -> np.ndarray:
+    import numpy as np
+
+    try:
+        array = np.load(file, allow_pickle=False)
+    except OSError as e:
+        raise InputError(f"input {name!r}: cannot read {file}: {e.strerror or e}") from None
+    except (ValueError, EOFError) as e:
+        raise InputError(f"input {name!r}: {file} is no .npy file: {e}") from None
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"input {name!r}: {file} holds several arrays; give a .npy file with one")
+    return array

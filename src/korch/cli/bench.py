@@ -1,0 +1,88 @@
+"""`korch bench`: Korch beside other runtimes."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from korch.cli.arguments import Json, Numerics, Threads, TimeBudget
+from korch.cli.printing import print_json, print_table
+from korch.errors import Error
+
+Given = Annotated[list[Path] | None, typer.Option(help="Archives made before, one a model, in their order.")]
+
+
+def bench(
+    models: Annotated[list[Path], typer.Argument(help="ONNX models with static shapes.")],
+    against: Annotated[str, typer.Option(help="Runtimes, separated by commas.")] = "onnxruntime,openvino,torch",
+    threads: Threads = 0,
+    rounds: Annotated[int, typer.Option(help="Blocks of runs for each runtime.", min=1)] = 10,
+    time_budget: TimeBudget = None,
+    numerics: Numerics = "default",
+    torch_models: Annotated[Path | None, typer.Option(help="Folder where NAME.py has the torch module.")] = None,
+    korch: Given = None,
+    python: Annotated[str, typer.Option(help="The interpreter that has the other runtimes.")] = sys.executable,
+    json: Json = False,
+) -> None:
+    """Time models in Korch and other runtimes, each in a process of its own, in turn."""
+    from korch.options import Options
+    from korch.report.bench import compare
+
+    if korch and len(korch) != len(models):
+        raise Error(f"{len(korch)} archives are given for {len(models)} models")
+    options = Options(threads, time_budget, numerics)
+    names = tuple(name.strip() for name in against.split(",") if name.strip())
+    with tempfile.TemporaryDirectory(prefix="korch-bench-") as folder:
+        results = [
+            compare(model, korch_path=archive, against=names, threads=options.thread_count, rounds=rounds,
+                    torch_models=torch_models, progress=_teller(json), python=python)
+            for model, archive in zip(models, _archives(models, korch, options, Path(folder), json), strict=True)
+        ]  # fmt: skip
+    if json:
+        print_json(results if len(results) > 1 else results[0])
+    else:
+        for result in results:
+            _show(result)
+
+
+def _archives(
+    models: Sequence[Path], given: Sequence[Path] | None, options: Any, folder: Path, quiet: bool
+) -> list[Path]:
+    """The archive of each model: as given, or made now."""
+    from korch.executable.archive import read_manifest
+    from korch.optimize import optimized
+    from korch.report.progress import progress
+
+    for archive in given or ():
+        if (own := read_manifest(archive).threads) != options.thread_count:
+            raise Error(f"{archive} was made for {own} threads, not {options.thread_count}: give --threads {own}")
+    if given:
+        return list(given)
+    archives = [folder / f"{number}.korch" for number in range(len(models))]
+    for model, archive in zip(models, archives, strict=True):
+        with progress(quiet) as report, optimized(model, options, report)[0] as executable:
+            executable.save(archive)
+    return archives
+
+
+def _teller(quiet: bool) -> Any:
+    """Where the comparison says what it does."""
+    if quiet and not sys.stderr.isatty():
+        return None
+    return lambda text: typer.echo(text, err=True)
+
+
+def _show(result: dict[str, Any]) -> None:
+    rows = ([name, f"{t['median_ms']:.3f}", f"{t['min_ms']:.3f}", f"{result['errors'].get(name, 0.0):.1e}"]
+            for name, t in sorted(result["runtimes"].items(), key=lambda item: item[1]["median_ms"]))  # fmt: skip
+    title = f"{result['model']}: {result['threads']} threads, {result['rounds']} rounds"
+    print_table(["runtime", ">median ms", ">min ms", ">error"], rows, title)
+    for name, why in result["skipped"].items():
+        typer.echo(f"{name} is left out: {why}")
+    if result["speedup_vs_best_peer"] is not None:
+        typer.echo(f"korch is {result['speedup_vs_best_peer']:.2f}x as fast as {result['best_peer']}")

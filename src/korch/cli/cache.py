@@ -1,0 +1,66 @@
+"""`korch cache`: what is kept between runs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from korch.cli.arguments import Json
+from korch.cli.printing import count, print_json, size_text
+
+
+class Action(StrEnum):
+    SHOW = "show"
+    PATH = "path"
+    CLEAR = "clear"
+
+
+def cache(action: Annotated[Action, typer.Argument()] = Action.SHOW, json: Json = False) -> None:
+    """Show, locate or clear the measurements and programs that are kept between runs."""
+    from korch.profile import default_folder
+
+    folder = default_folder()
+    if action is Action.PATH:
+        print_json({"path": str(folder)}) if json else typer.echo(str(folder))
+    elif action is Action.CLEAR:
+        removed = _clear(folder)
+        print_json({"path": str(folder), "removed": removed}) if json else typer.echo(
+            f"removed {count(removed, 'file')}"
+        )
+    else:
+        facts = _facts(folder)
+        print_json(facts) if json else typer.echo(_text(facts))
+
+
+def _clear(folder: Path) -> int:
+    from korch.integrations.archives import clear_archives
+    from korch.profile import clear
+
+    return clear(folder) + clear_archives(folder)
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    """Sizes and counts; asking makes no files."""
+    from korch.integrations.archives import kept_archives
+    from korch.profile import Database
+    from korch.profile.database import database_file
+
+    file, archives = database_file(folder), kept_archives(folder)
+    counts: dict[str, int] = {}
+    if file.is_file():
+        with Database(folder) as database:
+            counts = database.counts()
+    return {"path": str(folder), "database_bytes": file.stat().st_size if file.is_file() else 0, **counts,
+            "archives": len(archives), "archive_bytes": sum(a.stat().st_size for a in archives)}  # fmt: skip
+
+
+def _text(facts: dict[str, Any]) -> str:
+    rows = ", ".join(f"{facts[name]} {name.replace('_', ' ')}" for name in ("costs", "failures", "in_place", "machines")
+                     if name in facts)  # fmt: skip
+    programs = f"{count(facts['archives'], 'archive')}, {size_text(facts['archive_bytes'])}"
+    return (
+        f"{facts['path']}\nmeasurements: {rows or 'none'}, {size_text(facts['database_bytes'])}\nprograms: {programs}"
+    )

@@ -1,0 +1,21 @@
+"""`korch explain`: what runs, why, and what it costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from korch.cli.arguments import Json
+from korch.cli.printing import print_json
+
+
+def explain(archive: Annotated[Path, typer.Argument(help="What `korch optimize` made.")], json: Json = False) -> None:
+    """Show the kernels of a program in order: what is in them, their costs and alternatives."""
+    from korch.executable import load
+    from korch.report.explain import explain as explained
+
+    with load(archive) as executable:
+        result = explained(executable)
+    print_json(result.to_json()) if json else typer.echo(str(result))

@@ -1,0 +1,51 @@
+"""`korch optimize`: a model becomes an archive."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from korch.cli.arguments import Json, Numerics, Shapes, Threads, TimeBudget, shapes_of
+from korch.cli.files import writable
+from korch.cli.printing import count, print_json, size_text
+
+if TYPE_CHECKING:
+    from korch.optimize import Summary
+
+
+def optimize(
+    model: Annotated[Path, typer.Argument(help="The ONNX model.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="MODEL.korch by default.")] = None,
+    threads: Threads = 0,
+    time_budget: TimeBudget = None,
+    numerics: Numerics = "default",
+    shape: Shapes = None,
+    json: Json = False,
+) -> None:
+    """Find the cheapest kernels for a model and link them into one program."""
+    from korch.options import Options
+    from korch.report.progress import progress
+
+    options = Options(threads, time_budget, numerics, shapes_of(shape))
+    path = writable(output or Path(f"{model.stem}.korch"))
+    from korch.optimize import optimized
+
+    with progress(quiet=json) as report:
+        executable, summary = optimized(model, options, report)
+    executable.save(path)
+    if json:
+        print_json({"model": str(model), "output": str(path), "threads": executable.threads, "numerics": numerics,
+                    **asdict(summary)})  # fmt: skip
+    else:
+        typer.echo(_text(path, summary))
+
+
+def _text(path: Path, s: Summary) -> str:
+    kernels = (
+        f"{count(s.kernels, 'kernel')} of {s.candidates} candidates ({s.distinct} distinct, {s.measured} measured)"
+    )
+    times = f"{s.actual_ms:.3f} ms a run, {s.predicted_ms:.3f} ms predicted, within {s.gap:.1%} of the optimum"
+    return f"{path}: {kernels}\n{times}; {s.tuning_s:.1f} s of tuning, {size_text(s.peak_bytes)} at the peak"

@@ -1,0 +1,144 @@
+"""What an executable consists of: its kernels in order, why they cost what they cost, and what was not taken."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from korch.executable import Executable, Step
+from korch.ir import Category, Primitive, Tensor
+
+MOVES = (Category.LAYOUT, Category.BROADCAST)
+"""What these compute twice costs nothing worth telling."""
+
+
+@dataclass(frozen=True)
+class Again:
+    """A primitive that other kernels compute too: their numbers."""
+
+    primitive: str
+    also_in: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class KernelReport:
+    """One kernel. Costs in microseconds, `share` of the sum; the runner-up is the next best for the same cone."""
+
+    number: int
+    root: str
+    type: str
+    reads: tuple[str, ...]
+    backend: str
+    variant: str
+    cost_us: float
+    share: float
+    primitives: tuple[str, ...]
+    again: tuple[Again, ...]
+    runner_up: dict[str, Any] | None
+
+    def __str__(self) -> str:
+        what = f"{self.backend} {self.variant}".strip()
+        head = f"{self.number}: {self.root}  {what}  {self.cost_us:.1f} us  {self.share:.1%}{self._other()}"
+        return "\n".join([head, *(f"    {p}" for p in self.primitives), *self._twice()])
+
+    def _twice(self) -> list[str]:
+        """A line for each set of kernels that this one shares work with."""
+        shared: dict[tuple[int, ...], list[str]] = defaultdict(list)
+        for a in self.again:
+            shared[a.also_in].append(a.primitive.partition(" = ")[0])
+        return [
+            f"    computed in {', '.join(map(str, others))} too: {', '.join(names)}" for others, names in shared.items()
+        ]
+
+    def _other(self) -> str:
+        if self.runner_up is None:
+            return ""
+        bound = "at least " if self.runner_up["variant"] == "bound" else ""
+        return f"  (next best: {self.runner_up['backend']}, {bound}{self.runner_up['cost_us']:.1f} us)"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The kernels in execution order, and the totals. `total_us` is the sum of costs; memory in bytes."""
+
+    kernels: tuple[KernelReport, ...]
+    total_us: float
+    gap: float
+    threads: int
+    numerics: str
+    by_backend: dict[str, dict[str, float]]
+    memory: dict[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def __str__(self) -> str:
+        backends = ", ".join(
+            f"{name}: {int(f['kernels'])} kernels, {f['us']:.1f} us" for name, f in self.by_backend.items()
+        )
+        memory = ", ".join(f"{name} {size / 1e6:.2f} MB" for name, size in self.memory.items())
+        total = (
+            f"total: {len(self.kernels)} kernels, {self.total_us / 1e3:.3f} ms, within {self.gap:.1%} of the optimum"
+        )
+        return "\n".join([*map(str, self.kernels), "", f"{total}, threads: {self.threads}, numerics: {self.numerics}",
+                          backends, f"memory: {memory}"])  # fmt: skip
+
+
+def explain(executable: Executable) -> Explanation:
+    """What `executable` runs and why."""
+    plan = executable.plan
+    total = sum(s.cost for s in plan.steps)
+    again = _computed_again(plan.steps)
+    kernels = tuple(_kernel(n, s, total, again[n]) for n, s in enumerate(plan.steps))
+    memory = {"arena": executable.memory.arena_bytes, "arena_lower_bound": executable.memory.lower_bound,
+              "weights": executable.weight_bytes, "peak": executable.peak_bytes}  # fmt: skip
+    return Explanation(kernels, total * 1e6, plan.gap, executable.threads, plan.numerics, _by_backend(kernels), memory)
+
+
+def _kernel(number: int, step: Step, total: float, again: tuple[Again, ...]) -> KernelReport:
+    root, up = step.writes, step.runner_up
+    other = {"backend": up.backend, "variant": up.variant, "cost_us": up.cost * 1e6} if up else None
+    return KernelReport(
+        number, root.name, str(root).removeprefix(f"{root.name}: "), tuple(t.name for t in step.reads),
+        "alias" if step.kernel.alias else step.kernel.backend, step.kernel.variant, step.cost * 1e6,
+        step.cost / total if total else 0.0, tuple(map(str, inside(step))), again, other,
+    )  # fmt: skip
+
+
+def inside(step: Step) -> tuple[Primitive, ...]:
+    """The step's primitives with the names of its place; interior tensors are numbered."""
+    cone = step.kernel.cone
+    name = dict(zip((*cone.leaves, cone.root), (*step.reads, step.writes), strict=True))
+    for number, p in enumerate(cone.primitives[:-1], start=1):
+        name[p.output] = replace(p.output, name=f"v{number}")
+    return tuple(replace(p, inputs=tuple(name[t] for t in p.inputs), output=name[p.output]) for p in cone.primitives)
+
+
+def _computed_again(steps: Sequence[Step]) -> list[tuple[Again, ...]]:
+    """For each step what other steps compute too. Equal values are found by numbering them by what computes them."""
+    numbers: dict[object, int] = {}
+    value: dict[Tensor, int] = {}
+    holders: dict[int, dict[int, Primitive]] = defaultdict(dict)
+    for step_number, step in enumerate(steps):
+        own = {t: value.setdefault(t, numbers.setdefault(t, len(numbers))) for t in step.reads}
+        for p in inside(step):
+            key = (p.op, tuple(own[t] for t in p.inputs), p.attrs, p.output.dtype, p.output.shape)
+            own[p.output] = numbers.setdefault(key, len(numbers))
+            if p.category not in MOVES:
+                holders[own[p.output]][step_number] = p
+        value[step.writes] = own[step.writes]
+    twice = [places for places in holders.values() if len(places) > 1]
+    return [tuple(Again(str(places[n]), tuple(o for o in places if o != n)) for places in twice if n in places)
+            for n in range(len(steps))]  # fmt: skip
+
+
+def _by_backend(kernels: Sequence[KernelReport]) -> dict[str, dict[str, float]]:
+    """Kernels and microseconds of each backend, the dearest first."""
+    sums: dict[str, dict[str, float]] = {}
+    for k in kernels:
+        own = sums.setdefault(k.backend, {"kernels": 0, "us": 0.0})
+        own["kernels"] += 1
+        own["us"] += k.cost_us
+    return dict(sorted(sums.items(), key=lambda item: -item[1]["us"]))
