@@ -1,0 +1,292 @@
+"""From a problem to a checked plan: prune, relax, search the frontier, and, where that does not apply, branch and
+bound.
+
+Costs are in microseconds inside, in seconds outside. Everything is deterministic unless a time limit interferes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from math import inf
+from time import monotonic
+
+import numpy as np
+
+from korch.errors import SolverError
+from korch.orchestrate import solve_pulp
+from korch.orchestrate.check import CheckedPlan, check, cost_of
+from korch.orchestrate.cycles import cycle_cuts
+from korch.orchestrate.frontier import Frontier, frontier, search, suffix_bounds
+from korch.orchestrate.greedy import greedy
+from korch.orchestrate.problem import Problem, Restart, Solution, Status
+from korch.orchestrate.program import Answer, Basis, Program, dual_bound
+from korch.orchestrate.prune import prune, within_reach
+from korch.orchestrate.rows import Floats, Incidence, Row, all_rows, incidence, matrix, violated_edges
+from korch.orchestrate.solve_highs import Highs
+
+log = logging.getLogger(__name__)
+
+MICRO = 1e6
+PROVED = 1e-9  # relative gap below which a plan counts as proved
+BEAMS = (128, 1024)  # labels of the searches that look for plans
+DOLLS = (100, 400, 1600, 6400)  # labels of the suffix searches, and
+PROOFS = 4  # times as many for the search that uses them
+NEAR = 256  # candidates that `Solution.near` names
+NONBASIC_AT_LOWER, BASIC = 0, 1  # HiGHS's codes, for what an old basis does not know
+Run = Callable[[Program, float], Answer]
+
+
+@dataclass(frozen=True)
+class _Relaxed:
+    """The LP relaxation at its optimum, in the terms that bounds need."""
+
+    rows: list[Row]
+    duals: Floats
+    bound: float
+    reduced: Floats
+    restart: Restart | None
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The incumbent (columns of the pruned problem), its cost, and the best lower bound; microseconds."""
+
+    columns: tuple[int, ...]
+    cost: float
+    bound: float
+
+    def better(self, columns: Sequence[int] | None, cost: float) -> _Best:
+        """With another plan, if it is cheaper."""
+        return replace(self, columns=tuple(columns), cost=cost) if columns is not None and cost < self.cost else self
+
+    def proves(self, bound: float) -> _Best:
+        """With another lower bound on all plans that are cheaper than the incumbent."""
+        return replace(self, bound=max(self.bound, min(bound, self.cost)))
+
+    @property
+    def gap(self) -> float:
+        """(cost - bound) / cost."""
+        return (self.cost - self.bound) / self.cost if self.cost > 0 else 0.0
+
+
+def solve(
+    problem: Problem, *, time_limit: float, warm: Solution | None = None, gap: float = 0.0, highs: Highs | None = None
+) -> Solution:
+    """The cheapest plan of `problem`, within about `time_limit` seconds.
+
+    `warm` is the solution of an earlier problem with the same candidates at other costs. The search ends early when
+    the relative gap is at most `gap`. `highs` is a solver process to use and leave running. Raises SolverError
+    where no plan exists, naming a tensor that nothing can make.
+    """
+    begin = monotonic()
+    deadline = begin + time_limit
+    pruned = _pruned(problem)
+    cost = np.array([k.cost for k in pruned.candidates]) * MICRO
+    best = _first_plan(pruned, cost, warm)
+    at = incidence(pruned)
+    with Highs() if highs is None else nullcontext(highs) as solver:
+        relaxed = _relax(pruned, at, cost, solver.solve, deadline, warm.restart if warm else None)
+        best = best.proves(relaxed.bound)
+        order = frontier(pruned, cost, relaxed.rows, relaxed.duals, relaxed.bound, relaxed.reduced)
+        if best.gap <= max(gap, PROVED):
+            log.debug("the first plan is good enough")
+        elif order is None:
+            best = _branch_and_bound(pruned, cost, relaxed, best, solver.solve, deadline)
+        else:
+            best = _search_frontier(order, best, max(gap, PROVED), deadline)
+    plan = check(problem, (pruned.candidates[i].id for i in best.columns))
+    return _solution(plan, best.bound / MICRO, begin, relaxed, pruned)
+
+
+def solve_plainly(
+    problem: Problem, *, time_limit: float, solver: str = "cbc", rows: Sequence[Row] | None = None
+) -> Solution:
+    """The plan that a solver finds from the rows alone: the cross-check of `solve`, on small problems.
+
+    `solver` is "highs" or "cbc"; `rows` replaces the program's rows. Nothing is pruned, fixed or searched; only
+    cycle cuts are added. Raises SolverError if it finds no plan within `time_limit` seconds.
+    """
+    begin = monotonic()
+    cost = np.array([k.cost for k in problem.candidates]) * MICRO
+    rows = all_rows(problem, incidence(problem)) if rows is None else rows
+    with Highs() as highs:
+        run: Run = highs.solve if solver == "highs" else solve_pulp.solve
+        columns, bound = _integer(problem, cost, rows, np.ones(len(cost), np.bool_), None, run, begin + time_limit)
+    if columns is None:
+        raise SolverError(f"{solver} found no plan within {time_limit:g} s")
+    plan = check(problem, (problem.candidates[i].id for i in columns), cost=float(cost[list(columns)].sum()) / MICRO)
+    return _solution(plan, bound / MICRO, begin, None, problem)
+
+
+def _pruned(problem: Problem) -> Problem:
+    kept = prune(problem)
+    made = {t for i in kept for t in problem.candidates[i].makes}
+    if absent := [t for t in problem.outputs if t not in made]:
+        raise SolverError(f"no plan exists: {_unmakeable(problem, absent[0])}")
+    log.debug("%d of %d candidates left after pruning", len(kept), len(problem.candidates))
+    return replace(problem, candidates=tuple(problem.candidates[i] for i in kept))
+
+
+def _unmakeable(problem: Problem, output: str) -> str:
+    """Which tensor below `output` no candidate can make, following first reads."""
+    makeable = {
+        t for i in within_reach(replace(problem, outputs=_all_made(problem))) for t in problem.candidates[i].makes
+    }
+    seen: set[str] = set()
+    t = output
+    while t not in seen:
+        seen.add(t)
+        reads = [r for k in problem.candidates if t in k.makes and k.cost < inf for r in k.reads if r not in makeable]
+        if not reads:
+            break
+        t = reads[0]
+    why = "can only be made from itself" if t in _all_made(problem) else "has no candidate kernel"
+    return f"tensor {t} {why}" + (f", and output {output} needs it" if t != output else "")
+
+
+def _all_made(problem: Problem) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(t for k in problem.candidates if k.cost < inf for t in k.makes))
+
+
+def _first_plan(problem: Problem, cost: Floats, warm: Solution | None) -> _Best:
+    """The greedy plan, or the last solution's if that is cheaper now."""
+    columns = greedy(problem)
+    if columns is None:
+        raise SolverError("no plan exists: the greedy cover found none for " + ", ".join(problem.outputs))
+    best = _Best(tuple(columns), float(cost[columns].sum()), 0.0)
+    position = {k.id: i for i, k in enumerate(problem.candidates)}
+    if warm and all(i in position for i in warm.chosen):
+        again = [position[i] for i in warm.chosen]
+        best = best.better(again, float(cost[again].sum()))
+    return best
+
+
+def _relax(
+    problem: Problem, at: Incidence, cost: Floats, run: Run, deadline: float, restart: Restart | None
+) -> _Relaxed:
+    """The LP relaxation, with edge rows added while its point breaks some. Without an answer, the bound is zero."""
+    rows = all_rows(problem, at)
+    out = _Relaxed(rows, np.zeros(len(rows)), 0.0, cost, None)
+    known = {row.terms for row in rows}
+    for _ in range(10):
+        program = Program(cost, matrix(rows), integer=False, basis=_basis(problem, rows, restart))
+        answer = run(program, max(deadline - monotonic(), 0.1))
+        if answer.status is not Status.OPTIMAL or answer.duals is None or answer.x is None:
+            log.warning("the relaxation was not solved: %s %s", answer.status.value, answer.detail)
+            return out
+        bound, reduced = dual_bound(program, answer.duals)
+        restart = _restart(problem, rows, answer.basis)
+        out = _Relaxed(rows, answer.duals, bound, reduced, restart)
+        fresh = [row for row in violated_edges(answer.x, at) if row.terms not in known]
+        if not fresh:
+            break
+        known.update(row.terms for row in fresh)
+        rows = rows + fresh
+    log.debug("relaxation: %.3f us, %d rows", out.bound, len(out.rows))
+    return out
+
+
+def _basis(problem: Problem, rows: Sequence[Row], restart: Restart | None) -> Basis | None:
+    if restart is None:
+        return None
+    columns = [restart.columns.get(k.id, NONBASIC_AT_LOWER) for k in problem.candidates]
+    return Basis(np.array(columns, np.int8), np.array([restart.rows.get(r.name, BASIC) for r in rows], np.int8))
+
+
+def _restart(problem: Problem, rows: Sequence[Row], basis: Basis | None) -> Restart | None:
+    if basis is None:
+        return None
+    columns = {k.id: code for k, code in zip(problem.candidates, basis.columns.tolist()) if code != NONBASIC_AT_LOWER}
+    return Restart(columns, {r.name: code for r, code in zip(rows, basis.rows.tolist()) if code != BASIC})
+
+
+def _search_frontier(order: Frontier, best: _Best, target: float, deadline: float) -> _Best:
+    """Beams for plans, then suffix bounds and searches of growing width for the proof."""
+    for width in BEAMS:
+        best = _searched(order, best, width, None, deadline)
+        if best.gap <= target or monotonic() > deadline:
+            return best
+    for width in DOLLS:
+        ahead = suffix_bounds(order, gap=best.cost - order.base, width=width, deadline=deadline)
+        best = _searched(order, best.proves(order.base + float(ahead[0])), PROOFS * width, ahead, deadline)
+        log.debug("frontier, %d labels: %.3f us, gap %.4f%%", width, best.cost, 100 * best.gap)
+        if best.gap <= target or monotonic() > deadline:
+            return best
+    return best
+
+
+def _searched(order: Frontier, best: _Best, width: int, ahead: Floats | None, deadline: float) -> _Best:
+    found = search(order, incumbent=best.cost, width=width, ahead=ahead, deadline=deadline)
+    return best.better(found.columns, found.cost).proves(found.bound)
+
+
+def _branch_and_bound(
+    problem: Problem, cost: Floats, relaxed: _Relaxed, best: _Best, run: Run, deadline: float
+) -> _Best:
+    """HiGHS on the columns that reduced cost leaves: a plan with any other costs more than the incumbent."""
+    guided = greedy(problem, (np.maximum(relaxed.reduced, 0.0) + 1e-3 * cost).tolist())
+    if guided is not None:
+        best = best.better(guided, float(cost[guided].sum()))
+    if best.gap <= PROVED:
+        return best
+    open_ = relaxed.reduced <= best.cost - relaxed.bound + 1e-6
+    open_[list(best.columns)] = True
+    columns, bound = _integer(problem, cost, relaxed.rows, open_, best.columns, run, deadline)
+    found = float(cost[list(columns)].sum()) if columns is not None else inf
+    return best.better(columns, found).proves(bound)
+
+
+def _integer(
+    problem: Problem,
+    cost: Floats,
+    rows: Sequence[Row],
+    open_: np.ndarray,
+    start: Sequence[int] | None,
+    run: Run,
+    deadline: float,
+) -> tuple[tuple[int, ...] | None, float]:
+    """The best acyclic selection among the `open_` columns, and a lower bound on all of these; cycles are cut as
+    they appear."""
+    where = np.flatnonzero(open_)
+    incumbent = None
+    if start is not None:
+        incumbent = np.isin(where, np.array(start)).astype(np.float64)
+    cuts: list[Row] = []
+    bound = -inf
+    while (left := deadline - monotonic()) > 0:
+        program = Program(cost[where], matrix(_restricted([*rows, *cuts], where)), start=incumbent)
+        answer = run(program, left)
+        bound = max(bound, answer.bound)
+        if answer.x is None:
+            log.debug("branch and bound ended without a plan: %s %s", answer.status.value, answer.detail)
+            return None, bound
+        chosen = where[answer.x > 0.5].tolist()
+        fresh = cycle_cuts(problem, chosen)
+        if not fresh:
+            return tuple(chosen), bound
+        cuts += fresh
+    return None, bound
+
+
+def _restricted(rows: Sequence[Row], where: np.ndarray) -> list[Row]:
+    """`rows` over the columns `where` only, renumbered."""
+    position = {int(c): i for i, c in enumerate(where)}
+    return [replace(r, terms=tuple((position[c], v) for c, v in r.terms if c in position)) for r in rows]
+
+
+def _solution(plan: CheckedPlan, bound: float, begin: float, relaxed: _Relaxed | None, problem: Problem) -> Solution:
+    bound = min(bound, plan.cost)
+    gap = (plan.cost - bound) / plan.cost if plan.cost > 0 else 0.0
+    status = Status.OPTIMAL if gap <= 2 * PROVED else Status.FEASIBLE
+    near: dict[int, float] = {}
+    if relaxed is not None:
+        chosen = set(plan.ids)
+        ranked = np.argsort(relaxed.reduced, kind="stable")[: NEAR + len(chosen)]
+        pairs = ((problem.candidates[i].id, float(relaxed.reduced[i]) / MICRO) for i in ranked)
+        near = {k: max(d, 0.0) for k, d in pairs if k not in chosen}
+    return Solution(
+        plan.ids, cost_of(plan.order), bound, gap, monotonic() - begin, status, near, relaxed and relaxed.restart
+    )
