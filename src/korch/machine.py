@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -11,7 +13,8 @@ class Machine:
 
     peak_flops: float32 operations a second, a multiply-add counting two. bandwidths: (bytes, bytes a second)
     pairs, ascending: the best rate at which a kernel moves a footprint of at most that size; the last is memory's.
-    launch: seconds that the cheapest kernel takes.
+    launch: seconds that the cheapest kernel takes. moves: (bytes, seconds) pairs, ascending: what the simplest
+    generated kernels take that move so much. elements: seconds that an elementwise operator adds for one element.
     """
 
     threads: int
@@ -19,6 +22,8 @@ class Machine:
     bandwidths: tuple[tuple[int, float], ...]
     launch: float
     name: str = ""
+    moves: tuple[tuple[int, float], ...] = ()
+    elements: tuple[tuple[str, float], ...] = ()
 
     def bandwidth(self, footprint: float) -> float:
         """The best bytes a second for a kernel that touches `footprint` bytes."""
@@ -27,6 +32,20 @@ class Machine:
                 return rate
         return self.bandwidths[-1][1]
 
-    def roofline(self, flops: float, moved: float) -> float:
-        """Seconds that `flops` operations on `moved` compulsory bytes take at least."""
-        return max(flops / self.peak_flops, moved / self.bandwidth(moved), self.launch)
+    def moving(self, moved: float) -> float:
+        """Seconds that any kernel takes at least to move `moved` bytes."""
+        if not self.moves or moved > self.moves[-1][0]:
+            return max(moved / self.bandwidth(moved), self.launch)
+        sizes, seconds = zip(*self.moves, strict=True)
+        return float(np.interp(moved, sizes, seconds))
+
+    def roofline(self, flops: float, moved: float, heavy: float = 0.0) -> float:
+        """Seconds that `flops` operations on `moved` compulsory bytes take at least.
+
+        `heavy`: seconds of elementwise functions, which are arithmetic too.
+        """
+        return max(flops / self.peak_flops, self.moving(moved), heavy)
+
+    def element(self, op: str) -> float:
+        """Seconds that one element of `op` costs beyond moving it; 0 where it is not known."""
+        return dict(self.elements).get(op, 0.0)

@@ -22,6 +22,7 @@ from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
 from korch.options import Options
 from korch.orchestrate.ledger import Ledger, open_ledger
+from korch.orchestrate.solve_highs import Highs
 from korch.orchestrate.tuning import State, Tuned, Tuner
 from korch.profile.calibrate import machine
 from korch.profile.database import Database
@@ -78,10 +79,10 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
     report(State("enumerating"))
     cones = enumerate_cones(graph)
     threads = options.thread_count
-    with Database() as database, Profiler(threads, database) as profiler:
+    with Database() as database, Profiler(threads, database) as profiler, Highs(threads) as highs:
         ledger = open_ledger(cones, backends(), machine(threads, database, profiler))
         deadline = start + options.time_budget if options.time_budget else inf
-        tuner = Tuner(graph, ledger, profiler, report, deadline)
+        tuner = Tuner(graph, ledger, profiler, report, deadline, highs=highs)
         executable, tuned, actual = _tune_in_place(graph, ledger, tuner, options, deadline)
     plan = executable.plan
     summary = Summary(

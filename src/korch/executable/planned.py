@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isfinite
 
 from korch.executable.plan import Plan, RunnerUp, Step
@@ -21,7 +22,10 @@ def _step(ledger: Ledger, i: int) -> Step:
     cone, entry = ledger.cones[i], ledger.entry(i)
     best = entry.best
     assert best.kernel is not None, "the search returns measured kernels only"
-    return Step(best.kernel, cone.leaves, cone.root, best.seconds, _runner_up(entry))
+    kernel = replace(best.kernel, cone=cone)
+    if kernel.host:  # a host model states shapes, which equal cones need not share
+        kernel = best.backend.build(cone, 1)[0]
+    return Step(kernel, cone.leaves, cone.root, best.seconds, _runner_up(entry))
 
 
 def _runner_up(entry: Entry) -> RunnerUp | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive, show
@@ -41,12 +42,21 @@ class Cone:
     def signature(self) -> str:
         """Equal for cones that may share a build and a measurement: everything but names."""
         number = {t: i for i, t in enumerate((*self.leaves, *(p.output for p in self.primitives)))}
-        lines = [_leaf_text(t) for t in self.leaves]
+        kind = _flat_type if self._is_flat else type_text
+        lines = [_leaf_text(t, kind) for t in self.leaves]
         for p in self.primitives:
             args = ",".join(str(number[t]) for t in p.inputs)
             attrs = ",".join(f"{k}={_attr_text(v)}" for k, v in p.attrs)
-            lines.append(f"{p.op}({args}){{{attrs}}}{type_text(p.output.dtype, p.output.shape)}")
+            lines.append(f"{p.op}({args}){{{attrs}}}{kind(p.output.dtype, p.output.shape)}")
         return ";".join(lines)
+
+    @property
+    def _is_flat(self) -> bool:
+        """Whether only the number of elements matters: elementwise, every tensor of the root's shape or a number."""
+        tensors = (*self.leaves, *(p.output for p in self.primitives))
+        return all(p.category is Category.ELEMENTWISE for p in self.primitives) and all(
+            t.shape == self.root.shape or t.value is not None for t in tensors
+        )
 
     @property
     def key(self) -> str:
@@ -57,9 +67,14 @@ class Cone:
         return show(self.primitives)
 
 
-def _leaf_text(t: Tensor) -> str:
-    literal = "" if t.value is None else f"={t.value!r}"
-    return f"{'const ' if t.const else ''}{type_text(t.dtype, t.shape)}{literal}"
+def _leaf_text(t: Tensor, kind: Callable[[str, tuple[int, ...]], str]) -> str:
+    if t.value is not None:
+        return f"{t.dtype}={t.value!r}" if t.rank == 0 or kind is _flat_type else f"{kind(t.dtype, t.shape)}={t.value!r}"
+    return f"{'const ' if t.const else ''}{kind(t.dtype, t.shape)}"
+
+
+def _flat_type(dtype: str, shape: tuple[int, ...]) -> str:
+    return type_text(dtype, (prod(shape),))
 
 
 def _attr_text(value: object) -> str:

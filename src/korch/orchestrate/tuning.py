@@ -17,9 +17,10 @@ from korch.ir.graph import Graph
 from korch.orchestrate.ledger import Entry, Ledger, Offer, settle
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
 from korch.orchestrate.solve import solve
+from korch.orchestrate.solve_highs import Highs
 from korch.profile.profiler import Profiler
 
-BATCH = 96
+BATCH = 48
 """Offers measured between two solutions, at most."""
 
 
@@ -55,25 +56,25 @@ class Tuner:
     """The loop over one ledger. `deadline` is a time.monotonic() value; the solver as a whole has its own limit."""
 
     def __init__(self, graph: Graph, ledger: Ledger, profiler: Profiler, report: Report, deadline: float = inf,
-                 solver_limit: float = 60.0) -> None:  # fmt: skip
+                 solver_limit: float = 60.0, highs: Highs | None = None) -> None:  # fmt: skip
         self.graph = graph
         self.ledger = ledger
         self.profiler = profiler
         self.report = report
         self.deadline = deadline
         self.solver_left = solver_limit
+        self.highs = highs
         self.solver_seconds = 0.0
         self.measured = 0
         self.rounds = 0
         self.state = State("solving")
         self._problem = _problem(graph, ledger)
+        self._warm: Solution | None = None
 
     def tune(self) -> Tuned:
         """The cheapest plan for the costs as they can be known in time."""
-        warm: tuple[int, ...] | None = None
         while True:
-            solution = self._solve(self._costed(bounds=True), warm)
-            warm = solution.chosen
+            solution = self._warm = self._solve(self._costed(bounds=True), self._warm)
             self.rounds += 1
             todo = self._to_measure(solution)
             if not todo:
@@ -87,12 +88,9 @@ class Tuner:
         gap = max(0.0, (solution.cost - bound) / solution.cost) if solution.cost > 0 else 0.0
         return Tuned(solution.chosen, solution.cost, bound, gap, self.rounds, self.measured, self.solver_seconds)
 
-    def _solve(self, problem: Problem, warm: tuple[int, ...] | None) -> Solution:
+    def _solve(self, problem: Problem, warm: Solution | None) -> Solution:
         self._tell(phase="solving")
-        limit = max(2.0, self.solver_left)
-        known = {c.id for c in problem.candidates}
-        start = warm if warm and all(i in known for i in warm) else None
-        solution = solve(problem, time_limit=limit, warm=start)
+        solution = solve(problem, time_limit=max(2.0, self.solver_left), warm=warm, highs=self.highs)
         self.solver_left -= solution.seconds
         self.solver_seconds += solution.seconds
         self._tell(bound=solution.bound)
@@ -124,7 +122,7 @@ class Tuner:
         picked = _open(self.ledger.entry(i) for i in solution.chosen)
         if not picked:
             return []
-        near = [i for i, extra in solution.near.items() if extra <= 0.02 * solution.cost]
+        near = [i for i, extra in solution.near.items() if extra <= 0.002 * solution.cost]
         return list(dict(((id(o), (e, o)) for e, o in (*picked, *_open(map(self.ledger.entry, near))))).values())[
             : max(BATCH, len(picked))]  # fmt: skip
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from math import inf, isfinite
 
 from korch.backends.contract import Kernel
 from korch.backends.table import backends
 from korch.errors import BackendError
 from korch.ir.cone import Cone
-from korch.ir.primitive import Primitive
+from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 from korch.machine import Machine
 from korch.profile.database import Database
@@ -19,6 +20,11 @@ from korch.profile.setting import digest
 from korch.profile.task import Rates
 
 SIDE = 1024  # of the matrix product that competes for the peak
+ROW = 256
+SIZES = tuple(ROW * 4**k for k in range(9))  # elements
+MARGIN = 0.9  # of the best time seen: what remains a lower bound when the machine has a better day
+FUNCTIONS = ("Exp", "Log", "Tanh", "Erf", "Sigmoid", "Softplus", "Sqrt", "Reciprocal")
+SAMPLE = 1 << 16  # elements on which a function is timed: in cache, and large against a launch
 
 
 def machine(threads: int, database: Database, profiler: Profiler | None = None) -> Machine:
@@ -38,7 +44,8 @@ def _known(profiler: Profiler) -> Machine | None:
     if text is None:
         return None
     facts = json.loads(text)
-    return Machine(**{**facts, "bandwidths": tuple((int(size), float(rate)) for size, rate in facts["bandwidths"])})
+    tables = {name: tuple(map(tuple, facts[name])) for name in ("bandwidths", "moves", "elements")}
+    return Machine(**{**facts, **tables})
 
 
 def _measured(profiler: Profiler) -> Machine:
@@ -47,7 +54,8 @@ def _measured(profiler: Profiler) -> Machine:
         raise BackendError(f"the machine cannot be calibrated: {rates.reason}")
     name = profiler.setting.processor.split("|")[0]
     peak = max(rates.peak, _product_rate(profiler))
-    result = Machine(profiler.setting.threads, peak, rates.bandwidths, rates.launch, name)
+    result = Machine(profiler.setting.threads, peak, rates.bandwidths, rates.launch, name, _moves(profiler),
+                     _elements(profiler))  # fmt: skip
     profiler.database.record_machine(_key(profiler), json.dumps(asdict(result)))
     return result
 
@@ -63,3 +71,40 @@ def _products(threads: int) -> list[Kernel]:
     x, y = Tensor("x", "float32", (SIDE, SIDE)), Tensor("y", "float32", (SIDE, SIDE), const=True)
     cone = Cone.of([Primitive("MatMul", (x, y), Tensor("z", "float32", (SIDE, SIDE)))])
     return [k for b in backends() if b.declines(cone) is None for k in b.build(cone, threads)]
+
+
+def _moves(profiler: Profiler) -> tuple[tuple[int, float], ...]:
+    """The faster of writing what is read, and reading alone, at every size; never less for more bytes."""
+    write = [_chain(n, "Relu") for n in SIZES]
+    read = [_row_sums(2 * n) for n in SIZES]
+    seconds = _seconds(profiler, [*write, *read])
+    best = [min(a, b) * MARGIN for a, b in zip(seconds[: len(SIZES)], seconds[len(SIZES) :], strict=True)]
+    rising = [min(best[i:]) for i in range(len(best))]
+    return tuple((8 * n, s) for n, s in zip(SIZES, rising, strict=True) if isfinite(s))
+
+
+def _elements(profiler: Profiler) -> tuple[tuple[str, float], ...]:
+    """What a function costs: a chain of four against one of Relus."""
+    chains = [_chain(SAMPLE, *["Relu"] * 4), *(_chain(SAMPLE, *[f] * 4) for f in FUNCTIONS)]
+    plain, *others = _seconds(profiler, chains)
+    return tuple((f, MARGIN * max(s - plain, 0.0) / (4 * SAMPLE)) for f, s in zip(FUNCTIONS, others, strict=True)
+                 if isfinite(s))  # fmt: skip
+
+
+def _seconds(profiler: Profiler, cones: list[Cone]) -> list[float]:
+    """The fastest right kernel's time for each cone."""
+    offered = [[k for b in backends() if not b.fallback and b.declines(c) is None
+                for k in b.build(c, profiler.setting.threads)] for c in cones]  # fmt: skip
+    results = iter(profiler.measure([k for kernels in offered for k in kernels]))
+    times = [[r.seconds for r in (next(results) for _ in kernels) if isinstance(r, Measurement)] for kernels in offered]
+    return [min(t, default=inf) for t in times]
+
+
+def _chain(size: int, *ops: str) -> Cone:
+    tensors = [Tensor(f"t{i}", "float32", (size // ROW, ROW)) for i in range(len(ops) + 1)]
+    return Cone.of(Primitive(op, (tensors[i],), tensors[i + 1]) for i, op in enumerate(ops))
+
+
+def _row_sums(size: int) -> Cone:
+    x, y = Tensor("x", "float32", (size // ROW, ROW)), Tensor("y", "float32", (size // ROW, 1))
+    return Cone.of([Primitive("ReduceSum", (x,), y, freeze({"axes": (1,), "keepdims": 1}))])

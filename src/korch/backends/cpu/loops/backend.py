@@ -20,10 +20,6 @@ MOST_WINDOW = 64
 LARGEST = 2**31 - 1
 VIEWS = frozenset({"Reshape"})
 
-_FLOPS = {"Exp": 10, "Log": 14, "Tanh": 20, "Erf": 22, "Sigmoid": 14, "Softplus": 26, "Pow": 20, "Div": 2, "Sqrt": 2}
-"""Arithmetic of one element, at least; everything else counts one operation."""
-
-
 @dataclass(frozen=True)
 class Loops:
     """Elementwise, broadcast, reduce and layout primitives in any chain."""
@@ -46,8 +42,9 @@ class Loops:
         if is_view(cone):
             return 0.0
         moved, computed = footprint(cone)
-        flops = sum(_FLOPS.get(p.op, 1) * computed[p] for p in cone.primitives if p.category is not Category.LAYOUT)
-        return machine.roofline(flops, moved)
+        flops = sum(computed[p] for p in cone.primitives if p.category is not Category.LAYOUT)
+        heavy = sum(machine.element(p.op) * computed[p] for p in cone.primitives)
+        return machine.roofline(flops, moved, heavy)
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):
