@@ -184,6 +184,6 @@ def error_of(found: np.ndarray, exact: np.ndarray, single: np.ndarray) -> float:
     told = ~finite | np.isfinite(single)
     if not (np.array_equal(a[~finite], b[~finite], equal_nan=True) and np.isfinite(a[finite & told]).all()):
         return float("inf")
-    distance = float(np.abs(a - b, where=finite & told, out=np.zeros_like(a)).max(initial=0.0))
+    distance = float(np.abs(a[finite & told] - b[finite & told]).max(initial=0.0))
     largest = float(np.abs(b[finite & told]).max(initial=0.0))
     return distance / largest if largest else distance

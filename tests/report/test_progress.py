@@ -1,0 +1,43 @@
+"""What progress says where there is no terminal."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from korch.orchestrate.tuning import State
+from korch.report.progress import line, progress, standing
+
+
+def test_states_as_text():
+    assert line(State("reading")) == "reading"
+    assert (
+        line(State("measuring", 3, 20, bound=1e-3, rounds=2)) == "round 2: measuring 3 of 20 kernels, at least 1.000 ms"
+    )
+    assert standing(State("solving", incumbent=2e-3, bound=1.5e-3)) == "best 2.000 ms, gap 25.0%"
+
+
+def test_a_few_plain_lines(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
+    states = [State("reading"), State("enumerating"), State("solving")]
+    states += [State(phase, n, 100, rounds=n) for n in range(1, 50) for phase in ("measuring", "solving")]
+    with caplog.at_level(logging.INFO), progress() as report:
+        for state in states:
+            report(state)
+    assert [r.getMessage() for r in caplog.records] == ["reading", "enumerating", "solving"]
+
+
+def test_quiet_says_nothing(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]):
+    with caplog.at_level(logging.DEBUG), progress(quiet=True) as report:
+        report(State("reading"))
+    assert not caplog.records and capsys.readouterr() == ("", "")
+
+
+def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress(quiet=True) as report:
+        report(State("measuring", 3, 20, incumbent=2e-3, bound=1.5e-3, rounds=2))
+        report(State("solving", rounds=3))
+    assert capsys.readouterr().out == ""
