@@ -13,12 +13,18 @@ from korch.errors import Error as Error
 if TYPE_CHECKING:
     from korch.executable import Executable as Executable
     from korch.executable import load as load
+    from korch.integrations import InferenceSession as InferenceSession
     from korch.optimize import optimize as optimize
 
 __version__ = "0.1.0"
-__all__ = ["Error", "Executable", "load", "optimize"]
+__all__ = ["Error", "Executable", "InferenceSession", "load", "optimize"]
 
-_HOMES = {"Executable": "korch.executable", "load": "korch.executable", "optimize": "korch.optimize"}
+_HOMES = {
+    "Executable": "korch.executable",
+    "InferenceSession": "korch.integrations",
+    "load": "korch.executable",
+    "optimize": "korch.optimize",
+}
 
 
 def __getattr__(name: str) -> Any:

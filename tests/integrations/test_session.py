@@ -1,0 +1,98 @@
+"""`korch.InferenceSession` where onnxruntime's would be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+import korch
+from korch.errors import InputError, ModelError
+from korch.integrations import archives
+
+OPTIONS = {"threads": 2, "time_budget": 5.0}
+
+pytestmark = pytest.mark.xdist_group("optimised")  # one worker makes the program that all of these use
+
+
+@pytest.fixture
+def feeds() -> dict[str, np.ndarray]:
+    return {"x": np.random.default_rng(0).standard_normal((1, 4, 8, 8), dtype=np.float32)}
+
+
+@pytest.fixture(scope="module")
+def session(small_model: Path, small_archive: Path):
+    """Its kernels were measured when the archive was made."""
+    return korch.InferenceSession(str(small_model), **OPTIONS)
+
+
+def test_runs_like_onnxruntime(session, small_model: Path, feeds):
+    theirs = onnxruntime.InferenceSession(str(small_model))
+    for names in (None, ["y"]):
+        np.testing.assert_allclose(session.run(names, feeds)[0], theirs.run(names, feeds)[0], rtol=1e-4)
+
+
+def test_describes_itself_like_onnxruntime(session, small_model: Path):
+    theirs = onnxruntime.InferenceSession(str(small_model))
+    for ours, other in ((session.get_inputs(), theirs.get_inputs()), (session.get_outputs(), theirs.get_outputs())):
+        assert [(a.name, a.shape, a.type) for a in ours] == [(a.name, a.shape, a.type) for a in other]
+
+
+def test_says_what_does_not_fit(session, feeds):
+    with pytest.raises(InputError, match="no output 'z'; it has y"):
+        session.run(["z"], feeds)
+    with pytest.raises(InputError, match="input 'x' is missing"):
+        session.run(None, {})
+    with pytest.raises(ModelError, match="not an ONNX model"):
+        korch.InferenceSession(b"nonsense")
+
+
+def test_the_second_session_is_found(session, small_model: Path, feeds, monkeypatch: pytest.MonkeyPatch):
+    def never(*_: object) -> None:
+        raise AssertionError("optimised again")
+
+    monkeypatch.setattr("korch.optimize.optimized", never)
+    again = korch.InferenceSession(small_model, **OPTIONS)
+    np.testing.assert_array_equal(again.run(None, feeds)[0], session.run(None, feeds)[0])
+    with pytest.raises(AssertionError):
+        korch.InferenceSession(small_model, **OPTIONS, cache=False)
+    with pytest.raises(AssertionError):
+        korch.InferenceSession(small_model, **OPTIONS, numerics="fast")
+
+
+def test_threads_come_from_onnxruntimes_options(small_model: Path, monkeypatch: pytest.MonkeyPatch):
+    asked = []
+    monkeypatch.setattr("korch.integrations.session._program", lambda model, options, cache: asked.append(options))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 3
+    korch.InferenceSession(str(small_model), options, providers=["CPUExecutionProvider"])
+    assert asked[0].threads == 3
+
+
+def external(folder: Path, weight: float) -> Path:
+    """A model whose weight lies in a file beside it."""
+    folder.mkdir()
+    text = (
+        '<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) <float[2] w = {1,2}> { y = Add(x, w) }'
+    )
+    model = onnx.parser.parse_model(text)
+    array = np.full(2, weight, np.float32)
+    model.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(array, "w"))
+    onnx.save(model, folder / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    return folder / "m.onnx"
+
+
+def test_weights_in_other_files_count(tmp_path: Path):
+    from korch.options import Options
+
+    places = [archives.place_of(external(tmp_path / str(w), w), Options(2)) for w in (1.0, 2.0)]
+    assert (tmp_path / "1.0" / "m.onnx").read_bytes() == (tmp_path / "2.0" / "m.onnx").read_bytes()
+    assert places[0] != places[1]
+
+
+def test_an_archive_that_does_not_fit_is_made_again(tmp_path: Path):
+    (tmp_path / "m.korch").write_bytes(b"of another time")
+    assert archives.recall(tmp_path / "m.korch") is None

@@ -1,0 +1,114 @@
+"""What holds of the whole tree: who may import whom, how rooms introduce themselves, how long files are."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import korch
+from korch.backends.table import entries
+from korch.fission import all_rules
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "korch"
+LONGEST = 600
+
+LAYERS = (
+    ("errors", "machine"),
+    ("options",),
+    ("ir",),
+    ("fission",),
+    ("rewrite",),
+    ("candidates",),
+    ("backends",),
+    ("profile",),
+    ("orchestrate",),
+    ("executable",),
+    ("optimize",),
+    ("report",),
+    ("integrations",),
+    ("cli",),
+)
+"""From the bottom up; each may import from those below it."""
+ROOMS = [path.parent.name for path in sorted(SOURCE.glob("*/__init__.py"))]
+FILES = sorted(SOURCE.rglob("*.py"))
+OURS = [p for folder in ("src", "tests", "benchmarks", "examples", "docs") for p in sorted((ROOT / folder).rglob("*"))]
+TEXTS = [p for p in OURS if p.suffix in (".py", ".c", ".h", ".md", ".toml", ".sh") and "__pycache__" not in p.parts]
+
+
+def layer_of(room: str) -> int:
+    return next(i for i, names in enumerate(LAYERS) if room in names)
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The rooms of korch that a file imports, anywhere in it; imports for type checkers do not run."""
+    tree = ast.parse(path.read_text())
+    skipped = {id(n) for node in ast.walk(tree) if _for_checkers(node) for n in ast.walk(node)}
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [a.name for a in node.names]
+        if id(node) not in skipped:
+            yield from (n.split(".")[1] for n in names if n.startswith("korch.") and n.split(".")[1][0].islower())
+
+
+def _for_checkers(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+
+
+def test_every_room_is_in_the_table():
+    files = {p.stem for p in SOURCE.glob("*.py")} - {"__init__"}
+    assert files | set(ROOMS) == {name for names in LAYERS for name in names}
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p.parent != SOURCE or p.stem != "__init__"],
+                         ids=lambda p: str(p.relative_to(SOURCE)))  # fmt: skip
+def test_imports_run_down_the_table(path: Path):
+    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    known = {name for names in LAYERS for name in names}
+    rooms = set(imported(path)) & known - {own}
+    assert not {room for room in rooms if layer_of(room) >= layer_of(own)}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_say_what_comes_in_and_what_goes_out_and_where_to_start(room: str):
+    text = ast.get_docstring(ast.parse((SOURCE / room / "__init__.py").read_text())) or ""
+    lines = [line for line in text.splitlines() if line]
+    assert 2 <= len(lines) <= 4, text
+    for word in ("in", "out", "start"):
+        assert re.search(rf"\b{word}\b", text, re.IGNORECASE), f"{room}: its docstring has no {word!r}"
+
+
+def test_files_are_no_longer_than_people_read():
+    long = {str(p.relative_to(ROOT)): n for p in TEXTS if (n := p.read_text().count("\n")) > LONGEST}
+    assert not long
+
+
+def test_no_file_speaks_of_one_machine():
+    pattern = re.compile(r"/(home|Users|root|work|mnt|workspace)/\w")
+    found = [f"{p.relative_to(ROOT)}: {line}" for p in TEXTS for line in p.read_text().splitlines()
+             if pattern.search(line) and p != Path(__file__)]  # fmt: skip
+    assert not found
+
+
+def test_every_backend_file_is_found_by_scanning():
+    assert len(entries()) == len(list((SOURCE / "backends").rglob("backend.py")))
+    assert {e.name for e in entries()} >= {"loops", "onednn", "onnxruntime"}
+
+
+def test_every_file_with_rules_is_found_by_scanning():
+    written = {p.stem for p in (SOURCE / "fission").glob("*.py") if re.search(r"^@fission\(", p.read_text(), re.M)}
+    assert {rule.fn.__module__.rpartition(".")[2] for rule in all_rules()} == written
+
+
+def test_public_names_exist():
+    for name in korch.__all__:
+        assert getattr(korch, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'optimise'"):
+        korch.optimise  # noqa: B018
