@@ -2,3 +2,8 @@
 
 Start reading at `problem`, then `rows` (what the program says) and `solve` (how it is solved).
 """
+
+from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution, Status
+from korch.orchestrate.solve import solve
+
+__all__ = ["Candidate", "PrimitiveRef", "Problem", "Solution", "Status", "solve"]

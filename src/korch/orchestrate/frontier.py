@@ -156,12 +156,11 @@ def _relaxed_step(step: Step, start: int) -> Step:
         credit = sum(out[i] for i in k.uses if i in out)
         gone = sum(row.price for row in k.covers if row.since < start)
         covers = tuple(row for row in k.covers if row.since >= start)
-        return replace(k, cost=k.cost + credit - gone, charge=k.charge + credit, covers=covers)
+        return Kernel(k.column, k.cost + credit - gone, k.reads, k.charge + credit, (), covers, k.covered)
 
     kernels = sorted(map(relaxed, step.kernels), key=lambda k: (k.cost, k.column))
     unused = tuple(row for row in step.unused if row.since >= start)
-    # Kernels name rows by position only to give back their credit, which a relaxed step never does again.
-    return replace(step, kernels=tuple(replace(k, uses=()) for k in kernels), unused=unused)
+    return replace(step, kernels=tuple(kernels), unused=unused)
 
 
 def _trace(history: Sequence[tuple[Indices, Columns]], last: int) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ class Kernel:
     cost: float
     reads: Words
     charge: float  # what it adds to the bound, less `uses`
-    uses: tuple[int, ...]  # the step's unused rows that it does use
+    uses: tuple[int, ...]  # positions of the unused rows that it does use; empty once its step is relaxed
     covers: tuple[Cover, ...]
     covered: Words  # the bits of `covers`
 
@@ -114,8 +114,8 @@ def decide(labels: Labels, group: Group, limit: float) -> Labels:
     of each set of stored tensors that are still live."""
     n = len(labels)
     labels = replace(labels, parent=np.arange(n), made=np.full((n, LARGEST_GROUP), -1, np.int32))
-    branches = [merge(_bury(branch, group)) for branch in _branches(labels, group.steps, limit)]
-    return merge(_concat(branches)) if len(branches) > 1 else branches[0]
+    branches = [_bury(branch, group) for branch in _branches(labels, group.steps, limit)]
+    return merge(_concat(branches))
 
 
 def merge(labels: Labels) -> Labels:
