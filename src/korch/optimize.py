@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 
-import numpy as np
 import onnx
 
 from korch.backends.table import backends
@@ -19,7 +18,6 @@ from korch.executable.planned import planned
 from korch.fission import fission
 from korch.fission.importer import read
 from korch.ir.graph import Graph
-from korch.ir.ops.table import Array
 from korch.options import Options
 from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.solve_highs import Highs
@@ -29,9 +27,9 @@ from korch.profile.database import Database
 from korch.profile.profiler import Profiler
 from korch.rewrite.layouts import add_layouts
 
-IN_PLACE_ROUNDS = 6
-CLOSE = 0.01
-"""A plan that promises less than this over one that was timed in place is not worth linking."""
+RUNS = 15
+"""Runs of a linked program over which its kernels are timed in place."""
+MOST_PLACEMENTS = 12
 
 Source = str | Path | bytes | onnx.ModelProto
 Report = Callable[[State], None]
@@ -83,7 +81,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
         ledger = open_ledger(cones, backends(), machine(threads, database, profiler))
         deadline = start + options.time_budget if options.time_budget else inf
         tuner = Tuner(graph, ledger, profiler, report, deadline, highs=highs)
-        executable, tuned, actual = _tune_in_place(graph, ledger, tuner, options, deadline)
+        executable, tuned, actual = _tune_in_place(graph, ledger, tuner, options)
     plan = executable.plan
     summary = Summary(
         primitives=len(plain.primitives), choices=len(graph.primitives), candidates=len(ledger.cones),
@@ -94,37 +92,23 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
     return executable, summary
 
 
-def _tune_in_place(
-    graph: Graph, ledger: Ledger, tuner: Tuner, options: Options, deadline: float
-) -> tuple[Executable, Tuned, float]:
+def _tune_in_place(graph: Graph, ledger: Ledger, tuner: Tuner, options: Options) -> tuple[Executable, Tuned, float]:
     """Tunes, links, times every kernel where it stands, and tunes again with those costs until the plan stays."""
     feeds = random_feeds(graph.inputs)
-    best: tuple[Executable, Tuned, float] | None = None
-    seen: set[tuple[int, ...]] = set()
-    for _ in range(IN_PLACE_ROUNDS):
+    while True:
         tuned = tuner.tune()
-        if tuple(sorted(tuned.chosen)) in seen or (best and tuned.cost > best[2] * (1 - CLOSE)):
-            break
-        seen.add(tuple(sorted(tuned.chosen)))
-        linked, actual = _timed(planned(graph, ledger, tuned, options), ledger, tuned, feeds)
-        if best is None or actual < best[2]:
-            best = (linked, tuned, actual)
-        if time.monotonic() > deadline:
-            break
-    assert best is not None
-    return best
+        executable = Executable.link(planned(graph, ledger, tuned, options))
+        settled = tuner.placed(tuned)
+        executable.run(feeds)
+        profile = executable.profile(feeds, runs=RUNS)
+        tuner.place(tuned, profile.steps)
+        if settled or tuner.late or tuner.placements >= MOST_PLACEMENTS:
+            executable.plan = _as_timed(executable.plan, ledger, tuned)
+            return executable, tuned, profile.total
+        executable.close()
 
 
-def _timed(plan: Plan, ledger: Ledger, tuned: Tuned, feeds: Mapping[str, Array]) -> tuple[Executable, float]:
-    """The linked plan with its kernels' costs in place (entered in the ledger too), and the seconds of a run."""
-    executable = Executable.link(plan)
-    executable.run(feeds)
-    profile = executable.profile(feeds, runs=11)
-    own: dict[int, list[float]] = {}
-    for i, seconds in zip(tuned.chosen, profile.steps, strict=True):
-        own.setdefault(id(ledger.entry(i)), []).append(seconds)
-    for i in tuned.chosen:
-        ledger.in_place(i, float(np.mean(own[id(ledger.entry(i))])))
-    steps = tuple(replace(s, cost=t) for s, t in zip(plan.steps, profile.steps, strict=True))
-    executable.plan = replace(plan, steps=steps, predicted_seconds=sum(profile.steps))
-    return executable, profile.total
+def _as_timed(plan: Plan, ledger: Ledger, tuned: Tuned) -> Plan:
+    """The plan with its kernels' costs in place."""
+    steps = tuple(replace(s, cost=ledger.entry(i).best.seconds) for s, i in zip(plan.steps, tuned.chosen, strict=True))
+    return replace(plan, steps=steps, predicted_seconds=sum(s.cost for s in steps))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import isfinite
 
 from korch.executable.plan import Plan, RunnerUp, Step
@@ -14,18 +13,15 @@ from korch.orchestrate.tuning import Tuned
 
 def planned(graph: Graph, ledger: Ledger, tuned: Tuned, options: Options) -> Plan:
     """The plan of the cones that `tuned` chose, each with its cheapest kernel."""
-    steps = tuple(_step(ledger, i) for i in tuned.chosen)
+    steps = tuple(_step(ledger, i, options.thread_count) for i in tuned.chosen)
     return Plan(graph, steps, options.thread_count, options.numerics, sum(s.cost for s in steps), tuned.gap)
 
 
-def _step(ledger: Ledger, i: int) -> Step:
+def _step(ledger: Ledger, i: int, threads: int) -> Step:
+    """The kernel is built for this cone: equal cones differ in names, and flat ones in shapes."""
     cone, entry = ledger.cones[i], ledger.entry(i)
-    best = entry.best
-    assert best.kernel is not None, "the search returns measured kernels only"
-    kernel = replace(best.kernel, cone=cone)
-    if kernel.host:  # a host model states shapes, which equal cones need not share
-        kernel = best.backend.build(cone, 1)[0]
-    return Step(kernel, cone.leaves, cone.root, best.seconds, _runner_up(entry))
+    kernel = entry.best.kernel(cone, threads)
+    return Step(kernel, cone.leaves, cone.root, entry.best.seconds, _runner_up(entry))
 
 
 def _runner_up(entry: Entry) -> RunnerUp | None:

@@ -9,26 +9,46 @@ from math import inf
 from korch.backends.contract import Backend, Declined, Kernel
 from korch.ir.cone import Cone
 from korch.machine import Machine
-from korch.profile.results import Measurement, Result
+from korch.profile.results import Best, Measurement, Result
 
 
 @dataclass
 class Offer:
-    """One backend's offer for all cones of one signature. `kernel` is its best variant once measured."""
+    """One backend's offer for all cones of one signature: its best variant, once measured.
+
+    `alone` is the kernel's time by itself; `in_place` what it took inside the linked program, which then counts.
+    """
 
     backend: Backend
     bound: float
-    kernel: Kernel | None = None
-    seconds: float = inf
-    alone: float = inf
+    variant: str = ""
+    alone: float | None = None
     error: float = 0.0
-    measured: bool = False
-    in_place: bool = False
+    in_place: float | None = None
+
+    @property
+    def measured(self) -> bool:
+        return self.alone is not None
+
+    @property
+    def seconds(self) -> float:
+        """The measured cost; infinite without one."""
+        if self.in_place is not None:
+            return self.in_place
+        return inf if self.alone is None else self.alone
 
     @property
     def cost(self) -> float:
         """Seconds: measured, or at least this much."""
         return self.seconds if self.measured else self.bound
+
+    def settle(self, best: Best) -> None:
+        """Enters the measurement."""
+        self.variant, self.alone, self.error = best.variant, best.seconds, best.error
+
+    def kernel(self, cone: Cone, threads: int) -> Kernel:
+        """The best variant's kernel for `cone`."""
+        return next(k for k in self.backend.build(cone, threads) if k.variant == self.variant)
 
 
 @dataclass
@@ -67,11 +87,6 @@ class Ledger:
     def entry(self, i: int) -> Entry:
         """The entry of `cones[i]`."""
         return self.entries[i]
-
-    def in_place(self, i: int, seconds: float) -> None:
-        """Enters what the kernel of `cones[i]` took inside a linked program, where that is what counts."""
-        offer = self.entries[i].best
-        offer.seconds, offer.in_place = seconds, True
 
     @property
     def distinct(self) -> list[Entry]:
@@ -112,10 +127,11 @@ def _takes(backend: Backend, cone: Cone, declined: dict[str, int]) -> bool:
     return True
 
 
-def settle(offer: Offer, kernels: Sequence[Kernel], results: Sequence[Result]) -> None:
-    """Enters the measurements of an offer's variants; an offer none of whose kernels works costs infinitely much."""
-    offer.measured = True
-    for kernel, result in zip(kernels, results, strict=True):
-        if isinstance(result, Measurement) and result.seconds < offer.seconds:
-            offer.kernel, offer.seconds, offer.error = kernel, result.seconds, result.error
-    offer.alone = offer.seconds
+def best_of(kernels: Sequence[Kernel], results: Sequence[Result]) -> Best:
+    """The fastest right variant; infinitely slow where none works."""
+    measured = [(r.seconds, k.variant, r.error) for k, r in zip(kernels, results, strict=True)
+                if isinstance(r, Measurement)]  # fmt: skip
+    if not measured:
+        return Best("", inf)
+    seconds, variant, error = min(measured)
+    return Best(variant, seconds, error)

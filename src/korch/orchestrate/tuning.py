@@ -8,13 +8,14 @@ among all candidates, because no other candidate can be cheaper than its bound.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 
 from korch.errors import SolverError
 from korch.ir.graph import Graph
-from korch.orchestrate.ledger import Entry, Ledger, Offer, settle
+from korch.orchestrate.ledger import Entry, Ledger, Offer, best_of
+from korch.orchestrate.memory import Memory
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
 from korch.orchestrate.solve import solve
 from korch.orchestrate.solve_highs import Highs
@@ -22,6 +23,11 @@ from korch.profile.profiler import Profiler
 
 BATCH = 48
 """Offers measured between two solutions, at most."""
+
+
+ROUGH = 0.01
+"""Relative gap at which a solution is good enough to say what to measure next."""
+SHARE, PROOF_SHARE = 0.25, 0.75
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,8 @@ class Tuner:
         self.graph = graph
         self.ledger = ledger
         self.profiler = profiler
+        self.memory = Memory.of(graph, profiler)
+        self.memory.recall(ledger)
         self.report = report
         self.deadline = deadline
         self.solver_left = solver_limit
@@ -67,30 +75,55 @@ class Tuner:
         self.solver_seconds = 0.0
         self.measured = 0
         self.rounds = 0
+        self.placements = 0
         self.state = State("solving")
         self._problem = _problem(graph, ledger)
         self._warm: Solution | None = None
 
     def tune(self) -> Tuned:
         """The cheapest plan for the costs as they can be known in time."""
+        gap = ROUGH
         while True:
-            solution = self._warm = self._solve(self._costed(bounds=True), self._warm)
+            solution = self._warm = self._solve(self._costed(bounds=True), self._warm, gap)
             self.rounds += 1
             todo = self._to_measure(solution)
-            if not todo:
-                return self._tuned(solution, solution.bound)
-            if time.monotonic() > self.deadline and self._feasible():
-                best = self._solve(self._costed(bounds=False), None)
+            if todo and self.late and self._feasible():
+                best = self._solve(self._costed(bounds=False), None, ROUGH)
                 return self._tuned(best, min(solution.bound, best.cost))
-            self._measure(todo, solution)
+            if todo:
+                self._measure(todo)
+            elif gap == 0.0 or solution.gap == 0.0:
+                return self._tuned(solution, solution.bound)
+            else:
+                gap = 0.0  # everything picked is measured: now prove it
+
+    @property
+    def late(self) -> bool:
+        """Whether the time budget is used up."""
+        return time.monotonic() > self.deadline
+
+    def placed(self, tuned: Tuned) -> bool:
+        """Whether every kernel of the plan has been timed in place."""
+        return all(self.ledger.entry(i).best.in_place is not None for i in tuned.chosen)
+
+    def place(self, tuned: Tuned, seconds: Sequence[float]) -> None:
+        """Enters what the plan's kernels took in place, the mean where several are equal."""
+        self.placements += 1
+        own: dict[int, list[float]] = {}
+        for i, s in zip(tuned.chosen, seconds, strict=True):
+            own.setdefault(id(self.ledger.entry(i)), []).append(s)
+        entries = {id(self.ledger.entry(i)): self.ledger.entry(i) for i in tuned.chosen}
+        self.memory.place((entries[key], sum(times) / len(times)) for key, times in own.items())
 
     def _tuned(self, solution: Solution, bound: float) -> Tuned:
         gap = max(0.0, (solution.cost - bound) / solution.cost) if solution.cost > 0 else 0.0
         return Tuned(solution.chosen, solution.cost, bound, gap, self.rounds, self.measured, self.solver_seconds)
 
-    def _solve(self, problem: Problem, warm: Solution | None) -> Solution:
-        self._tell(phase="solving")
-        solution = solve(problem, time_limit=max(2.0, self.solver_left), warm=warm, highs=self.highs)
+    def _solve(self, problem: Problem, warm: Solution | None, gap: float) -> Solution:
+        """Each call has a share of what the solver may still use, the proof the largest."""
+        self._tell(phase="solving" if gap else "proving")
+        limit = max(2.0, self.solver_left * (SHARE if gap else PROOF_SHARE))
+        solution = solve(problem, time_limit=limit, warm=warm, gap=gap, highs=self.highs)
         self.solver_left -= solution.seconds
         self.solver_seconds += solution.seconds
         self._tell(bound=solution.bound)
@@ -126,14 +159,14 @@ class Tuner:
         return list(dict(((id(o), (e, o)) for e, o in (*picked, *_open(map(self.ledger.entry, near))))).values())[
             : max(BATCH, len(picked))]  # fmt: skip
 
-    def _measure(self, todo: list[tuple[Entry, Offer]], solution: Solution) -> None:
+    def _measure(self, todo: list[tuple[Entry, Offer]]) -> None:
         kernels = {id(o): o.backend.build(e.cone, self.profiler.setting.threads) for e, o in todo}
         flat = [k for e, o in todo for k in kernels[id(o)]]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
         results = iter(self.profiler.measure(flat))
-        for _, offer in todo:
+        for entry, offer in todo:
             own = kernels[id(offer)]
-            settle(offer, own, [next(results) for _ in own])
+            self.memory.settle(entry, offer, best_of(own, [next(results) for _ in own]))
         self.measured += len(flat)
         self._tell(done=self.measured)
 

@@ -12,22 +12,26 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import inf, isfinite
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from korch.errors import CacheError
 from korch.profile.locks import locked
-from korch.profile.results import Failed, Measurement
+from korch.profile.results import Best, Failed, Measurement
 
-SCHEMA = 1
+SCHEMA = 2
 _BUSY = 60.0  # seconds to wait for another process's write
+_PIECE = 500  # keys in one query
 
 _TABLES = """
 CREATE TABLE costs (key TEXT PRIMARY KEY, seconds REAL NOT NULL, spread REAL NOT NULL, error REAL NOT NULL,
                     workspace INTEGER NOT NULL, label TEXT NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE failures (key TEXT PRIMARY KEY, reason TEXT NOT NULL, label TEXT NOT NULL,
                        measured REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE offers (key TEXT PRIMARY KEY, variant TEXT NOT NULL, seconds REAL, error REAL NOT NULL,
+                     measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE in_place (key TEXT PRIMARY KEY, seconds REAL NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE machines (key TEXT PRIMARY KEY, text TEXT NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
 """
@@ -96,10 +100,19 @@ class Database:
         values = (result.seconds, result.spread, result.error, workspace, label, time.time())
         self._write("INSERT OR REPLACE INTO costs VALUES (?, ?, ?, ?, ?, ?, ?)", key, *values)
 
-    def in_place(self, key: str) -> float | None:
-        """Seconds that the kernel took inside a whole program."""
-        row = self._row("SELECT seconds FROM in_place WHERE key = ?", key)
-        return row[0] if row else None
+    def offers(self, keys: Sequence[str]) -> dict[str, Best]:
+        """What is settled about offers: their best variant, infinitely slow where none works."""
+        rows = self._many("SELECT key, variant, seconds, error FROM offers", keys)
+        return {key: Best(variant, inf if seconds is None else seconds, error) for key, variant, seconds, error in rows}
+
+    def record_offer(self, key: str, best: Best) -> None:
+        seconds = best.seconds if isfinite(best.seconds) else None
+        self._write("INSERT OR REPLACE INTO offers VALUES (?, ?, ?, ?, ?)", key, best.variant, seconds, best.error,
+                    time.time())  # fmt: skip
+
+    def in_place(self, keys: Sequence[str]) -> dict[str, float]:
+        """Seconds that kernels took inside a whole program."""
+        return dict(self._many("SELECT key, seconds FROM in_place", keys))
 
     def record_in_place(self, key: str, seconds: float) -> None:
         self._write("INSERT OR REPLACE INTO in_place VALUES (?, ?, ?)", key, seconds, time.time())
@@ -114,11 +127,21 @@ class Database:
 
     def counts(self) -> dict[str, int]:
         """Rows by table."""
-        names = ("costs", "failures", "in_place", "machines")
+        names = ("costs", "failures", "offers", "in_place", "machines")
         return {name: self._one(f"SELECT count(*) FROM {name}", ())[0] for name in names}
 
     def _row(self, statement: str, key: str) -> Any:
         return self._one(statement, (key,))
+
+    def _many(self, statement: str, keys: Sequence[str]) -> list[Any]:
+        """The rows with any of `keys`, asked for in pieces that SQLite takes."""
+        found: list[Any] = []
+        with _translated(self.file), self._guard:
+            for at in range(0, len(keys), _PIECE):
+                piece = keys[at : at + _PIECE]
+                where = f" WHERE key IN ({','.join('?' * len(piece))})"
+                found += self._connection.execute(statement + where, tuple(piece)).fetchall()
+        return found
 
     def _one(self, statement: str, values: Sequence[Any]) -> Any:
         with _translated(self.file), self._guard:

@@ -10,13 +10,15 @@ from pathlib import Path
 from korch.backends.contract import Kernel
 from korch.backends.libraries import find_libraries
 from korch.backends.program import compose_units
+from korch.backends.table import entry_of
 from korch.backends.toolchain import Toolchain, find_toolchain
 from korch.errors import BackendError
+from korch.ir.cone import Cone
 from korch.profile.database import Database
 from korch.profile.locks import locked
 from korch.profile.process import WorkerProcess
 from korch.profile.results import Failed, Measurement, Result, Unloadable
-from korch.profile.setting import Setting, cost_key, processor
+from korch.profile.setting import Setting, cost_key, digest, processor
 from korch.profile.task import Calibrate, Rates, Task
 from korch.profile.timing import timing_library
 
@@ -69,12 +71,10 @@ class Profiler:
         """What the database has of the kernel alone."""
         return self._recall(kernel, self.key(kernel))
 
-    def in_place(self, kernel: Kernel) -> float | None:
-        """Seconds that the kernel was last seen to take inside a program."""
-        return self.database.in_place(self.key(kernel))
-
-    def record_in_place(self, kernel: Kernel, seconds: float) -> None:
-        self.database.record_in_place(self.key(kernel), seconds)
+    def offer_key(self, cone: Cone, backend: str) -> str:
+        """Under which the database has what `backend` offers for all cones of this signature."""
+        version, s = entry_of(backend).version, self.setting
+        return digest("offer", cone.signature, backend, version, s.compiler, s.processor, s.threads)
 
     def measure(self, kernels: Sequence[Kernel]) -> list[Result]:
         """The result of each kernel, in order; equal ones are measured once."""

@@ -19,6 +19,15 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True)
+class Best:
+    """What measuring all variants of a backend's offer for a cone came to; `seconds` is inf where none works."""
+
+    variant: str
+    seconds: float
+    error: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """Why a kernel has no cost. What is not `lasting` (killed from outside) is not remembered."""
 

@@ -35,7 +35,7 @@ class Category(Enum):
 class Pull(Protocol):
     """Gives input `index` of a primitive on `region` (floats in the precision of the evaluation)."""
 
-    def __call__(self, index: int, region: Region) -> Array: ...
+    def __call__(self, index: int, region: Region, /) -> Array: ...
 
 
 class Emit(Protocol):

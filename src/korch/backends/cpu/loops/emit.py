@@ -9,7 +9,7 @@ from itertools import product
 
 from korch.backends.cpu.loops.ctypes import C_TYPES, HEAVY
 from korch.backends.cpu.loops.index import Index, Lookup, Var
-from korch.backends.cpu.loops.schedule import ARGS, POOLS, Schedule, Stage, bind, schedule, trace_body, tracer
+from korch.backends.cpu.loops.schedule import ARGS, POOLS, Schedule, Stage, schedule, trace_body, tracer, within
 from korch.backends.cpu.loops.trace import Requests, Trace, c_index, table_definition
 from korch.ir.cone import Cone
 from korch.ir.ops.reduce import window_counts
@@ -165,7 +165,7 @@ class _Emitter:
             return
         spans = [[(n, r) for r in _spans(next(v for v in s.loops if v.name == n), b)] for n, b in breaks.items()]
         for combination in product(*spans):
-            plan = bind(self.cone, self.plan.config, dict(combination))
+            plan = within(self.plan, s.number, dict(combination))
             yield plan.stages[s.number], plan
 
     def _breaks(self, s: Stage) -> dict[str, set[int]]:
@@ -339,7 +339,7 @@ class _Reduction:
     def _columns(self, s: Stage, trace: Trace, values: list[str], parallel: bool,
                  store: str | None = None, chunk: tuple[str, str] | None = None) -> None:  # fmt: skip
         """Folds across memory: a strip of accumulators along the contiguous axis."""
-        ctype, along = C_TYPES[s.tensor.dtype], s.loops[-1]
+        ctype, along = C_TYPES[s.tensor.dtype], s.loops[len(s.loops) - 1]
         strip = min(STRIP, along.extent)
         single = strip == along.extent
         self._open_outer(s.loops[:-1], parallel, strips=None if single else along)

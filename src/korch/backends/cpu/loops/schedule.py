@@ -113,12 +113,13 @@ def _is_reduction(p: Primitive) -> bool:
 
 def _settled(cone: Cone, config: Config) -> Schedule:
     """Repeats until no new split is asked for."""
+    plan = bind(cone, config)
     for _ in range(24):
-        plan = bind(cone, config)
         new = {n: d for n, d in plan.requests.splits.items() if n not in dict(config.splits)}
         if not new:
             return plan
         config = replace(config, splits=config.splits + tuple(new.items()))
+        plan = bind(cone, config)
     return plan
 
 
@@ -216,11 +217,11 @@ def trace_all(plan: Schedule) -> list[Index]:
 # Binding ---------------------------------------------------------------------------------------------------------
 
 
-def bind(cone: Cone, config: Config, ranges: dict[str, tuple[int, int]] | None = None) -> Schedule:
+def bind(cone: Cone, config: Config) -> Schedule:
     """Binds every stage's axes to loop variables and finds which loops all stages can share."""
     stages = _stages(cone, config.kept)
     root = stages[-1]
-    scope = _Scope(config, ranges or {})
+    scope = _Scope(config, {})
     _own_axes(root, scope, {})
     hoisted = {v for v in root.loops if v.name not in config.grounded} if len(stages) > 1 else set()
     while True:
@@ -232,6 +233,16 @@ def bind(cone: Cone, config: Config, ranges: dict[str, tuple[int, int]] | None =
     shared = tuple(v for v in root.loops if v in hoisted)
     root.loops = tuple(v for v in root.loops if v not in hoisted)
     return Schedule(cone, tuple(stages), shared, requests, config)
+
+
+def within(plan: Schedule, number: int, ranges: dict[str, tuple[int, int]]) -> Schedule:
+    """`plan` with the loops of one stage restricted to `ranges`; what the stages store stays where it is."""
+    old = plan.stages[number]
+    stage = replace(old)
+    fixed = {} if old.root else dict(enumerate(zip(old.base, old.extent, strict=True)))
+    _own_axes(stage, _Scope(plan.config, ranges), fixed)
+    stage.loops = tuple(v for v in stage.loops if v not in plan.hoisted)
+    return replace(plan, stages=(*plan.stages[:number], stage, *plan.stages[number + 1 :]))
 
 
 def _stages(cone: Cone, kept: frozenset[Tensor]) -> list[Stage]:

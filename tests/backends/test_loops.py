@@ -1,0 +1,216 @@
+"""Generated C against the float64 reference: the same cones for one and two threads, and random chains."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from korch.backends.contract import Declined
+from korch.backends.cpu.loops.backend import BACKEND
+from korch.ir import Builder, Cone, Value
+from korch.profile import Database, Measurement, Profiler
+
+Build = Callable[..., Value]
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def profiler(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profiler]:
+    with Profiler(request.param, Database(tmp_path_factory.mktemp("cache"))) as p:
+        yield p
+
+
+def cone_of(build: Build, *shapes: tuple[int, ...], dtype: str = "float32") -> Cone:
+    b = Builder()
+    y = build(b, *(b.input(f"x{i}", dtype, s) for i, s in enumerate(shapes)))
+    return Cone.of(b.graph([("y", y)]).primitives)
+
+
+def softmax(axis: int) -> Build:
+    def build(b: Builder, x: Value) -> Value:
+        e = b.op("Exp", x - b.op("ReduceMax", x, axes=(axis,), keepdims=1))
+        return e / b.op("ReduceSum", e, axes=(axis,), keepdims=1)
+
+    return build
+
+
+def normalised(axes: tuple[int, ...], pads: tuple[int, ...] = ()) -> Build:
+    def build(b: Builder, x: Value) -> Value:
+        centred = x - b.op("ReduceMean", x, axes=axes, keepdims=1)
+        variance = b.op("ReduceMean", centred * centred, axes=axes, keepdims=1)
+        y = b.op("Relu", centred / b.op("Sqrt", variance + 1e-5))
+        return b.op("Pad", y, pads=pads, mode="reflect", value=0.0) if pads else y
+
+    return build
+
+
+def pool(op: str, channels_last: int, kernel: int = 3, stride: int = 1) -> Build:
+    extra = {"count_include_pad": 0} if op == "AveragePool" else {}
+    window = {"kernel_shape": (kernel, kernel), "strides": (stride, stride), "pads": (kernel // 2,) * 4}
+    return lambda b, x: b.op(op, x, **window, dilations=(1, 1), channels_last=channels_last, **extra)
+
+
+def nearest(b: Builder, x: Value) -> Value:
+    for axis in (2, 3):
+        x = b.op("Gather", x, axis=axis, indices=tuple(i // 2 for i in range(2 * x.shape[axis])))
+    return x * 2.0
+
+
+def linear(b: Builder, x: Value) -> Value:
+    n = x.shape[2]
+    low = [min(max(int(np.floor((i + 0.5) / 4 - 0.5)), 0), n - 1) for i in range(4 * n)]
+    share = [min(max((i + 0.5) / 4 - 0.5 - low[i], 0.0), 1.0) for i in range(4 * n)]
+    indices = tuple(v for i in low for v in (i, min(i + 1, n - 1)))
+    weights = tuple(v for s in share for v in (1 - s, s))
+    return b.op("Interpolate", x, axis=2, taps=2, indices=indices, weights=weights) + 1.0
+
+
+def pad(mode: str) -> Build:
+    return lambda b, x: b.op("Exp", b.op("Pad", x, pads=(0, 0, 1, 2, 0, 0, 3, 4), mode=mode, value=1.5))
+
+
+def depth_to_space(b: Builder, x: Value) -> Value:
+    x = b.op("Reshape", x, shape=(1, 2, 2, 8, 5, 5))
+    return b.op("Reshape", b.op("Transpose", x, perm=(0, 3, 4, 1, 5, 2)), shape=(1, 8, 10, 10)) * 2.0
+
+
+def heads(b: Builder, x: Value) -> Value:
+    return b.op("Transpose", b.op("Reshape", x, shape=(1, x.shape[1], 2, x.shape[2] // 2)), perm=(0, 2, 1, 3)) * 2.0
+
+
+def total(axes: tuple[int, ...], keepdims: int = 1, op: str = "ReduceMean") -> Build:
+    return lambda b, x: b.op(op, x, axes=axes, keepdims=keepdims)
+
+
+def sliced(starts: tuple[int, ...], steps: tuple[int, ...], lengths: tuple[int, ...]) -> Build:
+    return lambda b, x: b.op("Slice", x, starts=starts, steps=steps, lengths=lengths) * 2.0
+
+
+CONES = {
+    "broadcast": cone_of(lambda b, x, y: b.op("Relu", x + y), (1, 8, 13, 13), (1, 8, 1, 1)),
+    "scalar": cone_of(lambda b, x: x * 2.0, ()),
+    "gelu": cone_of(lambda b, x: x * 0.5 * (b.op("Erf", x * 0.7071067811865475) + 1.0), (1, 100, 64)),
+    "mish": cone_of(lambda b, x: x * b.op("Tanh", b.op("Softplus", x)), (1, 100, 65)),
+    "softmax last": cone_of(softmax(3), (1, 4, 50, 77)),
+    "softmax channels": cone_of(softmax(1), (1, 100, 13, 13)),
+    "softmax tiny": cone_of(softmax(1), (1, 10, 3, 3)),
+    "layer norm": cone_of(normalised((2,)), (1, 300, 32)),
+    "layer norm tiny": cone_of(normalised((1,)), (3, 7)),
+    "instance norm": cone_of(normalised((2, 3)), (1, 8, 40, 40)),
+    "instance norm last": cone_of(normalised((1, 2)), (1, 40, 40, 32)),
+    "instance norm last wide": cone_of(normalised((1, 2)), (1, 40, 40, 128)),
+    "instance norm last odd": cone_of(normalised((1, 2)), (2, 40, 40, 24)),
+    "instance norm pad": cone_of(normalised((2, 3), (0, 0, 1, 1, 0, 0, 1, 1)), (1, 8, 40, 40)),
+    "instance norm pad last": cone_of(normalised((1, 2), (0, 1, 1, 0, 0, 1, 1, 0)), (1, 40, 40, 32)),
+    "max pool": cone_of(pool("MaxPool", 0), (1, 8, 20, 20)),
+    "max pool 5": cone_of(pool("MaxPool", 0, 5), (1, 8, 13, 13)),
+    "max pool stride": cone_of(pool("MaxPool", 0, 3, 2), (1, 8, 21, 20)),
+    "max pool last": cone_of(pool("MaxPool", 1), (1, 20, 20, 24)),
+    "average pool": cone_of(pool("AveragePool", 0), (1, 7, 20, 20)),
+    "average pool last": cone_of(pool("AveragePool", 1), (1, 20, 20, 24)),
+    "to channels last": cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 2, 3, 1))), (1, 65, 40, 40)),
+    "to channels first": cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 3, 1, 2))), (1, 40, 40, 65)),
+    "few channels": cone_of(lambda b, x: b.op("Transpose", x, perm=(0, 2, 3, 1)), (1, 3, 64, 64)),
+    "heads": cone_of(heads, (1, 100, 64)),
+    "depth to space": cone_of(depth_to_space, (1, 32, 5, 5)),
+    "reshape": cone_of(lambda b, x: b.op("Reshape", b.op("Relu", x), shape=(4, 6, 35)), (8, 3, 5, 7)),
+    "nearest": cone_of(nearest, (1, 8, 13, 13)),
+    "linear": cone_of(linear, (1, 8, 13, 13)),
+    "concat": cone_of(lambda b, x, y: b.op("Relu", b.op("Concat", x, y, axis=1)), (1, 8, 13, 13), (1, 5, 13, 13)),
+    "concat last": cone_of(lambda b, x, y: b.op("Relu", b.op("Concat", x, y, axis=2)), (1, 169, 24), (1, 169, 5)),
+    "slice": cone_of(sliced((0, 0, 1, 1), (1, 1, 2, 2), (1, 8, 6, 6)), (1, 8, 13, 13)),
+    "reverse": cone_of(sliced((0, 12), (1, -1), (5, 13)), (5, 13)),
+    "pad constant": cone_of(pad("constant"), (1, 8, 13, 13)),
+    "pad edge": cone_of(pad("edge"), (1, 8, 13, 13)),
+    "pad wrap": cone_of(pad("wrap"), (1, 8, 13, 13)),
+    "pad reflect": cone_of(pad("reflect"), (1, 8, 13, 13)),
+    "sum of all": cone_of(total((0, 1, 2, 3), 0, "ReduceSum"), (1, 8, 130, 130)),
+    "mean of image": cone_of(total((2, 3)), (1, 300, 16, 16)),
+    "mean of image last": cone_of(total((1, 2)), (1, 64, 64, 48)),
+    "product": cone_of(total((1,), 1, "ReduceProd"), (40, 9)),
+    "least": cone_of(total((0,), 0, "ReduceMin"), (40, 9)),
+    "arg max": cone_of(lambda b, x: b.op("ArgMax", x, axis=1, keepdims=0, select_last_index=0), (4, 50, 7)),
+    "integers": cone_of(lambda b, x: b.op("Cast", x * 3 + 1, to="float32"), (7, 9), dtype="int64"),
+    "where": cone_of(lambda b, x: b.op("Where", b.op("Less", x, 0.0), x, x * 2.0), (7, 33)),
+    "double": cone_of(lambda b, x: b.op("Exp", x), (7, 33), dtype="float64"),
+}  # fmt: skip
+
+
+def test_conformance(profiler: Profiler):
+    """One batch: compiling together is what keeps this quick."""
+    kernels = [BACKEND.build(cone, profiler.setting.threads)[0] for cone in CONES.values()]
+    results = profiler.measure(kernels)
+    wrong = {name: r for name, r in zip(CONES, results, strict=True) if not isinstance(r, Measurement)}
+    assert not wrong
+
+
+def random_cone(seed: int) -> Cone:
+    """A chain of random primitives of every kind, with side inputs and reuse."""
+    rng = random.Random(seed)
+    b = Builder()
+    x = b.input("x", "float32", tuple(rng.choice([1, 2, 3, 5, 8, 16, 17]) for _ in range(3)))
+    values = [x]
+    for _ in range(rng.randint(2, 9)):
+        v = rng.choice(values[-3:])
+        values.append(_step(b, v, values, rng))
+    return Cone.of(b.graph([("y", values[-1] + 0.5)]).primitives)
+
+
+def _step(b: Builder, v: Value, values: list[Value], rng: random.Random) -> Value:
+    axis = rng.randrange(3)
+    match rng.randrange(9):
+        case 0:
+            return b.op(rng.choice(["Exp", "Tanh", "Relu", "Sigmoid"]), b.op("Tanh", v))
+        case 1:
+            same = [w for w in values if w.shape == v.shape]
+            return v * rng.choice(same) + 0.25
+        case 2:
+            perm = tuple(rng.sample(range(3), 3))
+            return b.op("Transpose", v, perm=perm)
+        case 3:
+            return v - b.op(rng.choice(["ReduceMax", "ReduceMean"]), v, axes=(axis,), keepdims=1)
+        case 4:
+            other = b.op("Abs", v)
+            return b.op("Concat", v, other, axis=axis)
+        case 5:
+            pads = [0] * 6
+            pads[axis], pads[axis + 3] = rng.randint(0, 2), rng.randint(0, 2)
+            return b.op("Pad", v, pads=tuple(pads), mode=rng.choice(["constant", "edge"]), value=0.5)
+        case 6:
+            n = v.shape[axis]
+            lengths = tuple((n + 1) // 2 if a == axis else m for a, m in enumerate(v.shape))
+            return b.op("Slice", v, starts=(0, 0, 0), steps=tuple(2 if a == axis else 1 for a in range(3)), lengths=lengths)
+        case 7:
+            shape = v.shape
+            return b.op("Reshape", v, shape=(shape[1], shape[0], shape[2]))
+        case _:
+            picks = tuple(rng.randrange(v.shape[axis]) for _ in range(rng.randint(1, 6)))
+            return b.op("Gather", v, axis=axis, indices=picks)
+
+
+def test_random_cones(profiler: Profiler):
+    cones = [random_cone(seed) for seed in range(60)]
+    kernels = [BACKEND.build(c, profiler.setting.threads)[0] for c in cones]
+    for seed, result in enumerate(profiler.measure(kernels)):
+        assert isinstance(result, Measurement), f"seed {seed}: {result}\n{cones[seed]}"
+
+
+def test_refusals_say_why():
+    x, y = cone_of(lambda b, x, y: x @ y, (3, 4), (4, 5)), cone_of(lambda b, x: x + x, (0, 4))
+    assert BACKEND.declines(x) == Declined("t2: MatMul is compute-intensive")
+    declined = BACKEND.declines(y)
+    assert declined and "without elements" in declined.reason
+
+
+def test_a_reshape_is_a_view():
+    kernel = BACKEND.build(cone_of(lambda b, x: b.op("Reshape", x, shape=(20,)), (4, 5)), 2)[0]
+    assert kernel.alias and not kernel.source
+
+
+def test_the_source_reads_like_the_cone():
+    source = BACKEND.build(CONES["softmax last"], 1)[0].source
+    assert source.startswith("// t1 = reduce_max(x0, axes=(3,), keepdims=1)")
+    assert "part = KORCH_MAX(part, v0);" in source and "korch_expf(" in source
+    assert source.count("korch_expf(") == 1  # kept for the sum and the quotient
