@@ -1,7 +1,9 @@
-"""Locks between processes, held on files of the cache folder."""
+"""Locks between processes, held on files."""
 
 from __future__ import annotations
 
+import os
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,3 +40,9 @@ def _wait(descriptor: int, kind: int, patience: float) -> None:
             return
         except BlockingIOError:
             time.sleep(_PAUSE)
+
+
+def machine_lock() -> Path:
+    """What whoever times something on this machine holds, whichever cache it fills."""
+    user = os.getuid() if hasattr(os, "getuid") else "all"
+    return Path(tempfile.gettempdir()) / f"korch-machine-{user}.lock"

@@ -15,7 +15,7 @@ from korch.backends.toolchain import Toolchain, find_toolchain
 from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.profile.database import Database
-from korch.profile.locks import locked
+from korch.profile.locks import locked, machine_lock
 from korch.profile.process import WorkerProcess
 from korch.profile.results import Failed, Measurement, Result, Unloadable
 from korch.profile.setting import Setting, cost_key, digest, processor
@@ -52,7 +52,7 @@ class Profiler:
         self.measured = 0
         self._progress = progress or (lambda done, total: None)
         self._worker = WorkerProcess(self.timing, threads, timeout)
-        self._lock = database.folder / "machine.lock"
+        self._lock = machine_lock()
 
     def close(self) -> None:
         self._worker.close()
