@@ -46,7 +46,7 @@ def standing(state: State) -> str:
 
 def line(state: State) -> str:
     """One state as text."""
-    counts = f" {state.done} of {state.total} kernels" if state.total else ""
+    counts = f" {state.done} of {state.total} kernels" if state.total and state.phase == "measuring" else ""
     round_ = f"round {state.rounds}: " if state.rounds else ""
     return ", ".join(filter(None, (f"{round_}{state.phase}{counts}", standing(state))))
 
