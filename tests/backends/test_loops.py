@@ -134,6 +134,7 @@ CONES = {
     "arg max": cone_of(lambda b, x: b.op("ArgMax", x, axis=1, keepdims=0, select_last_index=0), (4, 50, 7)),
     "integers": cone_of(lambda b, x: b.op("Cast", x * 3 + 1, to="float32"), (7, 9), dtype="int64"),
     "where": cone_of(lambda b, x: b.op("Where", b.op("Less", x, 0.0), x, x * 2.0), (7, 33)),
+    "few rows": cone_of(lambda b, x: b.op("Exp", b.op("Transpose", x, perm=(1, 0, 2))), (3, 5, 4000)),
     "double": cone_of(lambda b, x: b.op("Exp", x), (7, 33), dtype="float64"),
 }  # fmt: skip
 

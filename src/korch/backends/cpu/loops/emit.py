@@ -195,9 +195,9 @@ class _Emitter:
         for i, v in enumerate(loops):
             last = i == len(loops) - 1
             if i == 0 and outer:
-                vector = " simd" if last and simd else ""
+                vector = " simd" if simd and outer == len(loops) else ""
                 self.text.add(f"#pragma omp for{vector} schedule(static) nowait collapse({outer})")
-            elif last and simd:
+            elif last and simd and outer < len(loops):
                 self.text.add("#pragma omp simd")
             self._for(v)
         self.text.add(*body)
