@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
 import subprocess
 import sys
@@ -21,30 +23,43 @@ small (float[1,4,8,8] x) => (float[1,4,8,8] y)
 
 
 @pytest.fixture(scope="session")
-def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this session, the same for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def cache_folder(shared: Path) -> Iterator[Path]:
     """Measurements of this session, out of the user's own."""
-    folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KORCH_CACHE_DIR", str(folder))
-        yield folder
+        patch.setenv("KORCH_CACHE_DIR", str(shared / "cache"))
+        yield shared / "cache"
 
 
 @pytest.fixture(scope="session")
-def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("model") / "small.onnx"
-    onnx.save(onnx.parser.parse_model(SMALL), path)
-    return path
+def optimising(shared: Path, cache_folder: Path) -> subprocess.CompletedProcess[str]:
+    """`korch optimize --json` as a user runs it, by the first worker that asks; leaves small.korch in `shared`."""
+    model, told = shared / "small.onnx", shared / "told.json"
+    command = [sys.executable, "-m", "korch.cli", "optimize", str(model), "-o", str(shared / "small.korch"),
+               "--threads", "2", "--time-budget", "5", "--json"]  # fmt: skip
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not told.exists():
+            onnx.save(onnx.parser.parse_model(SMALL), model)
+            done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "KORCH_DEBUG": ""})
+            told.write_text(json.dumps([done.returncode, done.stdout, done.stderr]))
+    return subprocess.CompletedProcess(command, *json.loads(told.read_text()))
 
 
 @pytest.fixture(scope="session")
-def optimising(small_model: Path, cache_folder: Path) -> subprocess.CompletedProcess[str]:
-    """`korch optimize --json` as a user runs it; leaves small.korch beside the model."""
-    command = [sys.executable, "-m", "korch.cli", "optimize", str(small_model), "-o",
-               str(small_model.with_suffix(".korch")), "--threads", "2", "--time-budget", "5", "--json"]  # fmt: skip
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "KORCH_DEBUG": ""})
+def small_model(shared: Path, optimising: subprocess.CompletedProcess[str]) -> Path:
+    return shared / "small.onnx"
 
 
 @pytest.fixture(scope="session")
-def small_archive(small_model: Path, optimising: subprocess.CompletedProcess[str]) -> Path:
+def small_archive(shared: Path, optimising: subprocess.CompletedProcess[str]) -> Path:
     assert optimising.returncode == 0, optimising.stderr
-    return small_model.with_suffix(".korch")
+    return shared / "small.korch"

@@ -32,7 +32,6 @@ def test_code_in_docs(page: Path):
     assert run_code(page)
 
 
-@pytest.mark.xdist_group("optimised")
 def test_code_in_the_readme(small_model: Path, small_archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "model.onnx").write_bytes(small_model.read_bytes())
     monkeypatch.chdir(tmp_path)

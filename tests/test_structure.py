@@ -107,6 +107,12 @@ def test_every_file_with_rules_is_found_by_scanning():
     assert {rule.fn.__module__.rpartition(".")[2] for rule in all_rules()} == written
 
 
+def test_the_module_does_not_hide_the_function():
+    from korch.optimize import optimized
+
+    assert callable(korch.optimize) and korch.optimize.__module__ == optimized.__module__ == "korch.optimize"
+
+
 def test_public_names_exist():
     for name in korch.__all__:
         assert getattr(korch, name).__doc__

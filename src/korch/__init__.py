@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from korch.errors import Error as Error
@@ -32,3 +34,14 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'korch' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+class _Package(ModuleType):
+    """Importing the module `korch.optimize` must not hide the function `korch.optimize`."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

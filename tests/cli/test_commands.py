@@ -16,8 +16,6 @@ import pytest
 import korch
 from korch.cli import main
 
-pytestmark = pytest.mark.xdist_group("optimised")  # one worker makes the program that all of these use
-
 
 @pytest.fixture
 def korch_json(capsys: pytest.CaptureFixture[str]):

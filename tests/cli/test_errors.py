@@ -19,8 +19,6 @@ import pytest
 import korch.executable
 from korch.cli import main
 
-pytestmark = pytest.mark.xdist_group("optimised")  # one worker makes the program that all of these use
-
 
 @pytest.fixture
 def complaint(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):

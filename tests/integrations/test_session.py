@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,6 @@ from korch.errors import InputError, ModelError
 from korch.integrations import archives
 
 OPTIONS = {"threads": 2, "time_budget": 5.0}
-
-pytestmark = pytest.mark.xdist_group("optimised")  # one worker makes the program that all of these use
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def test_the_second_session_is_found(session, small_model: Path, feeds, monkeypa
     def never(*_: object) -> None:
         raise AssertionError("optimised again")
 
-    monkeypatch.setattr("korch.optimize.optimized", never)
+    monkeypatch.setattr(sys.modules["korch.optimize"], "optimized", never)
     again = korch.InferenceSession(small_model, **OPTIONS)
     np.testing.assert_array_equal(again.run(None, feeds)[0], session.run(None, feeds)[0])
     with pytest.raises(AssertionError):
