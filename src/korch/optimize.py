@@ -103,6 +103,8 @@ def _tune_in_place(graph: Graph, ledger: Ledger, tuner: Tuner, options: Options)
         profile = executable.profile(feeds, runs=RUNS)
         tuner.place(tuned, profile.steps)
         if settled or tuner.late or tuner.placements >= MOST_PLACEMENTS:
+            if not tuner.late:
+                tuner.finish()
             executable.plan = _as_timed(executable.plan, ledger, tuned)
             return executable, tuned, profile.total
         executable.close()

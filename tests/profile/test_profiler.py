@@ -83,11 +83,11 @@ def test_inputs_suit_the_cone(profiler: Profiler) -> None:
 
 def test_what_is_settled_about_an_offer_is_kept_beside(profiler: Profiler) -> None:
     key = profiler.offer_key(relu().cone, "loops")
-    profiler.database.record_offer(key, Best("v", 3e-6))
+    profiler.database.record_offers({key: Best("v", 3e-6)})
     profiler.database.record_in_place(key, 4e-6)
     assert profiler.database.offers([key, "other"]) == {key: Best("v", 3e-6)}
     assert profiler.database.in_place([key]) == {key: 4e-6}
-    profiler.database.record_offer(key, Best("", inf))
+    profiler.database.record_offers({key: Best("", inf)})
     assert profiler.database.offers([key])[key].seconds == inf
 
 

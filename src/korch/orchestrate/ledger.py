@@ -4,12 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, isfinite, log2
 
 from korch.backends.contract import Backend, Declined, Kernel
 from korch.ir.cone import Cone
+from korch.ir.ops.table import Category
+from korch.ir.primitive import Primitive
 from korch.machine import Machine
 from korch.profile.results import Best, Measurement, Result
+
+HEAVY = frozenset({"Exp", "Log", "Erf", "Tanh", "Sigmoid", "Softplus", "Pow", "Sin", "Cos"})
+ENOUGH = 6
+"""Measurements of a kind of kernel after which its best efficiency is trusted."""
+MARGIN = 0.9
+
+
+@dataclass
+class Efficiency:
+    """How near to the roofline the kernels of one kind have come: what calibrates the bounds of the rest."""
+
+    count: int = 0
+    best: float = inf
+
+    def learn(self, seconds: float, bound: float) -> None:
+        if isfinite(seconds) and bound > 0:
+            self.count += 1
+            self.best = min(self.best, seconds / bound)
+
+    @property
+    def factor(self) -> float:
+        """By how much every kernel of the kind misses its roofline at least, a margin allowed."""
+        return max(1.0, MARGIN * self.best) if self.count >= ENOUGH else 1.0
 
 
 @dataclass
@@ -20,7 +45,8 @@ class Offer:
     """
 
     backend: Backend
-    bound: float
+    roofline: float
+    kind: Efficiency
     variant: str = ""
     alone: float | None = None
     error: float = 0.0
@@ -29,6 +55,11 @@ class Offer:
     @property
     def measured(self) -> bool:
         return self.alone is not None
+
+    @property
+    def bound(self) -> float:
+        """A lower bound in seconds: the roofline as nearly as kernels of this kind reach it."""
+        return self.roofline * self.kind.factor
 
     @property
     def seconds(self) -> float:
@@ -42,9 +73,16 @@ class Offer:
         """Seconds: measured, or at least this much."""
         return self.seconds if self.measured else self.bound
 
+    @property
+    def best(self) -> Best:
+        """What was measured."""
+        assert self.alone is not None
+        return Best(self.variant, self.alone, self.error)
+
     def settle(self, best: Best) -> None:
         """Enters the measurement."""
         self.variant, self.alone, self.error = best.variant, best.seconds, best.error
+        self.kind.learn(best.seconds, self.roofline)
 
     def kernel(self, cone: Cone, threads: int) -> Kernel:
         """The best variant's kernel for `cone`."""
@@ -101,30 +139,59 @@ def open_ledger(cones: Iterable[Cone], backends: Sequence[Backend], machine: Mac
     known: dict[str, Entry | None] = {}
     kept: list[Cone] = []
     entries: list[Entry] = []
-    declined: dict[str, int] = {}
+    office = _Office(tuple(backends), machine)
     for cone in cones:
         if cone.signature not in known:
-            known[cone.signature] = _entry(cone, backends, machine, declined)
+            known[cone.signature] = office.entry(cone)
         entry = known[cone.signature]
         if entry:
             kept.append(cone)
             entries.append(entry)
-    return Ledger(tuple(kept), tuple(entries), declined)
+    return Ledger(tuple(kept), tuple(entries), office.declined)
 
 
-def _entry(cone: Cone, backends: Sequence[Backend], machine: Machine, declined: dict[str, int]) -> Entry | None:
-    offers = [Offer(b, b.bound(cone, machine)) for b in backends if not b.fallback and _takes(b, cone, declined)]
-    if not offers:
-        offers = [Offer(b, b.bound(cone, machine)) for b in backends if b.fallback and _takes(b, cone, declined)]
-    return Entry(cone, offers) if offers else None
+@dataclass
+class _Office:
+    """Collects the offers for one cone after another."""
+
+    backends: tuple[Backend, ...]
+    machine: Machine
+    declined: dict[str, int] = field(default_factory=dict)
+    kinds: dict[tuple[object, ...], Efficiency] = field(default_factory=dict)
+
+    def entry(self, cone: Cone) -> Entry | None:
+        offers = [self._offer(b, cone) for b in self.backends if not b.fallback and self._takes(b, cone)]
+        if not offers:
+            offers = [self._offer(b, cone) for b in self.backends if b.fallback and self._takes(b, cone)]
+        return Entry(cone, offers) if offers else None
+
+    def _offer(self, backend: Backend, cone: Cone) -> Offer:
+        roofline = backend.bound(cone, self.machine)
+        return Offer(backend, roofline, self.kinds.setdefault(_kind(backend, cone, roofline), Efficiency()))
+
+    def _takes(self, backend: Backend, cone: Cone) -> bool:
+        answer = backend.declines(cone)
+        if isinstance(answer, Declined):
+            self.declined[backend.name] = self.declined.get(backend.name, 0) + 1
+            return False
+        return True
 
 
-def _takes(backend: Backend, cone: Cone, declined: dict[str, int]) -> bool:
-    answer = backend.declines(cone)
-    if isinstance(answer, Declined):
-        declined[backend.name] = declined.get(backend.name, 0) + 1
-        return False
-    return True
+def _kind(backend: Backend, cone: Cone, roofline: float) -> tuple[object, ...]:
+    """Kernels that may be expected to miss their rooflines alike: same backend, sort of work and order of size."""
+    size = round(log2(roofline) / 2) if roofline > 0 else None
+    return backend.name, frozenset(filter(None, map(_trait, cone.primitives))), size
+
+
+def _trait(p: Primitive) -> str:
+    """What of a primitive shapes the loops or the call; most elementwise ones do not."""
+    if p.op in ("Conv", "ConvTranspose"):
+        w = p.inputs[1]
+        depthwise = p.attr("group") > 1 and w.shape[1] == 1
+        return f"{p.op} {p.attr('channels_last')} {depthwise} {p.attr('strides')} {w.shape[2:]} {w.shape[0] < 16}"
+    if p.category is Category.ELEMENTWISE:
+        return "heavy" if p.op in HEAVY else ""
+    return f"{p.op} {p.attr('axes')}" if p.op.startswith("Reduce") else p.op
 
 
 def best_of(kernels: Sequence[Kernel], results: Sequence[Result]) -> Best:

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.orchestrate.ledger import Entry, Ledger, Offer
 from korch.profile.profiler import Profiler
-from korch.profile.results import Best
 
 
 @dataclass(frozen=True)
@@ -20,32 +20,54 @@ class Memory:
     context: str
 
     @staticmethod
-    def of(graph: Graph, profiler: Profiler) -> Memory:
-        return Memory(profiler, hashlib.sha256(str(graph).encode()).hexdigest()[:24])
+    def of(graph: Graph, ledger: Ledger, profiler: Profiler) -> Memory:
+        """The memory of `graph` with the backends as they are today."""
+        keys = sorted(
+            {
+                profiler.offer_key(Cone.of(graph.primitives[:1]), o.backend.name)
+                for e in ledger.distinct
+                for o in e.offers
+            }
+        )
+        return Memory(profiler, hashlib.sha256("\n".join([str(graph), *keys]).encode()).hexdigest()[:24])
 
     def recall(self, ledger: Ledger) -> None:
-        """Enters everything that is known; two queries for the whole ledger."""
+        """Enters all that a finished search has left; two queries for the whole ledger.
+
+        After a search that was broken off nothing is entered: it is gone through again as it went, so that it ends
+        where it would have ended; only its measurements are not repeated.
+        """
+        if not self.profiler.database.in_place([self._finished]):
+            return
         offers = [(e, o) for e in ledger.distinct for o in e.offers]
         keys = [self._key(e, o) for e, o in offers]
-        alone = self.profiler.database.offers(keys)
+        alone = self.profiler.database.offers([f"{self.context}-{k}" for k in keys])
         placed = self.profiler.database.in_place([self._placed(k) for k in keys])
         for (_, offer), key in zip(offers, keys, strict=True):
-            if key in alone:
-                offer.settle(alone[key])
+            best = alone.get(f"{self.context}-{key}")
+            if best:
+                offer.settle(best)
                 offer.in_place = placed.get(self._placed(key))
 
-    def settle(self, entry: Entry, offer: Offer, best: Best) -> None:
-        """Enters a measurement and keeps it."""
-        offer.settle(best)
-        self.profiler.database.record_offer(self._key(entry, offer), best)
+    def finish(self, ledger: Ledger) -> None:
+        """Keeps what the search has settled, for the next time."""
+        database = self.profiler.database
+        settled = {f"{self.context}-{self._key(e, o)}": o.best for e in ledger.distinct for o in e.offers if o.measured}
+        database.record_offers(settled)
+        database.record_in_place(self._finished, 0.0)
 
     def place(self, timed: Iterable[tuple[Entry, float]]) -> None:
         """Enters and keeps what kernels took in place; the first time counts, or noise would never settle."""
-        for entry, seconds in timed:
-            offer = entry.best
-            if offer.in_place is None:
-                offer.in_place = seconds
-                self.profiler.database.record_in_place(self._placed(self._key(entry, offer)), seconds)
+        fresh = [(e.best, self._placed(self._key(e, e.best)), s) for e, s in timed if e.best.in_place is None]
+        known = self.profiler.database.in_place([key for _, key, _ in fresh])
+        for offer, key, seconds in fresh:
+            offer.in_place = known.get(key, seconds)
+            if key not in known:
+                self.profiler.database.record_in_place(key, seconds)
+
+    @property
+    def _finished(self) -> str:
+        return f"{self.context}-finished"
 
     def _key(self, entry: Entry, offer: Offer) -> str:
         return self.profiler.offer_key(entry.cone, offer.backend.name)

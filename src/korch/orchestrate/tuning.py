@@ -66,7 +66,7 @@ class Tuner:
         self.graph = graph
         self.ledger = ledger
         self.profiler = profiler
-        self.memory = Memory.of(graph, profiler)
+        self.memory = Memory.of(graph, ledger, profiler)
         self.memory.recall(ledger)
         self.report = report
         self.deadline = deadline
@@ -96,6 +96,10 @@ class Tuner:
                 return self._tuned(solution, solution.bound)
             else:
                 gap = 0.0  # everything picked is measured: now prove it
+
+    def finish(self) -> None:
+        """Keeps what was learned, so that the next search for this model starts where this one ended."""
+        self.memory.finish(self.ledger)
 
     @property
     def late(self) -> bool:
@@ -164,9 +168,9 @@ class Tuner:
         flat = [k for e, o in todo for k in kernels[id(o)]]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
         results = iter(self.profiler.measure(flat))
-        for entry, offer in todo:
+        for _, offer in todo:
             own = kernels[id(offer)]
-            self.memory.settle(entry, offer, best_of(own, [next(results) for _ in own]))
+            offer.settle(best_of(own, [next(results) for _ in own]))
         self.measured += len(flat)
         self._tell(done=self.measured)
 

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf, isfinite
 from pathlib import Path
@@ -105,10 +105,15 @@ class Database:
         rows = self._many("SELECT key, variant, seconds, error FROM offers", keys)
         return {key: Best(variant, inf if seconds is None else seconds, error) for key, variant, seconds, error in rows}
 
-    def record_offer(self, key: str, best: Best) -> None:
-        seconds = best.seconds if isfinite(best.seconds) else None
-        self._write("INSERT OR REPLACE INTO offers VALUES (?, ?, ?, ?, ?)", key, best.variant, seconds, best.error,
-                    time.time())  # fmt: skip
+    def record_offers(self, offers: Mapping[str, Best]) -> None:
+        """All of them at once, or none."""
+        rows = [
+            (k, b.variant, b.seconds if isfinite(b.seconds) else None, b.error, time.time()) for k, b in offers.items()
+        ]
+        with _translated(self.file), self._guard:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("INSERT OR REPLACE INTO offers VALUES (?, ?, ?, ?, ?)", rows)
+            self._connection.execute("COMMIT")
 
     def in_place(self, keys: Sequence[str]) -> dict[str, float]:
         """Seconds that kernels took inside a whole program."""

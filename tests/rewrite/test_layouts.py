@@ -1,0 +1,113 @@
+"""Channels-last producers compute the same values, whichever of them a selection takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from korch.executable.feeds import random_feeds
+from korch.fission import fission
+from korch.fission.importer import read
+from korch.ir import Builder, Graph, Primitive, Tensor, Value
+from korch.ir.evaluate import evaluate_graph
+from korch.ir.graph import select
+from korch.rewrite.layouts import add_layouts
+from korch.rewrite.views import same_order, sources
+
+TINY = Path(__file__).parents[2] / "examples" / "tiny.onnx"
+WINDOW = {"strides": (1, 1), "pads": (1, 1, 1, 1), "dilations": (1, 1), "channels_last": 0}
+
+
+def in_last_layout(graph: Graph) -> Graph:
+    """The selection that works channels-last wherever it can."""
+    chosen: dict[Tensor, Primitive] = {}
+    for t, producers in graph.producers.items():
+        own = [p for p in producers if not graph.only_moves(p)]
+        through_twin = [p for p in own if any(i in graph.twins for i in p.inputs)]
+        moved = [p for p in producers if graph.only_moves(p) and _is_made(graph, p.inputs[0])]
+        chosen[t] = (own or list(producers))[-1] if t in graph.twins else (through_twin or moved or own)[0]
+    return replace(graph, primitives=select(graph, chosen), twins={})
+
+
+def _is_made(graph: Graph, twin: Tensor) -> bool:
+    return any(not graph.only_moves(q) for q in graph.producers.get(twin, ()))
+
+
+def assert_same_in_both_layouts(plain: Graph) -> Graph:
+    graph = add_layouts(plain)
+    last = in_last_layout(graph)
+    feeds = random_feeds(plain.inputs)
+    expected, got = evaluate_graph(plain, feeds), evaluate_graph(last, feeds)
+    for name, y in expected.items():
+        assert np.abs(got[name] - y).max() <= 1e-12 * np.abs(y).max()
+    assert any(p.output in graph.twins for p in last.primitives)
+    return graph
+
+
+def conv(b: Builder, x: Value, outputs: int) -> Value:
+    w = np.random.default_rng(0).standard_normal((outputs, x.shape[1], 3, 3)).astype(np.float32)
+    return b.op("Conv", x, b.constant(w), **WINDOW, group=1)
+
+
+def everything(b: Builder, x: Value) -> Value:
+    """Every primitive that commutes with the transposition, between two convolutions."""
+    y = conv(b, x, 6)
+    y = b.op("Relu", y + b.constant(np.arange(6, dtype=np.float32).reshape(6, 1, 1)))
+    y = y - b.op("ReduceMean", y, axes=(2, 3), keepdims=1)
+    y = b.op("Concat", y, b.op("MaxPool", y, **WINDOW, kernel_shape=(3, 3)), axis=1)
+    y = b.op("Slice", y, starts=(0, 1, 0, 2), steps=(1, 2, 1, 1), lengths=(1, 5, 8, 5))
+    y = b.op("Pad", y, pads=(0, 0, 1, 2, 0, 1, 0, 1), mode="reflect", value=0.0)
+    y = b.op("Gather", y, axis=3, indices=tuple(i // 2 for i in range(16)))
+    y = b.op("Interpolate", y, axis=2, taps=2, indices=(0, 1, 2, 3), weights=(0.5, 0.5, 0.25, 0.75))
+    return conv(b, y, 3)
+
+
+def graph_of(build, *shape: int) -> Graph:
+    b = Builder()
+    return b.graph([("y", build(b, b.input("x", "float32", shape)))])
+
+
+def test_every_primitive_between_convolutions_has_a_twin():
+    graph = assert_same_in_both_layouts(graph_of(everything, 1, 4, 8, 8))
+    assert set(graph.twins.values()) >= {p.output for p in graph.plain().primitives}
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_global_pooling_ends_in_either_layout(keepdims: int):
+    def build(b: Builder, x: Value) -> Value:
+        return b.op("ReduceMean", conv(b, x, 6), axes=(2, 3), keepdims=keepdims)
+
+    assert_same_in_both_layouts(graph_of(build, 1, 4, 8, 8))
+
+
+def test_tokens_are_a_view_of_channels_last():
+    def build(b: Builder, x: Value) -> Value:
+        tokens = b.op("Transpose", b.op("Reshape", conv(b, x, 6), shape=(1, 6, 64)), perm=(0, 2, 1))
+        back = b.op("Reshape", b.op("Transpose", tokens * 2.0, perm=(0, 2, 1)), shape=(1, 6, 8, 8))
+        return conv(b, back, 4)
+
+    graph = assert_same_in_both_layouts(graph_of(build, 1, 4, 8, 8))
+    views = [p for p in graph.primitives if p.op == "Reshape" and p.rule == "channels_last"]
+    assert len(views) == 2  # into the tokens, and out of them
+
+
+def test_a_graph_without_windows_stays_as_it_is():
+    plain = graph_of(lambda b, x: b.op("Relu", x), 1, 4, 8, 8)
+    assert add_layouts(plain).primitives == plain.primitives
+
+
+def test_the_committed_model():
+    assert_same_in_both_layouts(fission(read(TINY)))
+
+
+def test_same_order_knows_which_transposes_move_something():
+    b = Builder()
+    x = b.input("x", "float32", (2, 3, 4))
+    y = b.op("Reshape", b.op("Transpose", x, perm=(0, 2, 1)), shape=(2, 12))
+    graph = b.graph([("y", y)])
+    assert sources(graph, y.tensor)[-1] == x.tensor
+    assert same_order(graph, y.tensor, x.tensor, None, (0, 2, 1))
+    assert not same_order(graph, y.tensor, x.tensor, None, None)
