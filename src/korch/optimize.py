@@ -25,10 +25,10 @@ from korch.orchestrate.tuning import State, Tuned, Tuner
 from korch.profile.calibrate import machine
 from korch.profile.database import Database
 from korch.profile.profiler import Profiler
-from korch.rewrite.layouts import add_layouts
+from korch.rewrite import add_choices
 
-RUNS = 15
-"""Runs of a linked program over which its kernels are timed in place."""
+RUNS, BLOCKS = 7, 4
+"""Runs of a linked program over which its kernels are timed in place, and how often that is repeated."""
 MOST_PLACEMENTS = 12
 
 Source = str | Path | bytes | onnx.ModelProto
@@ -73,7 +73,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
     start = time.monotonic()
     report(State("reading"))
     plain = fission(read(model, options.shapes))
-    graph = add_layouts(plain)
+    graph = add_choices(plain)
     report(State("enumerating"))
     cones = enumerate_cones(graph)
     threads = options.thread_count
@@ -100,7 +100,7 @@ def _tune_in_place(graph: Graph, ledger: Ledger, tuner: Tuner, options: Options)
         executable = Executable.link(planned(graph, ledger, tuned, options))
         settled = tuner.placed(tuned)
         executable.run(feeds)
-        profile = executable.profile(feeds, runs=RUNS)
+        profile = executable.profile(feeds, RUNS, BLOCKS)
         tuner.place(tuned, profile.steps)
         if settled or tuner.late or tuner.placements >= MOST_PLACEMENTS:
             if not tuner.late:

@@ -173,7 +173,7 @@ def _relax(
     known = {row.terms for row in rows}
     for _ in range(10):
         program = Program(cost, matrix(rows), integer=False, basis=_basis(problem, rows, restart))
-        answer = run(program, max(deadline - monotonic(), 0.1))
+        answer = _first_solved(program, run, deadline)
         if answer.status is not Status.OPTIMAL or answer.duals is None or answer.x is None:
             log.warning("the relaxation was not solved: %s %s", answer.status.value, answer.detail)
             return out
@@ -187,6 +187,16 @@ def _relax(
         rows = rows + fresh
     log.debug("relaxation: %.3f us, %d rows", out.bound, len(out.rows))
     return out
+
+
+def _first_solved(program: Program, run: Run, deadline: float) -> Answer:
+    """From the old basis, afresh, or by interior points: a simplex that loses its way is rare, and costs the bound."""
+    answer = Answer(Status.FAILED)
+    for attempt in (program, replace(program, basis=None), replace(program, basis=None, method="ipm")):
+        answer = run(attempt, max(deadline - monotonic(), 0.1))
+        if answer.status is Status.OPTIMAL or monotonic() > deadline:
+            break
+    return answer
 
 
 def _basis(problem: Problem, rows: Sequence[Row], restart: Restart | None) -> Basis | None:

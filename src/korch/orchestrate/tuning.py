@@ -25,7 +25,7 @@ BATCH = 48
 """Offers measured between two solutions, at most."""
 
 
-ROUGH = 0.01
+ROUGH = 0.02
 """Relative gap at which a solution is good enough to say what to measure next."""
 SHARE, PROOF_SHARE = 0.25, 0.75
 

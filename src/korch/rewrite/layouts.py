@@ -18,12 +18,14 @@ from korch.ir.ops.reduce import first_to_last, last_to_first
 from korch.ir.ops.table import Array, Category
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
+from korch.rewrite.table import rewrite
 from korch.rewrite.views import same_order, sources
 
 TO_LAST, TO_FIRST = first_to_last(4), last_to_first(4)
 WINDOWS = ("Conv", "MaxPool", "AveragePool")
 
 
+@rewrite(stage=1)
 def add_layouts(graph: Graph) -> Graph:
     """`graph` with channels-last producers for every island of convolutions and pools."""
     island = _island(graph)

@@ -1,0 +1,52 @@
+"""Every rewrite there is: each file of this folder registers its own by decorator."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from korch.ir.graph import Graph
+
+Fn = Callable[[Graph], Graph]
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """Adds producers to a graph. `stage` orders rewrites: later ones see what earlier ones added."""
+
+    name: str
+    stage: int
+    fn: Fn
+
+    def __call__(self, graph: Graph) -> Graph:
+        return self.fn(graph)
+
+
+_TABLE: dict[str, Rewrite] = {}
+
+
+def rewrite(stage: int) -> Callable[[Fn], Rewrite]:
+    """Enters a function from graph to graph into the table."""
+
+    def enter(fn: Fn) -> Rewrite:
+        _TABLE[fn.__name__] = Rewrite(fn.__name__, stage, fn)
+        return _TABLE[fn.__name__]
+
+    return enter
+
+
+def all_rewrites() -> tuple[Rewrite, ...]:
+    """All rewrites in the order in which they apply."""
+    package = importlib.import_module(__package__ or "korch.rewrite")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+    return tuple(sorted(_TABLE.values(), key=lambda r: (r.stage, r.name)))
+
+
+def add_choices(graph: Graph) -> Graph:
+    """`graph` with every producer that the rewrites know."""
+    for step in all_rewrites():
+        graph = step(graph)
+    return graph

@@ -1,0 +1,44 @@
+"""Convolutions to few channels, computed several neighbours at a time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from korch.executable.feeds import random_feeds
+from korch.ir import Builder, Graph
+from korch.ir.evaluate import evaluate_graph
+from korch.ir.graph import select
+from korch.rewrite.layouts import add_layouts
+from korch.rewrite.strips import conv_in_strips
+
+
+def conv_graph(outputs: int, kernel: int, width: int, pads: tuple[int, ...], strides: tuple[int, int] = (1, 1)) -> Graph:
+    b = Builder()
+    x = b.input("x", "float32", (1, 4, 9, width))
+    w = np.random.default_rng(0).standard_normal((outputs, 4, 3, kernel)).astype(np.float32)
+    y = b.op("Conv", x, b.constant(w), strides=strides, pads=pads, dilations=(1, 1), group=1, channels_last=0)
+    return b.graph([("y", y)])
+
+
+@pytest.mark.parametrize("outputs", [1, 3, 6])
+@pytest.mark.parametrize(("width", "pads"), [(20, (0, 0, 0, 0)), (17, (1, 2, 0, 1)), (11, (1, 0, 1, 3))])
+def test_same_values(outputs: int, width: int, pads: tuple[int, ...]):
+    plain = conv_graph(outputs, 5, width, pads)
+    graph = conv_in_strips(add_layouts(plain))
+    chosen = {t: next((p for p in ps if p.rule == "conv_in_strips"), None) or next(
+        (p for p in ps if p.op != "Conv"), ps[0]) for t, ps in graph.producers.items()}  # fmt: skip
+    strips = replace(graph, primitives=select(graph, chosen), twins={})
+    assert any(p.op == "Conv" and p.output.shape[-1] > outputs for p in strips.primitives)
+    feeds = random_feeds(plain.inputs)
+    expected, got = evaluate_graph(plain, feeds)["y"], evaluate_graph(strips, feeds)["y"]
+    assert np.abs(got - expected).max() <= 1e-12 * np.abs(expected).max()
+
+
+def test_left_alone_where_it_would_not_pay():
+    for graph in (conv_graph(16, 5, 20, (0, 0, 0, 0)), conv_graph(12, 3, 20, (0, 0, 0, 0)),
+                  conv_graph(3, 5, 20, (0, 0, 0, 0), strides=(2, 2))):  # fmt: skip
+        twins = add_layouts(graph)
+        assert conv_in_strips(twins).primitives == twins.primitives
