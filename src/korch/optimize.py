@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import onnx
 
 from korch.backends.table import backends
 from korch.candidates import enumerate_cones
-from korch.executable import Executable, Plan
+from korch.executable import Executable
 from korch.executable.feeds import random_feeds
 from korch.executable.planned import planned
 from korch.fission import fission
@@ -29,7 +29,7 @@ from korch.rewrite import add_choices
 
 RUNS, BLOCKS = 7, 4
 """Runs of a linked program over which its kernels are timed in place, and how often that is repeated."""
-MOST_PLACEMENTS = 12
+MOST_PLACEMENTS = 4
 
 Source = str | Path | bytes | onnx.ModelProto
 Report = Callable[[State], None]
@@ -93,24 +93,18 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
 
 
 def _tune_in_place(graph: Graph, ledger: Ledger, tuner: Tuner, options: Options) -> tuple[Executable, Tuned, float]:
-    """Tunes, links, times every kernel where it stands, and tunes again with those costs until the plan stays."""
+    """Explores, times every kernel where it stands, explores again with those costs; proves the plan that stays."""
     feeds = random_feeds(graph.inputs)
-    while True:
-        tuned = tuner.tune()
-        executable = Executable.link(planned(graph, ledger, tuned, options))
-        settled = tuner.placed(tuned)
-        executable.run(feeds)
-        profile = executable.profile(feeds, RUNS, BLOCKS)
-        tuner.place(tuned, profile.steps)
-        if settled or tuner.late or tuner.placements >= MOST_PLACEMENTS:
-            if not tuner.late:
-                tuner.finish()
-            executable.plan = _as_timed(executable.plan, ledger, tuned)
-            return executable, tuned, profile.total
-        executable.close()
-
-
-def _as_timed(plan: Plan, ledger: Ledger, tuned: Tuned) -> Plan:
-    """The plan with its kernels' costs in place."""
-    steps = tuple(replace(s, cost=ledger.entry(i).best.seconds) for s, i in zip(plan.steps, tuned.chosen, strict=True))
-    return replace(plan, steps=steps, predicted_seconds=sum(s.cost for s in steps))
+    tuned = tuner.explore()
+    for _ in range(MOST_PLACEMENTS):
+        if tuner.placed(tuned) or tuner.late:
+            break
+        with Executable.link(planned(graph, ledger, tuned, options)) as trial:
+            tuner.place(tuned, trial.profile(feeds, RUNS, BLOCKS).steps)
+        tuned = tuner.explore()
+    if not tuner.late:
+        tuned = tuner.prove()
+        tuner.finish()
+    executable = Executable.link(planned(graph, ledger, tuned, options))
+    profile = executable.profile(feeds, RUNS, BLOCKS)
+    return executable, tuned, profile.total

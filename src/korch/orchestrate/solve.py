@@ -96,7 +96,12 @@ def solve(
         elif order is None:
             best = _branch_and_bound(pruned, cost, relaxed, best, solver.solve, deadline)
         else:
-            best = _search_frontier(order, best, max(gap, PROVED), deadline)
+            best = _beams(order, best, max(gap, PROVED), deadline)
+            if gap < PROVED < best.gap:
+                half = monotonic() + (deadline - monotonic()) / 2
+                best = _branch_and_bound(pruned, cost, relaxed, best, solver.solve, half)
+            if gap < PROVED < best.gap:
+                best = _search_frontier(order, best, deadline)
     plan = check(problem, (pruned.candidates[i].id for i in best.columns))
     return _solution(plan, best.bound / MICRO, begin, relaxed, pruned)
 
@@ -213,18 +218,23 @@ def _restart(problem: Problem, rows: Sequence[Row], basis: Basis | None) -> Rest
     return Restart(columns, {r.name: code for r, code in zip(rows, basis.rows.tolist()) if code != BASIC})
 
 
-def _search_frontier(order: Frontier, best: _Best, target: float, deadline: float) -> _Best:
-    """Beams for plans, then suffix bounds and searches of growing width for the proof."""
+def _beams(order: Frontier, best: _Best, target: float, deadline: float) -> _Best:
+    """Narrow searches that look for plans."""
     for width in BEAMS:
         best = _searched(order, best, width, None, deadline)
         if best.gap <= target or monotonic() > deadline:
-            return best
+            break
+    return best
+
+
+def _search_frontier(order: Frontier, best: _Best, deadline: float) -> _Best:
+    """Suffix bounds and searches of growing width, for the proof."""
     for width in DOLLS:
         ahead = suffix_bounds(order, gap=best.cost - order.base, width=width, deadline=deadline)
         best = _searched(order, best.proves(order.base + float(ahead[0])), PROOFS * width, ahead, deadline)
         log.debug("frontier, %d labels: %.3f us, gap %.4f%%", width, best.cost, 100 * best.gap)
-        if best.gap <= target or monotonic() > deadline:
-            return best
+        if best.gap <= PROVED or monotonic() > deadline:
+            break
     return best
 
 

@@ -75,14 +75,20 @@ class Tuner:
         self.solver_seconds = 0.0
         self.measured = 0
         self.rounds = 0
-        self.placements = 0
         self.state = State("solving")
         self._problem = _problem(graph, ledger)
         self._warm: Solution | None = None
 
-    def tune(self) -> Tuned:
-        """The cheapest plan for the costs as they can be known in time."""
-        gap = ROUGH
+    def explore(self) -> Tuned:
+        """A good plan of measured kernels, by rough solutions."""
+        return self._settle(ROUGH)
+
+    def prove(self) -> Tuned:
+        """The cheapest plan for the costs as they are known now, with its proof."""
+        return self._settle(0.0)
+
+    def _settle(self, gap: float) -> Tuned:
+        """Solves and measures until all that is picked is measured, or the time is up."""
         while True:
             solution = self._warm = self._solve(self._costed(bounds=True), self._warm, gap)
             self.rounds += 1
@@ -90,12 +96,9 @@ class Tuner:
             if todo and self.late and self._feasible():
                 best = self._solve(self._costed(bounds=False), None, ROUGH)
                 return self._tuned(best, min(solution.bound, best.cost))
-            if todo:
-                self._measure(todo)
-            elif gap == 0.0 or solution.gap == 0.0:
+            if not todo:
                 return self._tuned(solution, solution.bound)
-            else:
-                gap = 0.0  # everything picked is measured: now prove it
+            self._measure(todo)
 
     def finish(self) -> None:
         """Keeps what was learned, so that the next search for this model starts where this one ended."""
@@ -112,7 +115,6 @@ class Tuner:
 
     def place(self, tuned: Tuned, seconds: Sequence[float]) -> None:
         """Enters what the plan's kernels took in place, the mean where several are equal."""
-        self.placements += 1
         own: dict[int, list[float]] = {}
         for i, s in zip(tuned.chosen, seconds, strict=True):
             own.setdefault(id(self.ledger.entry(i)), []).append(s)

@@ -14,7 +14,7 @@ from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes, tensor_view
-from korch.profile.timing import COLD_WEIGHTS, Samples, timed
+from korch.profile.timing import COLD, COLD_WEIGHTS, Samples, timed
 
 _Pointers = ctypes.c_void_p
 
@@ -63,7 +63,8 @@ class Native:
         self._in = (ctypes.c_void_p * max(len(leaves), 1))(*map(_address, leaves))
         self._out, self._workspace = _address(out), _address(workspace)
         self._warm = [out, *(b for b, t in zip(leaves, cone.leaves, strict=True) if not t.const)]
-        self._cold = sum(t.nbytes for t in cone.leaves if t.const) >= COLD_WEIGHTS
+        moved = sum(t.nbytes for t in (*cone.leaves, cone.root))
+        self._cold = moved >= COLD or sum(t.nbytes for t in cone.leaves if t.const) >= COLD_WEIGHTS
         if not entry.run:
             raise BackendError("the compiled program has no such kernel")
         self._init([_address(b) if t.const else None for b, t in zip(leaves, cone.leaves, strict=True)])

@@ -25,6 +25,7 @@ CROWDED_RETRIES = 30
 PATIENCE = 0.2  # seconds to wait for a crowd to go
 SWITCHES, SWITCH_RATE = 1, 20  # forced context switches, and those a second, that a quiet machine has too
 COLD_SAMPLES = 9
+COLD = 512 << 10  # bytes moved from which on a kernel would keep the caches for itself if it ran again and again
 COLD_WEIGHTS = 256 << 10  # bytes of constants from which on they count as cold
 
 try:
