@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 
 import onnx
@@ -18,7 +17,7 @@ from korch.executable.planned import planned
 from korch.fission import fission
 from korch.fission.importer import read
 from korch.ir.graph import Graph
-from korch.options import Options
+from korch.options import PATIENCE, Options
 from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.solve_highs import Highs
 from korch.orchestrate.tuning import State, Tuned, Tuner
@@ -79,7 +78,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
     threads = options.thread_count
     with Database() as database, Profiler(threads, database) as profiler, Highs(threads) as highs:
         ledger = open_ledger(cones, backends(), machine(threads, database, profiler))
-        deadline = start + options.time_budget if options.time_budget else inf
+        deadline = start + (options.time_budget or PATIENCE)
         tuner = Tuner(graph, ledger, profiler, report, deadline, highs=highs)
         executable, tuned, actual = _tune_in_place(graph, ledger, tuner, options)
     plan = executable.plan

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 
 from korch.errors import Error
 
+PATIENCE = 420.0
+"""Seconds of tuning where the caller does not say."""
 NUMERICS = ("strict", "default", "fast")
 
 
 @dataclass(frozen=True)
 class Options:
-    """`threads`: of the executable. `time_budget`: seconds of tuning, None for as long as it takes.
+    """`threads`: of the executable. `time_budget`: seconds of tuning, after which the best
+    plan so far is taken with its honest gap; None for `PATIENCE`.
 
     `numerics`: how far the outputs may be from float64: `strict` 4 times onnxruntime's own error, `default` 1e-4
     and `fast` 1e-3 of the largest output magnitude. `shapes` fixes dynamic inputs by name.

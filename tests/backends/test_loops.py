@@ -182,7 +182,9 @@ def _step(b: Builder, v: Value, values: list[Value], rng: random.Random) -> Valu
         case 6:
             n = v.shape[axis]
             lengths = tuple((n + 1) // 2 if a == axis else m for a, m in enumerate(v.shape))
-            return b.op("Slice", v, starts=(0, 0, 0), steps=tuple(2 if a == axis else 1 for a in range(3)), lengths=lengths)
+            return b.op(
+                "Slice", v, starts=(0, 0, 0), steps=tuple(2 if a == axis else 1 for a in range(3)), lengths=lengths
+            )
         case 7:
             shape = v.shape
             return b.op("Reshape", v, shape=(shape[1], shape[0], shape[2]))

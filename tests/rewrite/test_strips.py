@@ -15,7 +15,9 @@ from korch.rewrite.layouts import add_layouts
 from korch.rewrite.strips import conv_in_strips
 
 
-def conv_graph(outputs: int, kernel: int, width: int, pads: tuple[int, ...], strides: tuple[int, int] = (1, 1)) -> Graph:
+def conv_graph(
+    outputs: int, kernel: int, width: int, pads: tuple[int, ...], strides: tuple[int, int] = (1, 1)
+) -> Graph:
     b = Builder()
     x = b.input("x", "float32", (1, 4, 9, width))
     w = np.random.default_rng(0).standard_normal((outputs, 4, 3, kernel)).astype(np.float32)

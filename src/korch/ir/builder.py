@@ -103,7 +103,11 @@ class Builder:
     def constant(self, value: Any, dtype: str | None = None, name: str | None = None) -> Value:
         """A constant; equal small ones are shared."""
         x = np.ascontiguousarray(np.asarray(value, dtype=dtype)).reshape(np.shape(value))
-        key = (x.dtype.name, x.shape, x.tobytes()) if x.size <= 4096 else (x.dtype.name, x.shape, bytes(str(id(value)), "ascii"))
+        key = (
+            (x.dtype.name, x.shape, x.tobytes())
+            if x.size <= 4096
+            else (x.dtype.name, x.shape, bytes(str(id(value)), "ascii"))
+        )
         if key in self._constant_of and x.size <= 4096:
             return Value(self, self._constant_of[key])
         literal = x.reshape(-1)[0].item() if x.size == 1 and x.dtype.kind in "fiub" else None

@@ -69,7 +69,9 @@ class Cone:
 
 def _leaf_text(t: Tensor, kind: Callable[[str, tuple[int, ...]], str]) -> str:
     if t.value is not None:
-        return f"{t.dtype}={t.value!r}" if t.rank == 0 or kind is _flat_type else f"{kind(t.dtype, t.shape)}={t.value!r}"
+        return (
+            f"{t.dtype}={t.value!r}" if t.rank == 0 or kind is _flat_type else f"{kind(t.dtype, t.shape)}={t.value!r}"
+        )
     return f"{'const ' if t.const else ''}{kind(t.dtype, t.shape)}"
 
 

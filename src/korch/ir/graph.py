@@ -57,8 +57,12 @@ class Graph:
     def add(self, primitives: Iterable[Primitive], constants: Mapping[str, Array] | None = None,
             twins: Mapping[Tensor, Tensor] | None = None) -> Graph:  # fmt: skip
         """This graph with more producers."""
-        return replace(self, primitives=(*self.primitives, *primitives),
-                       constants={**self.constants, **(constants or {})}, twins={**self.twins, **(twins or {})})  # fmt: skip
+        return replace(
+            self,
+            primitives=(*self.primitives, *primitives),
+            constants={**self.constants, **(constants or {})},
+            twins={**self.twins, **(twins or {})},
+        )
 
     def plain(self) -> Graph:
         """The choice-free selection: each tensor's first producer, unused primitives dropped."""
@@ -67,7 +71,9 @@ class Graph:
 
     def __str__(self) -> str:
         ends = ", ".join(f"{n}={t.name}" for n, t in zip(self.output_names, self.outputs, strict=True))
-        return "\n".join([f"# inputs: {', '.join(map(str, self.inputs))}", *map(str, self.primitives), f"return {ends}"])
+        return "\n".join(
+            [f"# inputs: {', '.join(map(str, self.inputs))}", *map(str, self.primitives), f"return {ends}"]
+        )
 
 
 def select(graph: Graph, chosen: Mapping[Tensor, Primitive]) -> tuple[Primitive, ...]:

@@ -76,5 +76,6 @@ def _short(value: Any) -> str:
 
 
 def _snake(name: str) -> str:
-    return "".join(f"_{c.lower()}" if c.isupper() and i and not name[i - 1].isupper() else c.lower()
-                   for i, c in enumerate(name))
+    return "".join(
+        f"_{c.lower()}" if c.isupper() and i and not name[i - 1].isupper() else c.lower() for i, c in enumerate(name)
+    )

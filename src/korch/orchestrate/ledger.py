@@ -14,9 +14,10 @@ from korch.machine import Machine
 from korch.profile.results import Best, Measurement, Result
 
 HEAVY = frozenset({"Exp", "Log", "Erf", "Tanh", "Sigmoid", "Softplus", "Pow", "Sin", "Cos"})
+MOVING = frozenset({"Transpose", "Gather", "Concat", "Pad", "Interpolate"})
 ENOUGH = 6
 """Measurements of a kind of kernel after which its best efficiency is trusted."""
-MARGIN = 0.9
+MARGIN = 0.95
 
 
 @dataclass
@@ -184,14 +185,16 @@ def _kind(backend: Backend, cone: Cone, roofline: float) -> tuple[object, ...]:
 
 
 def _trait(p: Primitive) -> str:
-    """What of a primitive shapes the loops or the call; most elementwise ones do not."""
+    """What of a primitive shapes the loops or the call: coarse, so that a few measurements tell of many kernels."""
     if p.op in ("Conv", "ConvTranspose"):
         w = p.inputs[1]
         depthwise = p.attr("group") > 1 and w.shape[1] == 1
-        return f"{p.op} {p.attr('channels_last')} {depthwise} {p.attr('strides')} {w.shape[2:]} {w.shape[0] < 16}"
+        return f"{p.op} {p.attr('channels_last')} {depthwise} {max(w.shape[2:], default=1) > 1} {w.shape[0] < 16}"
     if p.category is Category.ELEMENTWISE:
         return "heavy" if p.op in HEAVY else ""
-    return f"{p.op} {p.attr('axes')}" if p.op.startswith("Reduce") else p.op
+    if p.op.startswith("Reduce"):
+        return "along rows" if p.inputs[0].rank - 1 in p.attr("axes") else "across rows"
+    return "moves" if p.op in MOVING else "" if p.op in ("Reshape", "Slice", "Expand") else p.op
 
 
 def best_of(kernels: Sequence[Kernel], results: Sequence[Result]) -> Best:

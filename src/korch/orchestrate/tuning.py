@@ -94,7 +94,7 @@ class Tuner:
             self.rounds += 1
             todo = self._to_measure(solution)
             if todo and self.late and self._feasible():
-                best = self._solve(self._costed(bounds=False), None, ROUGH)
+                best = self._solve(self._costed(bounds=False), None, 0.0)
                 return self._tuned(best, min(solution.bound, best.cost))
             if not todo:
                 return self._tuned(solution, solution.bound)

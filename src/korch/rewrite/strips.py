@@ -56,7 +56,10 @@ def _in_strips(p: Primitive, graph: Graph) -> tuple[list[Primitive], dict[str, A
     strips = Tensor(f"{p.output.name}_strips", p.output.dtype, (n, height, groups, together * channels))
     rows = Tensor(f"{p.output.name}_rows", p.output.dtype, (n, height, groups * together, channels))
     whole = rows if rows.shape != p.output.shape else p.output
-    chain = [_like(p, "Conv", (x, weights), strips, attrs), _like(p, "Reshape", (strips,), whole, {"shape": whole.shape})]
+    chain = [
+        _like(p, "Conv", (x, weights), strips, attrs),
+        _like(p, "Reshape", (strips,), whole, {"shape": whole.shape}),
+    ]
     if whole != p.output:
         cut = {"starts": (0,) * 4, "steps": (1,) * 4, "lengths": p.output.shape}
         chain.append(_like(p, "Slice", (rows,), p.output, cut))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def broadcast_region(region: Region, shape: Shape) -> Region:
     """The part of an operand of `shape` that a broadcast result needs on `region`."""
-    tail = region[len(region) - len(shape):]
+    tail = region[len(region) - len(shape) :]
     return tuple(np.zeros(1, np.int64) if n == 1 else r for n, r in zip(shape, tail, strict=True))
 
 

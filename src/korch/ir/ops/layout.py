@@ -94,7 +94,7 @@ def _concat(p: Primitive, region: Region, pull: Pull) -> Array:
     for i, t in enumerate(p.inputs):
         inside = np.flatnonzero((wanted >= start) & (wanted < start + t.shape[axis]))
         if len(inside):
-            parts.append(pull(i, (*region[:axis], wanted[inside] - start, *region[axis + 1:])))
+            parts.append(pull(i, (*region[:axis], wanted[inside] - start, *region[axis + 1 :])))
             places.append(inside)
         start += t.shape[axis]
     if not parts:
@@ -169,7 +169,7 @@ def _gather(p: Primitive, region: Region, pull: Pull) -> Array:
     axis, indices = p.attr("axis"), np.asarray(p.attr("indices"), np.int64)
     wanted = indices[region[axis]]
     grid = np.unique(wanted)
-    x = pull(0, (*region[:axis], grid, *region[axis + 1:]))
+    x = pull(0, (*region[:axis], grid, *region[axis + 1 :]))
     return np.take(x, np.searchsorted(grid, wanted), axis)
 
 

@@ -27,7 +27,7 @@ def _matmul(p: Primitive, region: Region, pull: Pull) -> Array:
     batch, rows, columns, inner = region[:-2], region[-2], region[-1], np.arange(a.shape[-1])
 
     def part(t: Tensor) -> Region:
-        own = batch[len(batch) - (t.rank - 2):]
+        own = batch[len(batch) - (t.rank - 2) :]
         return tuple(np.zeros(1, np.int64) if n == 1 else r for n, r in zip(t.shape[:-2], own, strict=True))
 
     return np.matmul(pull(0, (*part(a), rows, inner)), pull(1, (*part(b), inner, columns)))
@@ -49,7 +49,7 @@ def _conv_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str,
 
 
 def _transposed_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
-    x, w = inputs
+    x, _w = inputs
     return x.dtype, tuple(attrs["output_shape"])
 
 
@@ -67,11 +67,14 @@ def _convolve(p: Primitive, region: Region, pull: Pull, transposed: bool) -> Arr
     channels = w.shape[0] if transposed else w.shape[1] * p.attr("group")
     weights = pull(1, whole(w.shape))
     groups = p.attr("group")
-    per_out = (w.shape[1] if transposed else w.shape[0] // groups)
+    per_out = w.shape[1] if transposed else w.shape[0] // groups
     used = np.unique(wanted // max(per_out, 1))
     per_in = channels // groups
     inputs = (used[:, None] * per_in + np.arange(per_in)).reshape(-1)
-    where: dict[int, Any] = {a: have[i] for i, a in enumerate(spatial)} | {0: region[0], (x.rank - 1 if last else 1): inputs}
+    where: dict[int, Any] = {a: have[i] for i, a in enumerate(spatial)} | {
+        0: region[0],
+        (x.rank - 1 if last else 1): inputs,
+    }
     part = pull(0, tuple(where[a] for a in range(x.rank)))
     part = part.transpose(last_to_first(x.rank)) if last else part
     y = _grouped(part, weights, axes, have, out, used, groups, transposed)
@@ -137,7 +140,7 @@ def _interpolate(p: Primitive, region: Region, pull: Pull) -> Array:
     indices = np.asarray(p.attr("indices"), np.int64).reshape(-1, taps)[region[axis]]
     weights = np.asarray(p.attr("weights")).reshape(-1, taps)[region[axis]]
     grid = np.unique(indices)
-    x = pull(0, (*region[:axis], grid, *region[axis + 1:]))
+    x = pull(0, (*region[:axis], grid, *region[axis + 1 :]))
     shape = [-1 if i == axis else 1 for i in range(x.ndim)]
     parts = [np.take(x, np.searchsorted(grid, indices[:, j]), axis) * weights[:, j].astype(x.dtype).reshape(shape)
              for j in range(taps)]  # fmt: skip

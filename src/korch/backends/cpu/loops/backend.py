@@ -20,6 +20,7 @@ MOST_WINDOW = 64
 LARGEST = 2**31 - 1
 VIEWS = frozenset({"Reshape"})
 
+
 @dataclass(frozen=True)
 class Loops:
     """Elementwise, broadcast, reduce and layout primitives in any chain."""

@@ -105,7 +105,7 @@ def spells(p: Primitive) -> bool:
     if any(t.dtype not in C_TYPES for t in (*p.inputs, p.output)):
         return False
     floating = p.inputs[0].dtype in ("float32", "float64")
-    if p.op in _LIBM and p.op != "Abs" or p.op in _SINGLE:
+    if (p.op in _LIBM and p.op != "Abs") or p.op in _SINGLE:
         return floating
     return True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import pairwise, product
 
 from korch.backends.cpu.loops.ctypes import C_TYPES, HEAVY
 from korch.backends.cpu.loops.index import Index, Lookup, Var
@@ -409,7 +409,10 @@ class _Reduction:
         self._declare_partial(s, name, chunks)
         self.text.add("#pragma omp for schedule(static)")
         self.text.open(f"for (int chunk = 0; chunk < {chunks}; ++chunk)")
-        bounds = (f"{first.lo} + chunk * {first.extent} / {chunks}", f"{first.lo} + (chunk + 1) * {first.extent} / {chunks}")
+        bounds = (
+            f"{first.lo} + chunk * {first.extent} / {chunks}",
+            f"{first.lo} + (chunk + 1) * {first.extent} / {chunks}",
+        )
         store = f"{name}[chunk * {s.stored} + {c_index(s.position(s.axes))}] = {{}};"
         if along or not s.loops:
             self._row(s, trace, values, along, parallel=False, store=store, chunk=bounds)
@@ -419,8 +422,9 @@ class _Reduction:
         self.text.add("#pragma omp single nowait" if s.root else "#pragma omp single")
         self.text.open(f"for (int o = 0; o < {s.stored}; ++o)")
         self.text.add(f"{ctype} acc = {name}[o];")
-        self.text.add(f"for (int chunk = 1; chunk < {chunks}; ++chunk) "
-                      + self._fold("acc", f"{name}[chunk * {s.stored} + o]"))
+        self.text.add(
+            f"for (int chunk = 1; chunk < {chunks}; ++chunk) " + self._fold("acc", f"{name}[chunk * {s.stored} + o]")
+        )
         self.text.add(f"{'out' if s.root else f'b{s.number}'}[o] = {self._end('acc', s)};")
         self.text.close()
 
@@ -469,7 +473,7 @@ def _width(s: Stage) -> int:
 
 def _spans(v: Var, breaks: set[int]) -> list[tuple[int, int]]:
     edges = [v.lo, *sorted(breaks), v.hi]
-    return list(zip(edges, edges[1:], strict=False))
+    return list(pairwise(edges))
 
 
 def _collapse(loops: tuple[Var, ...], threads: int) -> int:
@@ -554,4 +558,3 @@ def _table_names(text: str) -> list[str]:
     import re
 
     return re.findall(r"KERNEL_table_[0-9a-f]{10}", text)
-

@@ -282,7 +282,7 @@ class _Scope:
                 continue
             last = groups.get(a, a)
             done = last
-            part = tuple(shape[a:last + 1])
+            part = tuple(shape[a : last + 1])
             name = f"{stem}_{a}" + (f"m{last}" if last > a else "")
             e, new = self.axis(name, math.prod(part))
             result.update(zip(range(a, last + 1), unflat(e, part), strict=True))
@@ -301,7 +301,7 @@ def _own_axes(stage: Stage, scope: _Scope, fixed: Fixed) -> None:
     stage.base, stage.extent = base, tuple(fixed[a][1] if a in fixed else n for a, n in enumerate(shape))
     own, stage.loops = scope.axes(f"i{stage.number}", stage.extent, range(len(shape)))
     stage.axes = tuple(b + own[a] for a, b in enumerate(base))
-    stage.source, stage.reds = (_reduced(stage, scope) if stage.reduces else (stage.axes, ()))
+    stage.source, stage.reds = _reduced(stage, scope) if stage.reduces else (stage.axes, ())
 
 
 def _reduced(stage: Stage, scope: _Scope) -> tuple[Indices, tuple[Var, ...]]:

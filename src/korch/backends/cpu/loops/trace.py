@@ -6,6 +6,7 @@ good loops is recorded on the way: axes to split (reshapes), positions to break 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -34,16 +35,19 @@ class Requests:
 
     def split(self, e: Index, by: int) -> None:
         """Asks for the one variable inside `e` to be split, where that resolves a division by `by`."""
-        if e.affine and len(e.terms) == 1 and e.const == 0:
-            (atom, k), = e.terms
-            if isinstance(atom, Var) and atom.lo == 0 and by % k == 0 and 1 < by // k < atom.hi:
-                if atom.hi % (by // k) == 0:
-                    self.splits.setdefault(atom.name, by // k)
+        if not e.affine or len(e.terms) != 1 or e.const:
+            return
+        ((atom, k),) = e.terms
+        if not isinstance(atom, Var) or atom.lo or by % k:
+            return
+        part = by // k
+        if 1 < part < atom.hi and atom.hi % part == 0:
+            self.splits.setdefault(atom.name, part)
 
     def break_at(self, e: Index, bound: int) -> None:
         """Asks for the loop of the one variable inside `e` to be broken where e reaches `bound`."""
         if e.affine and len(e.terms) == 1:
-            (atom, k), = e.terms
+            ((atom, k),) = e.terms
             if isinstance(atom, Var) and k:
                 at = -((e.const - bound) // k) if k > 0 else (e.const - bound) // -k + 1
                 if atom.lo < at < atom.hi:
@@ -120,7 +124,7 @@ class Trace:
                 return self.value(x, broadcast(idx, x))
             case "Gather":
                 axis = p.attr("axis")
-                return self.value(x, (*idx[:axis], lookup(p.attr("indices"), idx[axis]), *idx[axis + 1:]))
+                return self.value(x, (*idx[:axis], lookup(p.attr("indices"), idx[axis]), *idx[axis + 1 :]))
             case "Concat":
                 return self._concat(p, idx)
             case "Pad":
@@ -150,7 +154,7 @@ class Trace:
             end = start + t.shape[axis]
             if start <= hi and lo < end and end > start:
                 own = self._inside(e - start, t.shape[axis])
-                v = self.value(t, (*idx[:axis], own, *idx[axis + 1:]))
+                v = self.value(t, (*idx[:axis], own, *idx[axis + 1 :]))
                 if result:
                     self.requests.break_at(e, start)
                     result = self.name(f"({c_index(e)}) < {start} ? {result} : {v}", p.output.dtype)
@@ -210,7 +214,7 @@ class Trace:
         total = ""
         for j in range(taps):
             at = Index.of(Lookup(p.attr("indices"), idx[axis], taps, j))
-            v = self.value(x, (*idx[:axis], at, *idx[axis + 1:]))
+            v = self.value(x, (*idx[:axis], at, *idx[axis + 1 :]))
             weight = f"{table_name(tuple(p.attr('weights')))}[{c_index(idx[axis] * taps + j)}]"
             total = self.name(f"{total} + {v} * {weight}" if total else f"{v} * {weight}", p.output.dtype)
         return total
@@ -218,7 +222,7 @@ class Trace:
 
 def broadcast(idx: Indices, t: Tensor) -> Indices:
     """The indices of an operand under numpy broadcasting."""
-    tail = idx[len(idx) - t.rank:]
+    tail = idx[len(idx) - t.rank :]
     return tuple(Index() if n == 1 else i for i, n in zip(tail, t.shape, strict=True))
 
 
@@ -227,7 +231,7 @@ def lookup(table: tuple[int, ...], e: Index) -> Index:
     if len(set(table)) == 1:
         return Index(table[0])
     step = table[1] - table[0]
-    if all(b - a == step for a, b in zip(table, table[1:], strict=False)):
+    if all(b - a == step for a, b in itertools.pairwise(table)):
         return e * step + table[0]
     times = table.count(table[0])
     if len(table) % times == 0 and table == tuple(table[0] + i // times for i in range(len(table))):

@@ -1,0 +1,87 @@
+"""Optimises, verifies and times the workloads, and writes the raw figures and the table.
+
+    python benchmarks/run.py [NAMES] --models DIR [--threads 2] [--rounds 10] [--peers-python PYTHON]
+
+Raw figures go to `benchmarks/results/NAME.json`; the table of RESULTS.md is made of all that lie there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
+WORKLOADS = ("candy", "yolov4", "yolox_nano", "segformer", "efficientvit")
+
+
+def korch(*arguments: str) -> Any:
+    """The JSON that a command of Korch prints; its errors go to the terminal. Exit 1 of `verify` is an answer."""
+    done = subprocess.run([sys.executable, "-m", "korch.cli", *arguments, "--json"], stdout=subprocess.PIPE, text=True)
+    if done.returncode > 1 or not done.stdout:
+        raise SystemExit(done.returncode)
+    return json.loads(done.stdout)
+
+
+def measure(model: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """All figures of one workload, in the order in which a user would ask for them."""
+    threads = ("--threads", str(options.threads))
+    with tempfile.TemporaryDirectory() as folder:
+        archive = str(Path(folder) / "model.korch")
+        tuned = korch("optimize", str(model), "-o", archive, *threads)
+        verified = korch("verify", archive, str(model))
+        peers = ("--torch-models", str(HERE / "models"), "--python", options.peers_python)
+        timed = korch("bench", str(model), "--korch", archive, *threads, "--rounds", str(options.rounds), *peers)
+    return {"model": model.stem, "optimize": tuned, "verify": verified, "bench": timed}
+
+
+def table() -> str:
+    """The figures of all workloads, as Markdown."""
+    head = ["workload", "korch", "onnxruntime", "OpenVINO", "torch.compile", "speedup", "predicted / actual", "gap",
+            "solver s", "tuning s", "kernels", "measured / distinct", "error / onnxruntime's"]  # fmt: skip
+    rows = [row(json.loads((RESULTS / f"{n}.json").read_text())) for n in WORKLOADS if (RESULTS / f"{n}.json").exists()]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows])
+
+
+def row(r: dict[str, Any]) -> list[str]:
+    runtimes, tuned = r["bench"]["runtimes"], r["optimize"]
+    shown = ("korch", "onnxruntime", "openvino", "torch")
+    times = [f"{runtimes[n]['median_ms']:.2f}" if n in runtimes else "–" for n in shown]
+    ratio = max((o["ratio"] for o in r["verify"]["outputs"] if o.get("ratio") is not None), default=float("nan"))
+    return [r["model"], *times, f"**{r['bench']['speedup_vs_best_peer']:.2f}**",
+            f"{tuned['predicted_ms']:.2f} / {tuned['actual_ms']:.2f}", f"{tuned['gap']:.2g}", f"{tuned['solver_s']:.0f}",
+            f"{tuned['tuning_s']:.0f}", str(tuned["kernels"]), f"{tuned['measured']} / {tuned['distinct']}",
+            f"{ratio:.2f}"]  # fmt: skip
+
+
+def write_table() -> None:
+    """Puts the table into RESULTS.md."""
+    page = HERE / "RESULTS.md"
+    before, rest = page.read_text().split(BEGIN)
+    page.write_text(f"{before}{BEGIN}\n{table()}\n{END}{rest.split(END)[1]}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=WORKLOADS)
+    parser.add_argument("--models", type=Path, required=True, help="where export.py wrote the ONNX files")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--peers-python", default=sys.executable, help="the interpreter that has the other runtimes")
+    options = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    for name in options.names:
+        result = measure(options.models / f"{name}.onnx", options)
+        (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
+        print(table(), file=sys.stderr)
+    write_table()
+
+
+if __name__ == "__main__":
+    main()
