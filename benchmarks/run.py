@@ -52,6 +52,7 @@ def table() -> str:
 def row(r: dict[str, Any]) -> list[str]:
     runtimes, tuned = r["bench"]["runtimes"], r["optimize"]
     shown = ("korch", "onnxruntime", "openvino", "torch")
+    shown = ("korch", "onnxruntime", "openvino", "torch")
     times = [f"{runtimes[n]['median_ms']:.2f}" if n in runtimes else "–" for n in shown]
     ratio = max((o["ratio"] for o in r["verify"]["outputs"] if o.get("ratio") is not None), default=float("nan"))
     return [r["model"], *times, f"**{r['bench']['speedup_vs_best_peer']:.2f}**",

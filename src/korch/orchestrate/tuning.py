@@ -17,7 +17,7 @@ from korch.ir.graph import Graph
 from korch.orchestrate.ledger import Entry, Ledger, Offer, best_of
 from korch.orchestrate.memory import Memory
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
-from korch.orchestrate.solve import solve
+from korch.orchestrate.solve import PROVED, solve
 from korch.orchestrate.solve_highs import Highs
 from korch.profile.profiler import Profiler
 
@@ -99,6 +99,8 @@ class Tuner:
             if not todo:
                 return self._tuned(solution, solution.bound)
             self._measure(todo)
+            known = sum(self.ledger.entry(i).best_measured for i in solution.chosen)
+            self._tell(incumbent=min(self.state.incumbent, known))
 
     def finish(self) -> None:
         """Keeps what was learned, so that the next search for this model starts where this one ended."""
@@ -122,7 +124,8 @@ class Tuner:
         self.memory.place((entries[key], sum(times) / len(times)) for key, times in own.items())
 
     def _tuned(self, solution: Solution, bound: float) -> Tuned:
-        gap = max(0.0, (solution.cost - bound) / solution.cost) if solution.cost > 0 else 0.0
+        gap = (solution.cost - bound) / solution.cost if solution.cost > 0 else 0.0
+        gap = gap if gap > PROVED else 0.0
         return Tuned(solution.chosen, solution.cost, bound, gap, self.rounds, self.measured, self.solver_seconds)
 
     def _solve(self, problem: Problem, warm: Solution | None, gap: float) -> Solution:

@@ -8,6 +8,9 @@ zeros too: kernel / (kernel + p - 1) of the products count, against channels / 1
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from korch.ir.graph import Graph
@@ -75,5 +78,5 @@ def _shifted(w: Array, together: int) -> Array:
     return wide.reshape(together * o, i, h, -1)
 
 
-def _like(p: Primitive, op: str, inputs: tuple[Tensor, ...], output: Tensor, attrs: dict[str, object]) -> Primitive:
-    return Primitive(op, inputs, output, freeze(attrs), REASSOCIATED, p.origin, "conv_in_strips")
+def _like(p: Primitive, op: str, inputs: tuple[Tensor, ...], output: Tensor, attrs: Mapping[str, Any]) -> Primitive:
+    return Primitive(op, inputs, output, freeze(dict(attrs)), REASSOCIATED, p.origin, "conv_in_strips")

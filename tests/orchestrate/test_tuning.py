@@ -1,0 +1,131 @@
+"""The solve-measure loop on a small attention block, with real kernels and a database of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+import pytest
+
+from korch.backends.table import backends
+from korch.candidates import enumerate_cones
+from korch.ir import Builder, Graph
+from korch.machine import Machine
+from korch.orchestrate.ledger import ENOUGH, Efficiency, Ledger, best_of, open_ledger
+from korch.orchestrate.tuning import State, Tuned, Tuner
+from korch.profile import Database, Failed, Measurement, Profiler
+from korch.profile.results import Best
+
+ROOFLINE = Machine(1, 1e11, ((1 << 40, 1e11),), 1e-8)
+
+
+class Stopped(Exception):
+    """Stands for a kill between two batches of measurements."""
+
+
+@pytest.fixture
+def profiler(tmp_path) -> Iterator[Profiler]:
+    with Profiler(1, Database(tmp_path)) as p:
+        yield p
+
+
+def attention() -> Graph:
+    b = Builder()
+    q, k, v = (b.input(n, "float32", (2, 32, 16)) for n in "qkv")
+    scores = (q @ b.op("Transpose", k, perm=(0, 2, 1))) * 0.25
+    e = b.op("Exp", scores - b.op("ReduceMax", scores, axes=(2,), keepdims=1))
+    y = (e / b.op("ReduceSum", e, axes=(2,), keepdims=1)) @ v
+    return b.graph([("y", y)])
+
+
+def ledger_of(graph: Graph) -> Ledger:
+    return open_ledger(enumerate_cones(graph), backends(), ROOFLINE)
+
+
+def tuned(profiler: Profiler, deadline: float = inf, finish: bool = False) -> tuple[Tuned, Tuner]:
+    graph = attention()
+    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline)
+    result = tuner.prove()
+    if finish:
+        tuner.finish()
+    return result, tuner
+
+
+def test_every_kernel_of_a_proved_plan_is_measured(profiler: Profiler):
+    plan, tuner = tuned(profiler)
+    assert plan.gap == 0.0 and plan.bound == pytest.approx(plan.cost)
+    chosen = [tuner.ledger.entry(i) for i in plan.chosen]
+    assert all(e.best.measured for e in chosen)
+    assert plan.cost == pytest.approx(sum(e.cost for e in chosen))
+
+
+def test_nothing_unmeasured_could_be_cheaper_than_its_bound(profiler: Profiler):
+    plan, tuner = tuned(profiler)
+    unmeasured = [o for e in tuner.ledger.distinct for o in e.offers if not o.measured]
+    assert unmeasured, "the loop is pointless if everything has to be measured"
+    assert tuner.measured < sum(len(e.offers) for e in tuner.ledger.distinct) * 3
+
+
+def test_a_finished_search_is_recalled_without_measuring(profiler: Profiler):
+    first, _ = tuned(profiler, finish=True)
+    again, tuner = tuned(profiler)
+    assert again.chosen == first.chosen and again.cost == first.cost and tuner.measured == 0
+
+
+def test_a_broken_search_ends_where_it_would_have_ended(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
+    whole = profiler.measure
+    calls = iter(range(100))
+
+    def broken(kernels):
+        if next(calls) == 2:
+            raise Stopped
+        return whole(kernels)
+
+    monkeypatch.setattr(profiler, "measure", broken)
+    with pytest.raises(Stopped):
+        tuned(profiler)
+    before = profiler.measured
+    monkeypatch.setattr(profiler, "measure", whole)
+    resumed, _ = tuned(profiler)
+    assert before > 0
+    repeated, tuner = tuned(profiler)
+    assert repeated.chosen == resumed.chosen and repeated.cost == resumed.cost
+
+
+def test_out_of_time_the_best_measured_plan_is_taken_with_its_gap(profiler: Profiler):
+    plan, tuner = tuned(profiler, deadline=0.0)
+    assert all(tuner.ledger.entry(i).best.measured for i in plan.chosen)
+    assert 0.0 <= plan.gap < 1.0 and plan.bound <= plan.cost
+
+
+def test_states_tell_what_is_done(profiler: Profiler):
+    graph, seen = attention(), list[State]()
+    Tuner(graph, ledger_of(graph), profiler, seen.append).explore()
+    assert {s.phase for s in seen} == {"solving", "measuring"}
+    assert seen[-1].done == seen[-1].total > 0 and seen[-1].bound > 0
+
+
+def test_equal_cones_share_an_entry():
+    b = Builder()
+    x, y = b.input("x", "float32", (4, 8)), b.input("y", "float32", (8, 4))
+    graph = b.graph([("a", b.op("Exp", x)), ("b", b.op("Exp", y))])
+    assert len(ledger_of(graph).distinct) == 1  # only the number of elements matters
+
+
+def test_efficiency_calibrates_bounds_only_after_enough_measurements():
+    kind = Efficiency()
+    for i in range(ENOUGH):
+        assert kind.factor == 1.0
+        kind.learn((2.0 + i) * 1e-6, 1e-6)
+    assert 1.5 < kind.factor <= 2.0
+    kind.learn(inf, 1e-6)
+    assert kind.count == ENOUGH
+
+
+def test_the_best_variant_counts_and_failures_cost_infinitely_much():
+    graph = attention()
+    kernels = next(k for e in ledger_of(graph).distinct for o in e.offers for k in [o.backend.build(e.cone, 1)])
+    assert best_of(kernels[:1], [Failed("wrong")]) == Best("", inf)
+    assert best_of(kernels[:1], [Measurement(2e-6)]).seconds == 2e-6
+
+
