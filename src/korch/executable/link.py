@@ -13,7 +13,7 @@ from korch.backends.program import compose_units
 from korch.backends.toolchain import find_toolchain
 from korch.errors import ArchiveError
 from korch.executable import weights
-from korch.executable.memory import ALIGNMENT, MemoryPlan, Place, Room, plan_memory
+from korch.executable.memory import ALIGNMENT, INPUT_ALIGNMENT, MemoryPlan, Place, Room, plan_memory
 from korch.executable.plan import Plan, Step, check
 from korch.ir.tensor import Tensor
 
@@ -97,6 +97,7 @@ def _tables(
     return "\n".join((
         f"enum {{ {', '.join(f'{k} = {v}' for k, v in sizes.items())} }};",
         f"#define KORCH_BUFFER_ALIGNMENT {ALIGNMENT}",
+        f"#define KORCH_INPUT_ALIGNMENT {INPUT_ALIGNMENT}",
         f"#define KORCH_ARENA_BYTES UINT64_C({memory.arena_bytes})",
         f"#define KORCH_WEIGHTS_BYTES UINT64_C({layout.size})",
         f"#define KORCH_WEIGHTS_CHECKSUM UINT64_C({digest})",

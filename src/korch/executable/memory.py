@@ -18,6 +18,8 @@ from korch.executable.plan import Plan
 from korch.ir.tensor import Tensor
 
 ALIGNMENT = 64
+INPUT_ALIGNMENT = 16
+"""Of the caller's inputs, which are only read: what numpy gives. Others are copied first."""
 
 
 class Room(IntEnum):

@@ -192,7 +192,7 @@ static int korch_bind(korch_model *m, const void *const *inputs, void *const *ou
         char *aligned = korch_next_stage(&stage, korch_inputs[i].bytes);
         if (korch_inputs[i].bytes && !inputs[i])
             return korch_say(m->error, sizeof m->error, "input %s is NULL", korch_inputs[i].name), 1;
-        int usable = inputs[i] && (uintptr_t)inputs[i] % KORCH_BUFFER_ALIGNMENT == 0;
+        int usable = inputs[i] && (uintptr_t)inputs[i] % KORCH_INPUT_ALIGNMENT == 0;
         if (!usable) korch_move(aligned, inputs[i], korch_inputs[i].bytes);
         m->inputs[i] = usable ? inputs[i] : aligned;
     }

@@ -1,0 +1,77 @@
+"""`korch optimize` killed at random moments and resumed, and several at once on one cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx.parser
+import pytest
+
+from korch.profile import Database
+
+from ..conftest import SMALL
+
+KILLS = 20
+
+
+def command(model: Path, output: Path) -> list[str]:
+    return [sys.executable, "-m", "korch.cli", "optimize", str(model), "-o", str(output), "--threads", "1", "--json"]
+
+
+def environment(cache: Path) -> dict[str, str]:
+    return {**os.environ, "KORCH_CACHE_DIR": str(cache)}
+
+
+def steps_of(archive: Path) -> list[Any]:
+    """What the plan runs: root, backend and variant of every kernel, in order."""
+    done = subprocess.run([sys.executable, "-m", "korch.cli", "explain", str(archive), "--json"], capture_output=True)
+    return [(k["root"], k["backend"], k.get("variant")) for k in json.loads(done.stdout)["kernels"]]
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_it_resumes_to_the_same_plan(tmp_path: Path):
+    model, archive, cache = tmp_path / "small.onnx", tmp_path / "small.korch", tmp_path / "cache"
+    onnx.save(onnx.parser.parse_model(SMALL), model)
+    rng = random.Random(0)
+    measured: list[int] = []
+    for _ in range(KILLS):
+        process = subprocess.Popen(command(model, archive), env=environment(cache), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+        time.sleep(rng.uniform(0.3, 8.0))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert not archive.exists() or archive.stat().st_size > 0
+        with Database(cache) as database:
+            measured.append(database.counts()["costs"])
+    assert measured == sorted(measured), "nothing measured is lost"
+    plans = []
+    for number in range(2):
+        again = tmp_path / f"{number}.korch"
+        subprocess.run(command(model, again), env=environment(cache), check=True, stdout=subprocess.DEVNULL)
+        plans.append(steps_of(again))
+    assert plans[0] == plans[1]
+
+
+@pytest.mark.slow
+def test_four_at_once_lose_nothing(tmp_path: Path):
+    model, cache = tmp_path / "small.onnx", tmp_path / "cache"
+    onnx.save(onnx.parser.parse_model(SMALL), model)
+    outputs = [tmp_path / f"{i}.korch" for i in range(4)]
+    running = [subprocess.Popen(command(model, o), env=environment(cache), stdout=subprocess.PIPE) for o in outputs]
+    assert [p.wait() for p in running] == [0, 0, 0, 0]
+    told = [json.loads(p.stdout.read()) for p in running if p.stdout]
+    with Database(cache) as database:
+        assert database.counts()["costs"] >= max(t["measured"] for t in told) - 1
+    again = tmp_path / "again.korch"
+    start = time.monotonic()
+    subprocess.run(command(model, again), env=environment(cache), check=True, stdout=subprocess.DEVNULL)
+    assert time.monotonic() - start < 20 and again.exists()
