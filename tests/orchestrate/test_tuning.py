@@ -60,7 +60,7 @@ def test_every_kernel_of_a_proved_plan_is_measured(profiler: Profiler):
 
 
 def test_nothing_unmeasured_could_be_cheaper_than_its_bound(profiler: Profiler):
-    plan, tuner = tuned(profiler)
+    _, tuner = tuned(profiler)
     unmeasured = [o for e in tuner.ledger.distinct for o in e.offers if not o.measured]
     assert unmeasured, "the loop is pointless if everything has to be measured"
     assert tuner.measured < sum(len(e.offers) for e in tuner.ledger.distinct) * 3
@@ -88,7 +88,7 @@ def test_a_broken_search_ends_where_it_would_have_ended(profiler: Profiler, monk
     monkeypatch.setattr(profiler, "measure", whole)
     resumed, _ = tuned(profiler)
     assert before > 0
-    repeated, tuner = tuned(profiler)
+    repeated, _ = tuned(profiler)
     assert repeated.chosen == resumed.chosen and repeated.cost == resumed.cost
 
 

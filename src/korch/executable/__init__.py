@@ -8,4 +8,5 @@ from korch.executable.plan import Plan as Plan
 from korch.executable.plan import RunnerUp as RunnerUp
 from korch.executable.plan import Step as Step
 from korch.executable.runtime import Executable as Executable
+from korch.executable.runtime import Profile as Profile
 from korch.executable.runtime import load as load

@@ -31,14 +31,14 @@ class Memory:
         )
         return Memory(profiler, hashlib.sha256("\n".join([str(graph), *keys]).encode()).hexdigest()[:24])
 
-    def recall(self, ledger: Ledger) -> None:
-        """Enters all that a finished search has left; two queries for the whole ledger.
+    def recall(self, ledger: Ledger) -> bool:
+        """Enters all that a finished search has left, if there was one; two queries for the whole ledger.
 
         After a search that was broken off nothing is entered: it is gone through again as it went, so that it ends
         where it would have ended; only its measurements are not repeated.
         """
         if not self.profiler.database.in_place([self._finished]):
-            return
+            return False
         offers = [(e, o) for e in ledger.distinct for o in e.offers]
         keys = [self._key(e, o) for e, o in offers]
         alone = self.profiler.database.offers([f"{self.context}-{k}" for k in keys])
@@ -48,6 +48,7 @@ class Memory:
             if best:
                 offer.settle(best)
                 offer.in_place = placed.get(self._placed(key))
+        return True
 
     def finish(self, ledger: Ledger) -> None:
         """Keeps what the search has settled, for the next time."""

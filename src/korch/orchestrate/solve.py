@@ -195,11 +195,16 @@ def _relax(
 
 
 def _first_solved(program: Program, run: Run, deadline: float) -> Answer:
-    """From the old basis, afresh, or by interior points: a simplex that loses its way is rare, and costs the bound."""
+    """From the old basis, afresh, or by interior points; each try has half of what is left, the last all of it.
+
+    From an old basis the simplex sometimes loses its way, and would take all the time there is.
+    """
+    tries = [(program, 0.25)] if program.basis is not None else []
+    tries += [(replace(program, basis=None), 0.5), (replace(program, basis=None, method="ipm"), 1.0)]
     answer = Answer(Status.FAILED)
-    for attempt in (program, replace(program, basis=None), replace(program, basis=None, method="ipm")):
-        answer = run(attempt, max(deadline - monotonic(), 0.1))
-        if answer.status is Status.OPTIMAL or monotonic() > deadline:
+    for attempt, share in tries:
+        answer = run(attempt, max(share * (deadline - monotonic()), 0.5))
+        if answer.status is Status.OPTIMAL:
             break
     return answer
 

@@ -28,6 +28,8 @@ BATCH = 48
 ROUGH = 0.02
 """Relative gap at which a solution is good enough to say what to measure next."""
 SHARE, PROOF_SHARE = 0.25, 0.75
+LEAST = 4.0
+"""Seconds that any solution may take: without a relaxation it would be blind."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Tuner:
         self.ledger = ledger
         self.profiler = profiler
         self.memory = Memory.of(graph, ledger, profiler)
-        self.memory.recall(ledger)
+        self.recalled = self.memory.recall(ledger)
         self.report = report
         self.deadline = deadline
         self.solver_left = solver_limit
@@ -102,6 +104,12 @@ class Tuner:
             known = sum(self.ledger.entry(i).best_measured for i in solution.chosen)
             self._tell(incumbent=min(self.state.incumbent, known))
 
+    def rest(self) -> None:
+        """Ends the processes that solve and measure; they start again when they are asked."""
+        self.profiler.close()
+        if self.highs:
+            self.highs.close()
+
     def finish(self) -> None:
         """Keeps what was learned, so that the next search for this model starts where this one ended."""
         self.memory.finish(self.ledger)
@@ -131,7 +139,7 @@ class Tuner:
     def _solve(self, problem: Problem, warm: Solution | None, gap: float) -> Solution:
         """Each call has a share of what the solver may still use, the proof the largest."""
         self._tell(phase="solving" if gap else "proving")
-        limit = max(2.0, self.solver_left * (SHARE if gap else PROOF_SHARE))
+        limit = max(LEAST, self.solver_left * (SHARE if gap else PROOF_SHARE))
         solution = solve(problem, time_limit=limit, warm=warm, gap=gap, highs=self.highs)
         self.solver_left -= solution.seconds
         self.solver_seconds += solution.seconds

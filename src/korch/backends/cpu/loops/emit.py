@@ -339,7 +339,7 @@ class _Reduction:
     def _columns(self, s: Stage, trace: Trace, values: list[str], parallel: bool,
                  store: str | None = None, chunk: tuple[str, str] | None = None) -> None:  # fmt: skip
         """Folds across memory: a strip of accumulators along the contiguous axis."""
-        ctype, along = C_TYPES[s.tensor.dtype], s.loops[len(s.loops) - 1]
+        ctype, along = C_TYPES[s.tensor.dtype], s.loops[-1]
         strip = min(STRIP, along.extent)
         single = strip == along.extent
         self._open_outer(s.loops[:-1], parallel, strips=None if single else along)
@@ -348,8 +348,8 @@ class _Reduction:
         blocked = len(s.reds) > 1 and self._omp in ("+", "*") and all(v.extent >= 8 for v in s.reds[-2:])
         self.text.add(f"{ctype} acc[{strip}] __attribute__((aligned(64)));")
         self._sweep(along, lo, hi, [f"{acc} = {self._start};"])
-        for v in s.reds[:-1]:
-            self._red_loop(s, v, chunk=chunk if v == s.reds[0] else None)
+        for i, v in enumerate(s.reds[:-1]):
+            self._red_loop(s, v, chunk=chunk if i == 0 else None)
         if blocked:
             self.text.add(f"{ctype} part[{strip}] __attribute__((aligned(64)));")
             self._sweep(along, lo, hi, [f"{part} = {self._start};"])
