@@ -95,23 +95,26 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
 
 
 def _tune_in_place(graph: Graph, ledger: Ledger, tuner: Tuner, options: Options) -> tuple[Executable, Tuned, float]:
-    """Explores, times every kernel where it stands, explores again with those costs; proves the plan that stays.
-
-    Where an earlier search is recalled, its costs are known and only the proof is left.
-    """
+    """The linked plan of an earlier search or of one made now, and the seconds of a run."""
     feeds = random_feeds(graph.inputs)
-    tuned = None if tuner.recalled else tuner.explore()
+    tuned = tuner.recalled or _searched(graph, ledger, tuner, options, feeds)
+    executable = Executable.link(planned(graph, ledger, tuned, options))
+    return executable, tuned, _in_place(executable, feeds, tuner, tuned.cost).total
+
+
+def _searched(graph: Graph, ledger: Ledger, tuner: Tuner, options: Options, feeds: Mapping[str, Array]) -> Tuned:
+    """Explores, times every kernel where it stands, explores again with those costs; proves the plan that stays."""
+    tuned = tuner.explore()
     for _ in range(MOST_PLACEMENTS):
-        if tuned is None or tuner.placed(tuned) or tuner.late:
+        if tuner.placed(tuned) or tuner.late:
             break
         with Executable.link(planned(graph, ledger, tuned, options)) as trial:
             tuner.place(tuned, _in_place(trial, feeds, tuner, tuned.cost).steps)
         tuned = tuner.explore()
-    if tuned is None or not tuner.late:
+    if not tuner.late:
         tuned = tuner.prove()
-        tuner.finish()
-    executable = Executable.link(planned(graph, ledger, tuned, options))
-    return executable, tuned, _in_place(executable, feeds, tuner, tuned.cost).total
+    tuner.finish(tuned)
+    return tuned
 
 
 def _in_place(executable: Executable, feeds: Mapping[str, Array], tuner: Tuner, promised: float) -> Profile:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from math import inf
 
 import pytest
@@ -47,7 +49,7 @@ def tuned(profiler: Profiler, deadline: float = inf, finish: bool = False) -> tu
     tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline)
     result = tuner.prove()
     if finish:
-        tuner.finish()
+        tuner.finish(result)
     return result, tuner
 
 
@@ -66,10 +68,21 @@ def test_nothing_unmeasured_could_be_cheaper_than_its_bound(profiler: Profiler):
     assert tuner.measured < sum(len(e.offers) for e in tuner.ledger.distinct) * 3
 
 
-def test_a_finished_search_is_recalled_without_measuring(profiler: Profiler):
+def test_a_finished_search_is_recalled(profiler: Profiler):
     first, _ = tuned(profiler, finish=True)
-    again, tuner = tuned(profiler)
-    assert again.chosen == first.chosen and again.cost == first.cost and tuner.measured == 0
+    graph = attention()
+    again = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
+    assert again.recalled == first
+    assert all(again.ledger.entry(i).best.measured for i in first.chosen)
+
+
+def test_a_hasty_search_does_not_stand_for_a_patient_one(profiler: Profiler):
+    graph = attention()
+    hasty = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline=time.monotonic() + 0.01)
+    plan = hasty.explore()
+    hasty.finish(replace(plan, gap=0.5))
+    patient = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline=time.monotonic() + 100)
+    assert patient.recalled is None
 
 
 def test_a_broken_search_ends_where_it_would_have_ended(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
@@ -127,5 +140,3 @@ def test_the_best_variant_counts_and_failures_cost_infinitely_much():
     kernels = next(k for e in ledger_of(graph).distinct for o in e.offers for k in [o.backend.build(e.cone, 1)])
     assert best_of(kernels[:1], [Failed("wrong")]) == Best("", inf)
     assert best_of(kernels[:1], [Measurement(2e-6)]).seconds == 2e-6
-
-

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
@@ -31,14 +33,16 @@ class Memory:
         )
         return Memory(profiler, hashlib.sha256("\n".join([str(graph), *keys]).encode()).hexdigest()[:24])
 
-    def recall(self, ledger: Ledger) -> bool:
-        """Enters all that a finished search has left, if there was one; two queries for the whole ledger.
+    def recall(self, ledger: Ledger, budget: float) -> dict[str, Any] | None:
+        """What a search with at least this time budget, or one that came to its end, has left; its costs are entered.
 
-        After a search that was broken off nothing is entered: it is gone through again as it went, so that it ends
+        After a search that was broken off there is nothing: it is gone through again as it went, so that it ends
         where it would have ended; only its measurements are not repeated.
         """
-        if not self.profiler.database.in_place([self._finished]):
-            return False
+        text = self.profiler.database.machine(self._finished)
+        left: dict[str, Any] = json.loads(text) if text else {}
+        if not left or (left["budget"] < 0.9 * budget and left["gap"] > 0.0):
+            return None
         offers = [(e, o) for e in ledger.distinct for o in e.offers]
         keys = [self._key(e, o) for e, o in offers]
         alone = self.profiler.database.offers([f"{self.context}-{k}" for k in keys])
@@ -48,14 +52,14 @@ class Memory:
             if best:
                 offer.settle(best)
                 offer.in_place = placed.get(self._placed(key))
-        return True
+        return left
 
-    def finish(self, ledger: Ledger) -> None:
-        """Keeps what the search has settled, for the next time."""
+    def finish(self, ledger: Ledger, left: Mapping[str, Any]) -> None:
+        """Keeps what the search has settled and what it `left`, for the next time."""
         database = self.profiler.database
         settled = {f"{self.context}-{self._key(e, o)}": o.best for e in ledger.distinct for o in e.offers if o.measured}
         database.record_offers(settled)
-        database.record_in_place(self._finished, 0.0)
+        database.record_machine(self._finished, json.dumps(left))
 
     def place(self, timed: Iterable[tuple[Entry, float]]) -> None:
         """Enters and keeps what kernels took in place; the first time counts, or noise would never settle."""

@@ -8,9 +8,10 @@ among all candidates, because no other candidate can be cheaper than its bound.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from math import inf, isfinite
+from typing import Any
 
 from korch.errors import SolverError
 from korch.ir.graph import Graph
@@ -28,6 +29,7 @@ BATCH = 48
 ROUGH = 0.02
 """Relative gap at which a solution is good enough to say what to measure next."""
 SHARE, PROOF_SHARE = 0.25, 0.75
+FOREVER = 1e9
 LEAST = 4.0
 """Seconds that any solution may take: without a relaxation it would be blind."""
 
@@ -69,7 +71,8 @@ class Tuner:
         self.ledger = ledger
         self.profiler = profiler
         self.memory = Memory.of(graph, ledger, profiler)
-        self.recalled = self.memory.recall(ledger)
+        self.budget = max(0.0, min(deadline - time.monotonic(), FOREVER))
+        self.recalled = _recalled(self.memory.recall(ledger, self.budget))
         self.report = report
         self.deadline = deadline
         self.solver_left = solver_limit
@@ -80,6 +83,7 @@ class Tuner:
         self.state = State("solving")
         self._problem = _problem(graph, ledger)
         self._warm: Solution | None = None
+        self._incumbent: tuple[int, ...] = ()
 
     def explore(self) -> Tuned:
         """A good plan of measured kernels, by rough solutions."""
@@ -90,19 +94,40 @@ class Tuner:
         return self._settle(0.0)
 
     def _settle(self, gap: float) -> Tuned:
-        """Solves and measures until all that is picked is measured, or the time is up."""
+        """Solves and measures until all that is picked is measured, or time or the solver's share of it is used up."""
         while True:
             solution = self._warm = self._solve(self._costed(bounds=True), self._warm, gap)
             self.rounds += 1
             todo = self._to_measure(solution)
-            if todo and self.late and self._feasible():
-                best = self._solve(self._costed(bounds=False), None, 0.0)
-                return self._tuned(best, min(solution.bound, best.cost))
-            if not todo:
-                return self._tuned(solution, solution.bound)
+            spent = self.late or self.solver_left <= 0
+            if not todo or (spent and (self._incumbent or self._feasible())):
+                return self._tuned(solution, measured=not todo)
             self._measure(todo)
-            known = sum(self.ledger.entry(i).best_measured for i in solution.chosen)
-            self._tell(incumbent=min(self.state.incumbent, known))
+            self._keep(solution.chosen)
+
+    def _keep(self, chosen: tuple[int, ...]) -> None:
+        """Remembers the plan if it is the cheapest of measured kernels so far, at the costs of today."""
+        if self._known(chosen) < self._known(self._incumbent):
+            self._incumbent = chosen
+        self._tell(incumbent=self._known(self._incumbent))
+
+    def _known(self, chosen: tuple[int, ...]) -> float:
+        """What a plan costs with measured kernels only; infinitely much without a plan."""
+        return sum(self.ledger.entry(i).best_measured for i in chosen) if chosen else inf
+
+    def _tuned(self, solution: Solution, measured: bool) -> Tuned:
+        """The solution where it is all measured and no earlier plan is cheaper; else the best measured plan."""
+        chosen, cost = solution.chosen, solution.cost
+        if not measured and not self._incumbent:
+            chosen = self._solve(self._costed(bounds=False), None, ROUGH).chosen
+            cost = self._known(chosen)
+        if (not measured and self._incumbent) or self._known(self._incumbent) < cost:
+            chosen, cost = self._incumbent, self._known(self._incumbent)
+        self._keep(chosen)
+        bound = min(solution.bound, cost)
+        gap = (cost - bound) / cost if cost > 0 else 0.0
+        gap = gap if gap > PROVED else 0.0
+        return Tuned(chosen, cost, bound, gap, self.rounds, self.measured, self.solver_seconds)
 
     def rest(self) -> None:
         """Ends the processes that solve and measure; they start again when they are asked."""
@@ -110,9 +135,9 @@ class Tuner:
         if self.highs:
             self.highs.close()
 
-    def finish(self) -> None:
-        """Keeps what was learned, so that the next search for this model starts where this one ended."""
-        self.memory.finish(self.ledger)
+    def finish(self, tuned: Tuned) -> None:
+        """Keeps the plan and what was learned: the next search for this model has nothing left to do."""
+        self.memory.finish(self.ledger, {"budget": self.budget, **asdict(tuned)})
 
     @property
     def late(self) -> bool:
@@ -130,11 +155,6 @@ class Tuner:
             own.setdefault(id(self.ledger.entry(i)), []).append(s)
         entries = {id(self.ledger.entry(i)): self.ledger.entry(i) for i in tuned.chosen}
         self.memory.place((entries[key], sum(times) / len(times)) for key, times in own.items())
-
-    def _tuned(self, solution: Solution, bound: float) -> Tuned:
-        gap = (solution.cost - bound) / solution.cost if solution.cost > 0 else 0.0
-        gap = gap if gap > PROVED else 0.0
-        return Tuned(solution.chosen, solution.cost, bound, gap, self.rounds, self.measured, self.solver_seconds)
 
     def _solve(self, problem: Problem, warm: Solution | None, gap: float) -> Solution:
         """Each call has a share of what the solver may still use, the proof the largest."""
@@ -190,6 +210,14 @@ class Tuner:
     def _tell(self, **changes: object) -> None:
         self.state = replace(self.state, rounds=self.rounds, **changes)  # pyright: ignore[reportArgumentType]
         self.report(self.state)
+
+
+def _recalled(left: Mapping[str, Any] | None) -> Tuned | None:
+    """The plan of an earlier search."""
+    if left is None:
+        return None
+    return Tuned(tuple(left["chosen"]), left["cost"], left["bound"], left["gap"], left["rounds"], left["measured"],
+                 left["solver_seconds"])  # fmt: skip
 
 
 def _open(entries: Iterable[Entry]) -> list[tuple[Entry, Offer]]:
