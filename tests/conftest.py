@@ -13,6 +13,11 @@ from pathlib import Path
 import onnx
 import onnx.parser
 import pytest
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True)  # the same examples every time: a failure is the change's own
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 SMALL = """
 <ir_version: 8, opset_import: ["": 17]>

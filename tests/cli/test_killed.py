@@ -18,9 +18,13 @@ import pytest
 
 from korch.profile import Database
 
-from ..conftest import SMALL
-
 KILLS = 20
+MODEL = """
+<ir_version: 8, opset_import: ["": 17]>
+small (float[1,4,8,8] x) => (float[1,4,8,8] y)
+<float[4,4,1,1] w = {0.1,-0.2,0.3,-0.4,0.5,0.6,-0.7,0.8,0.9,-1,1.1,1.2,-1.3,1.4,-1.5,1.6}>
+{ a = Conv(x, w)  b = Relu(a)  y = Softmax<axis=1>(b) }
+"""
 
 
 def command(model: Path, output: Path) -> list[str]:
@@ -40,7 +44,7 @@ def steps_of(archive: Path) -> list[Any]:
 @pytest.mark.slow
 def test_killed_at_random_moments_it_resumes_to_the_same_plan(tmp_path: Path):
     model, archive, cache = tmp_path / "small.onnx", tmp_path / "small.korch", tmp_path / "cache"
-    onnx.save(onnx.parser.parse_model(SMALL), model)
+    onnx.save(onnx.parser.parse_model(MODEL), model)
     rng = random.Random(0)
     measured: list[int] = []
     for _ in range(KILLS):
@@ -64,7 +68,7 @@ def test_killed_at_random_moments_it_resumes_to_the_same_plan(tmp_path: Path):
 @pytest.mark.slow
 def test_four_at_once_lose_nothing(tmp_path: Path):
     model, cache = tmp_path / "small.onnx", tmp_path / "cache"
-    onnx.save(onnx.parser.parse_model(SMALL), model)
+    onnx.save(onnx.parser.parse_model(MODEL), model)
     outputs = [tmp_path / f"{i}.korch" for i in range(4)]
     running = [subprocess.Popen(command(model, o), env=environment(cache), stdout=subprocess.PIPE) for o in outputs]
     assert [p.wait() for p in running] == [0, 0, 0, 0]

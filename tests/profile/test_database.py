@@ -34,7 +34,7 @@ def test_remembers_every_kind(tmp_path: Path) -> None:
     with Database(tmp_path) as database:
         assert database.cost("a") == Measurement(1e-3, 0.01, 1e-7) and database.cost("b") is None
         assert database.failure("b") == Failed("crashed") and database.failure("a") is None
-        assert database.in_place("a") == 2e-3 and database.machine("m") == "{}"
+        assert database.in_place(["a"]) == {"a": 2e-3} and database.machine("m") == "{}"
 
 
 def test_four_processes_lose_nothing(tmp_path: Path) -> None:

@@ -77,7 +77,10 @@ class _Fold:
         """x + summand, in one Add where x is something plus a constant already."""
         y, c = self._with_constant(x, "Add") or (x, None)
         total = None if c is None else _no_larger(self._wide(c) + summand, c.tensor.size, summand.size)
-        return x + self._rounded(summand, x.dtype) if total is None else y + self._rounded(total, x.dtype)
+        if total is None:
+            return x + self._rounded(summand, x.dtype)
+        self.uses[x.tensor] -= 1  # its one reader reads y now; an equal sum may come up again
+        return y + self._rounded(total, x.dtype)
 
     def _scaled(self, x: Value, factor: Array) -> Value | None:
         """x * factor without a multiplication, if what computes x can take the factor in."""
