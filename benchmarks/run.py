@@ -46,6 +46,8 @@ def measure(model: Path, options: argparse.Namespace) -> dict[str, Any]:
         timed = korch("bench", str(model), "--korch", archive, *threads, *rounds, *peers, cache=cache)
         if options.keep:
             shutil.copy(archive, options.keep / f"{model.stem}.korch")
+    for told in (tuned, again):  # names, not paths of this machine
+        told |= {"model": model.stem, "output": f"{model.stem}.korch"}
     return {"model": model.stem, "optimize": tuned, "again": again, "verify": verified, "bench": timed}
 
 
