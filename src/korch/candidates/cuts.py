@@ -28,7 +28,6 @@ class Limits:
     primitives: int = 24
     leaves: int = 8
     cuts: int = 64
-    linear: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +63,7 @@ class _Search:
         self.cuts: dict[Tensor, tuple[Cut, ...]] = {}
 
     def cones(self) -> Iterator[Cone]:
-        for value, tensors in self._values():
-            del value
+        for tensors in self._values():
             own = {t: self._of_producers(t, moving=False) for t in tensors}
             self.cuts.update(own)
             for t in tensors:
@@ -73,12 +71,12 @@ class _Search:
             for t in tensors:
                 yield from (self._cone(cut) for cut in self.cuts[t])
 
-    def _values(self) -> list[tuple[Tensor, list[Tensor]]]:
-        """The computed values in dependency order, each with the tensors that hold it."""
+    def _values(self) -> list[list[Tensor]]:
+        """The computed values in dependency order, each as the tensors that hold it."""
         members: dict[Tensor, list[Tensor]] = defaultdict(list)
         for t in self.graph.producers:
             members[self.graph.value_of(t)].append(t)
-        return sorted(members.items(), key=lambda item: self.rank[item[0]])
+        return [members[value] for value in sorted(members, key=self.rank.__getitem__)]
 
     def _ranks(self) -> dict[Tensor, int]:
         """Depth of each value, transposes between twins not counted."""

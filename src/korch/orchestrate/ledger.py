@@ -8,12 +8,12 @@ from math import inf, isfinite, log2
 
 from korch.backends.contract import Backend, Declined, Kernel
 from korch.ir.cone import Cone
+from korch.ir.ops.elementwise import COSTLY
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.machine import Machine
 from korch.profile.results import Best, Measurement, Result
 
-HEAVY = frozenset({"Exp", "Log", "Erf", "Tanh", "Sigmoid", "Softplus", "Pow", "Sin", "Cos"})
 MOVING = frozenset({"Transpose", "Gather", "Concat", "Pad", "Interpolate"})
 ENOUGH = 6
 """Measurements of a kind of kernel after which its best efficiency is trusted."""
@@ -191,7 +191,7 @@ def _trait(p: Primitive) -> str:
         depthwise = p.attr("group") > 1 and w.shape[1] == 1
         return f"{p.op} {p.attr('channels_last')} {depthwise} {max(w.shape[2:], default=1) > 1} {w.shape[0] < 16}"
     if p.category is Category.ELEMENTWISE:
-        return "heavy" if p.op in HEAVY else ""
+        return "heavy" if p.op in COSTLY else ""
     if p.op.startswith("Reduce"):
         return "along rows" if p.inputs[0].rank - 1 in p.attr("axes") else "across rows"
     return "moves" if p.op in MOVING else "" if p.op in ("Reshape", "Slice", "Expand") else p.op

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from korch.ir.primitive import Primitive
 
 
+COSTLY = frozenset({"Exp", "Log", "Erf", "Tanh", "Sigmoid", "Softplus", "Pow", "Sin", "Cos", "Tan", "Asin", "Acos",
+                    "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh"})  # fmt: skip
+"""Functions whose arithmetic counts beside moving their operands: worth computing once and keeping."""
+
+
 def broadcast_region(region: Region, shape: Shape) -> Region:
     """The part of an operand of `shape` that a broadcast result needs on `region`."""
     tail = region[len(region) - len(shape) :]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -25,10 +27,6 @@ _LIBM = {
     "Acosh": "acosh", "Atanh": "atanh", "Exp": "exp", "Log": "log", "Erf": "erf", "Tanh": "tanh", "Pow": "pow",
 }  # fmt: skip
 
-HEAVY = frozenset(_SINGLE) | {"Pow", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh",
-                              "Atanh"}  # fmt: skip
-"""Operators worth computing once and keeping."""
-
 
 def literal(value: float | int | bool, dtype: str) -> str:
     """`value` as a C constant of `dtype`."""
@@ -38,7 +36,7 @@ def literal(value: float | int | bool, dtype: str) -> str:
             return "NAN"
         if number in (float("inf"), float("-inf")):
             return "INFINITY" if number > 0 else "(-INFINITY)"
-        text = number.hex() if dtype == "float64" else f"{float_hex(number)}f"
+        text = number.hex() if dtype == "float64" else f"{_shortest(number)}f"
         return f"({text})" if number < 0 else text
     text = str(int(value))
     if dtype == "int64" and int(value) == -(2**63):
@@ -47,12 +45,9 @@ def literal(value: float | int | bool, dtype: str) -> str:
     return f"({text}{suffix})" if int(value) < 0 else text + suffix
 
 
-def float_hex(number: float) -> str:
-    """A short decimal text that reads back as the same float32."""
-    import numpy as np
-
-    text = np.format_float_scientific(np.float32(number), unique=True, trim="0", exp_digits=1)
-    return text
+def _shortest(number: float) -> str:
+    """The shortest decimal text that reads back as the same float32."""
+    return np.format_float_scientific(np.float32(number), unique=True, trim="0", exp_digits=1)
 
 
 def elementwise(p: Primitive, args: list[str]) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 
-from korch.backends.cpu.loops.ctypes import C_TYPES, HEAVY
+from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.index import Index, Lookup, Var
 from korch.backends.cpu.loops.schedule import ARGS, POOLS, Schedule, Stage, schedule, trace_body, tracer, within
 from korch.backends.cpu.loops.trace import Requests, Trace, c_index, table_definition
 from korch.ir.cone import Cone
+from korch.ir.ops.elementwise import COSTLY
 from korch.ir.ops.reduce import window_counts
 
 SMALL = 1 << 14
@@ -459,7 +460,7 @@ def _work(cone: Cone) -> float:
     """Element operations, roughly: what decides whether threads pay."""
     total = 0.0
     for p in cone.primitives:
-        cost = 8.0 if p.op in HEAVY else 1.0
+        cost = 8.0 if p.op in COSTLY else 1.0
         size = max([p.output.size, *(t.size for t in p.inputs if not t.const)])
         if p.op in POOLS:
             size = p.output.size * math.prod(p.attr("kernel_shape"))

@@ -11,10 +11,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from korch.backends.cpu.loops.ctypes import HEAVY
 from korch.backends.cpu.loops.index import Div, Index, Lookup, Mod, Var, flat, unflat
 from korch.backends.cpu.loops.trace import Indices, Requests, Trace
 from korch.ir.cone import Cone
+from korch.ir.ops.elementwise import COSTLY
 from korch.ir.ops.reduce import spatial_axes
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -103,8 +103,8 @@ def _worth_keeping(cone: Cone) -> frozenset[Tensor]:
         for t in set(p.inputs):
             uses[t] = uses.get(t, 0) + 1
     reducing = any(_is_reduction(p) for p in cone.primitives)
-    return frozenset(p.output for p in cone.primitives
-                     if reducing and p.op in HEAVY and uses.get(p.output, 0) > 1 and p.output != cone.root)  # fmt: skip
+    costly = [p.output for p in cone.primitives if reducing and p.op in COSTLY and p.output != cone.root]
+    return frozenset(t for t in costly if uses.get(t, 0) > 1)
 
 
 def _is_reduction(p: Primitive) -> bool:
