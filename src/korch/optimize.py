@@ -75,7 +75,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
     start = time.monotonic()
     report(State("reading"))
     plain = fission(read(model, options.shapes))
-    graph = add_choices(plain)
+    graph = add_choices(plain, approximate=options.numerics != "strict")
     report(State("enumerating"))
     cones = enumerate_cones(graph)
     threads = options.thread_count
