@@ -23,7 +23,7 @@ class Memory:
 
     @staticmethod
     def of(graph: Graph, ledger: Ledger, profiler: Profiler) -> Memory:
-        """The memory of `graph` with the backends as they are today."""
+        """The memory of `graph` with the candidates and backends as they are today: plans count candidates."""
         keys = sorted(
             {
                 profiler.offer_key(Cone.of(graph.primitives[:1]), o.backend.name)
@@ -31,7 +31,10 @@ class Memory:
                 for o in e.offers
             }
         )
-        return Memory(profiler, hashlib.sha256("\n".join([str(graph), *keys]).encode()).hexdigest()[:24])
+        digest = hashlib.sha256("\n".join([str(graph), *keys]).encode())
+        for cone in ledger.cones:
+            digest.update(cone.signature.encode())
+        return Memory(profiler, digest.hexdigest()[:24])
 
     def recall(self, ledger: Ledger, budget: float) -> dict[str, Any] | None:
         """What a search with at least this time budget, or one that came to its end, has left; its costs are entered.
