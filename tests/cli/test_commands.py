@@ -15,6 +15,7 @@ import pytest
 
 import korch
 from korch.cli import main
+from korch.executable.archive import read_manifest
 
 
 @pytest.fixture
@@ -117,6 +118,12 @@ def test_explain(small_archive, korch_json, korch_text):
     for kernel in facts["kernels"]:
         assert kernel["root"] in text and all(p in text for p in kernel["primitives"])
     assert {"arena", "weights", "peak"} <= facts["memory"].keys() and "total: " in text
+
+
+def test_what_was_asked_for_is_kept(small_archive, korch_json, korch_text):
+    asked = {"threads": "2", "numerics": "default", "time_budget": "5"}
+    assert korch_json("explain", small_archive)["options"] == asked == read_manifest(small_archive).options
+    assert "asked for: threads 2, numerics default, time_budget 5\n" in korch_text("explain", small_archive)
 
 
 def test_fission_writes_plain_onnx(small_model, korch_text, tmp_path):

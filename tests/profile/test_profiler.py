@@ -91,7 +91,6 @@ def test_what_is_settled_about_an_offer_is_kept_beside(profiler: Profiler) -> No
     assert profiler.database.offers([key])[key].seconds == inf
 
 
-
 def start(folder: Path, count: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.profile.fodder", str(folder), str(count)]
     root = Path(__file__).parents[2]

@@ -42,7 +42,7 @@ class Memory:
         After a search that was broken off there is nothing: it is gone through again as it went, so that it ends
         where it would have ended; only its measurements are not repeated.
         """
-        text = self.profiler.database.machine(self._finished)
+        text = self.profiler.database.plan(self._finished)
         left: dict[str, Any] = json.loads(text) if text else {}
         if not left or (left["budget"] < 0.9 * budget and left["gap"] > 0.0):
             return None
@@ -62,7 +62,7 @@ class Memory:
         database = self.profiler.database
         settled = {f"{self.context}-{self._key(e, o)}": o.best for e in ledger.distinct for o in e.offers if o.measured}
         database.record_offers(settled)
-        database.record_machine(self._finished, json.dumps(left))
+        database.record_plan(self._finished, json.dumps(left))
 
     def place(self, timed: Iterable[tuple[Entry, float]]) -> None:
         """Enters and keeps what kernels took in place; the first time counts, or noise would never settle."""

@@ -104,6 +104,8 @@ class Tuner:
                 return self._tuned(solution, measured=not todo)
             self._measure(todo)
             self._keep(solution.chosen)
+            if self.late and self._incumbent:
+                return self._tuned(solution, measured=False)
 
     def _keep(self, chosen: tuple[int, ...]) -> None:
         """Remembers the plan if it is the cheapest of measured kernels so far, at the costs of today."""
@@ -159,7 +161,8 @@ class Tuner:
     def _solve(self, problem: Problem, warm: Solution | None, gap: float) -> Solution:
         """Each call has a share of what the solver may still use, the proof the largest."""
         self._tell(phase="solving" if gap else "proving")
-        limit = max(LEAST, self.solver_left * (SHARE if gap else PROOF_SHARE))
+        share = self.solver_left * (SHARE if gap else PROOF_SHARE)
+        limit = max(LEAST, min(share, self.deadline - time.monotonic()))
         solution = solve(problem, time_limit=limit, warm=warm, gap=gap, highs=self.highs)
         self.solver_left -= solution.seconds
         self.solver_seconds += solution.seconds
@@ -200,12 +203,19 @@ class Tuner:
         kernels = {id(o): o.backend.build(e.cone, self.profiler.setting.threads) for e, o in todo}
         flat = [k for e, o in todo for k in kernels[id(o)]]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
-        results = iter(self.profiler.measure(flat))
+        results = iter(self.profiler.measure_until(self._until, flat))
         for _, offer in todo:
             own = kernels[id(offer)]
-            offer.settle(best_of(own, [next(results) for _ in own]))
-        self.measured += len(flat)
+            told = [r for r in [next(results) for _ in own] if r]
+            self.measured += len(told)
+            if len(told) == len(own):
+                offer.settle(best_of(own, told))
         self._tell(done=self.measured)
+
+    @property
+    def _until(self) -> float:
+        """When measuring ends: at the deadline, but not before there is a plan."""
+        return self.deadline if self._incumbent or self._feasible() else inf
 
     def _tell(self, **changes: object) -> None:
         self.state = replace(self.state, rounds=self.rounds, **changes)  # pyright: ignore[reportArgumentType]

@@ -6,6 +6,7 @@ has the version of its schema, so that other versions of Korch keep their own.
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import sys
@@ -21,7 +22,7 @@ from korch.errors import CacheError
 from korch.profile.locks import locked
 from korch.profile.results import Best, Failed, Measurement
 
-SCHEMA = 2
+SCHEMA = 3
 _BUSY = 60.0  # seconds to wait for another process's write
 _PIECE = 500  # keys in one query
 
@@ -34,7 +35,19 @@ CREATE TABLE offers (key TEXT PRIMARY KEY, variant TEXT NOT NULL, seconds REAL, 
                      measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE in_place (key TEXT PRIMARY KEY, seconds REAL NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE machines (key TEXT PRIMARY KEY, text TEXT NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE plans (key TEXT PRIMARY KEY, text TEXT NOT NULL, found REAL NOT NULL) WITHOUT ROWID;
 """
+_FROM_2 = """
+INSERT INTO costs SELECT * FROM old.costs;
+INSERT INTO failures SELECT * FROM old.failures;
+INSERT INTO offers SELECT * FROM old.offers;
+INSERT INTO in_place SELECT * FROM old.in_place;
+INSERT INTO machines SELECT * FROM old.machines WHERE key NOT LIKE '%-finished';
+INSERT INTO plans SELECT * FROM old.machines WHERE key LIKE '%-finished';
+"""
+"""Schema 2 kept plans among the machines."""
+
+log = logging.getLogger(__name__)
 
 
 def default_folder() -> Path:
@@ -48,8 +61,8 @@ def default_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "korch"
 
 
-def database_file(folder: Path) -> Path:
-    return folder / f"profile-{SCHEMA}.sqlite"
+def database_file(folder: Path, schema: int = SCHEMA) -> Path:
+    return folder / f"profile-{schema}.sqlite"
 
 
 def clear(folder: Path | None = None) -> int:
@@ -130,9 +143,17 @@ class Database:
     def record_machine(self, key: str, text: str) -> None:
         self._write("INSERT OR REPLACE INTO machines VALUES (?, ?, ?)", key, text, time.time())
 
+    def plan(self, key: str) -> str | None:
+        """The text of a finished search."""
+        row = self._row("SELECT text FROM plans WHERE key = ?", key)
+        return row[0] if row else None
+
+    def record_plan(self, key: str, text: str) -> None:
+        self._write("INSERT OR REPLACE INTO plans VALUES (?, ?, ?)", key, text, time.time())
+
     def counts(self) -> dict[str, int]:
         """Rows by table."""
-        names = ("costs", "failures", "offers", "in_place", "machines")
+        names = ("costs", "failures", "offers", "in_place", "machines", "plans")
         return {name: self._one(f"SELECT count(*) FROM {name}", ())[0] for name in names}
 
     def _row(self, statement: str, key: str) -> Any:
@@ -175,12 +196,29 @@ def _open(file: Path) -> sqlite3.Connection:
     if version != SCHEMA and tables:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.close()
-        file.replace(file.with_name(f"{file.name}.schema-{version}.{time.time_ns()}"))
+        aside = file.with_name(f"{file.name}.schema-{version}.{time.time_ns()}")
+        file.replace(aside)
+        log.warning("%s has another schema: it is kept as %s, measurements start anew", file, aside.name)
         connection = _connect(file)
         tables = 0
     if not tables:
         connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
+        _take_over(connection, database_file(file.parent, 2))
     return connection
+
+
+def _take_over(connection: sqlite3.Connection, old: Path) -> None:
+    """Copies what a database of schema 2 has learned; one that cannot be read is left alone."""
+    if not old.is_file():
+        return
+    try:
+        connection.execute("ATTACH ? AS old", (str(old),))
+        connection.executescript(f"BEGIN IMMEDIATE; {_FROM_2} COMMIT; DETACH old;")
+        log.warning("the measurements of %s are taken over", old)
+    except sqlite3.DatabaseError as e:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        log.warning("%s cannot be taken over (%s): measurements start anew", old, e)
 
 
 def _connect(file: Path) -> sqlite3.Connection:
