@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from korch.backends.cpu.loops.emit import SMALL, Code, Text
+from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.index import Index, Var
 from korch.backends.cpu.loops.matrices import Lines, sandwich
 from korch.backends.cpu.loops.trace import Indices, Requests, Trace
+from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.ops.winograd import matrices, tiling_of
