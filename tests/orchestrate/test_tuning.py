@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from math import inf, isfinite
 
 import pytest
@@ -44,13 +43,10 @@ def ledger_of(graph: Graph) -> Ledger:
     return open_ledger(enumerate_cones(graph), backends(), ROOFLINE)
 
 
-def tuned(profiler: Profiler, deadline: float = inf, finish: bool = False) -> tuple[Tuned, Tuner]:
+def tuned(profiler: Profiler, deadline: float = inf) -> tuple[Tuned, Tuner]:
     graph = attention()
     tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline)
-    result = tuner.prove()
-    if finish:
-        tuner.finish(result)
-    return result, tuner
+    return tuner.prove(), tuner
 
 
 def test_every_kernel_of_a_proved_plan_is_measured(profiler: Profiler):
@@ -66,23 +62,6 @@ def test_nothing_unmeasured_could_be_cheaper_than_its_bound(profiler: Profiler):
     unmeasured = [o for e in tuner.ledger.distinct for o in e.offers if not o.measured]
     assert unmeasured, "the loop is pointless if everything has to be measured"
     assert tuner.measured < sum(len(e.offers) for e in tuner.ledger.distinct) * 3
-
-
-def test_a_finished_search_is_recalled(profiler: Profiler):
-    first, _ = tuned(profiler, finish=True)
-    graph = attention()
-    again = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
-    assert again.recalled == first
-    assert all(again.ledger.entry(i).best.measured for i in first.chosen)
-
-
-def test_a_hasty_search_does_not_stand_for_a_patient_one(profiler: Profiler):
-    graph = attention()
-    hasty = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline=time.monotonic() + 0.01)
-    plan = hasty.explore()
-    hasty.finish(replace(plan, gap=0.5))
-    patient = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline=time.monotonic() + 100)
-    assert patient.recalled is None
 
 
 def test_a_broken_search_ends_where_it_would_have_ended(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):

@@ -8,10 +8,9 @@ among all candidates, because no other candidate can be cheaper than its bound.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import inf, isfinite
-from typing import Any
 
 from korch.errors import SolverError
 from korch.ir.graph import Graph
@@ -29,7 +28,6 @@ BATCH = 48
 ROUGH = 0.02
 """Relative gap at which a solution is good enough to say what to measure next."""
 SHARE, PROOF_SHARE = 0.25, 0.75
-FOREVER = 1e9
 LEAST = 4.0
 """Seconds that any solution may take: without a relaxation it would be blind."""
 
@@ -70,9 +68,7 @@ class Tuner:
         self.graph = graph
         self.ledger = ledger
         self.profiler = profiler
-        self.memory = Memory.of(graph, ledger, profiler)
-        self.budget = max(0.0, min(deadline - time.monotonic(), FOREVER))
-        self.recalled = _recalled(self.memory.recall(ledger, self.budget))
+        self.memory = Memory.of(graph, profiler)
         self.report = report
         self.deadline = deadline
         self.solver_left = solver_limit
@@ -136,10 +132,6 @@ class Tuner:
         self.profiler.close()
         if self.highs:
             self.highs.close()
-
-    def finish(self, tuned: Tuned) -> None:
-        """Keeps the plan and what was learned: the next search for this model has nothing left to do."""
-        self.memory.finish(self.ledger, {"budget": self.budget, **asdict(tuned)})
 
     @property
     def late(self) -> bool:
@@ -220,14 +212,6 @@ class Tuner:
     def _tell(self, **changes: object) -> None:
         self.state = replace(self.state, rounds=self.rounds, **changes)  # pyright: ignore[reportArgumentType]
         self.report(self.state)
-
-
-def _recalled(left: Mapping[str, Any] | None) -> Tuned | None:
-    """The plan of an earlier search."""
-    if left is None:
-        return None
-    return Tuned(tuple(left["chosen"]), left["cost"], left["bound"], left["gap"], left["rounds"], left["measured"],
-                 left["solver_seconds"])  # fmt: skip
 
 
 def _open(entries: Iterable[Entry]) -> list[tuple[Entry, Offer]]:

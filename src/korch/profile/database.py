@@ -11,16 +11,15 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import inf, isfinite
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from korch.errors import CacheError
 from korch.profile.locks import locked
-from korch.profile.results import Best, Failed, Measurement
+from korch.profile.results import Failed, Measurement
 
 SCHEMA = 3
 _BUSY = 60.0  # seconds to wait for another process's write
@@ -31,8 +30,6 @@ CREATE TABLE costs (key TEXT PRIMARY KEY, seconds REAL NOT NULL, spread REAL NOT
                     workspace INTEGER NOT NULL, label TEXT NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE failures (key TEXT PRIMARY KEY, reason TEXT NOT NULL, label TEXT NOT NULL,
                        measured REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE offers (key TEXT PRIMARY KEY, variant TEXT NOT NULL, seconds REAL, error REAL NOT NULL,
-                     measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE in_place (key TEXT PRIMARY KEY, seconds REAL NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE machines (key TEXT PRIMARY KEY, text TEXT NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE plans (key TEXT PRIMARY KEY, text TEXT NOT NULL, found REAL NOT NULL) WITHOUT ROWID;
@@ -40,12 +37,10 @@ CREATE TABLE plans (key TEXT PRIMARY KEY, text TEXT NOT NULL, found REAL NOT NUL
 _FROM_2 = """
 INSERT INTO costs SELECT * FROM old.costs;
 INSERT INTO failures SELECT * FROM old.failures;
-INSERT INTO offers SELECT * FROM old.offers;
 INSERT INTO in_place SELECT * FROM old.in_place;
 INSERT INTO machines SELECT * FROM old.machines WHERE key NOT LIKE '%-finished';
-INSERT INTO plans SELECT * FROM old.machines WHERE key LIKE '%-finished';
 """
-"""Schema 2 kept plans among the machines."""
+"""Schema 2 kept plans among the machines, in a form of its own."""
 
 log = logging.getLogger(__name__)
 
@@ -113,21 +108,6 @@ class Database:
         values = (result.seconds, result.spread, result.error, workspace, label, time.time())
         self._write("INSERT OR REPLACE INTO costs VALUES (?, ?, ?, ?, ?, ?, ?)", key, *values)
 
-    def offers(self, keys: Sequence[str]) -> dict[str, Best]:
-        """What is settled about offers: their best variant, infinitely slow where none works."""
-        rows = self._many("SELECT key, variant, seconds, error FROM offers", keys)
-        return {key: Best(variant, inf if seconds is None else seconds, error) for key, variant, seconds, error in rows}
-
-    def record_offers(self, offers: Mapping[str, Best]) -> None:
-        """All of them at once, or none."""
-        rows = [
-            (k, b.variant, b.seconds if isfinite(b.seconds) else None, b.error, time.time()) for k, b in offers.items()
-        ]
-        with _translated(self.file), self._guard:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany("INSERT OR REPLACE INTO offers VALUES (?, ?, ?, ?, ?)", rows)
-            self._connection.execute("COMMIT")
-
     def in_place(self, keys: Sequence[str]) -> dict[str, float]:
         """Seconds that kernels took inside a whole program."""
         return dict(self._many("SELECT key, seconds FROM in_place", keys))
@@ -153,7 +133,7 @@ class Database:
 
     def counts(self) -> dict[str, int]:
         """Rows by table."""
-        names = ("costs", "failures", "offers", "in_place", "machines", "plans")
+        names = ("costs", "failures", "in_place", "machines", "plans")
         return {name: self._one(f"SELECT count(*) FROM {name}", ())[0] for name in names}
 
     def _row(self, statement: str, key: str) -> Any:

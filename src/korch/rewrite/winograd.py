@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from korch.ir.constants import Derived
 from korch.ir.graph import Graph
-from korch.ir.ops.table import Array, op_named
+from korch.ir.ops.table import op_named
 from korch.ir.ops.winograd import KERNEL, POINTS, Tiling, weights
 from korch.ir.primitive import APPROXIMATE, Primitive, freeze
 from korch.ir.tensor import Tensor
@@ -44,7 +45,7 @@ def _is_3x3(p: Primitive) -> bool:
 class _Winograd:
     graph: Graph
     added: list[Primitive] = field(default_factory=list)
-    constants: dict[str, Array] = field(default_factory=dict)
+    constants: dict[str, Derived] = field(default_factory=dict)
     _transformed: dict[tuple[Tensor, int, tuple[int, ...]], Tensor] = field(default_factory=dict)
 
     def convolution(self, p: Primitive, tile: int) -> None:
@@ -66,10 +67,9 @@ class _Winograd:
 
     def _weights(self, p: Primitive, tile: int) -> Tensor:
         w = p.inputs[1]
-        turned = weights(self.graph.constants[w.name], tile)
-        name = f"{w.name}_f{tile}"
-        self.constants[name] = turned
-        return Tensor(name, w.dtype, turned.shape, True)
+        name, (k, c, *_) = f"{w.name}_f{tile}", w.shape
+        self.constants[name] = Derived(lambda: weights(self.graph.constants[w.name], tile))
+        return Tensor(name, w.dtype, ((tile + KERNEL - 1) ** 2, c, k), True)
 
     def _add(self, p: Primitive, op: str, inputs: tuple[Tensor, ...], output: str | Tensor, **attrs: object) -> Tensor:
         if isinstance(output, str):
