@@ -45,16 +45,6 @@ def subpixel_convolutions(s: Space, p: Primitive) -> Iterator[Tensor | None]:
         )
 
 
-@algebra()
-def subpixel_convolution(s: Space, p: Primitive) -> Iterator[Tensor | None]:
-    """The same with one 2x2 convolution of four times the channels, over one more row and column."""
-    for x, border in _repeated(s, p):
-        w = s.op("Concat", *(k for row in _kernels(s, p.inputs[1]) for k in row), axis=0)
-        pads = (1, 1, 1, 1) if border == "constant" else (0, 0, 0, 0)
-        y = s.op("Conv", _bordered(s, x, border), w, **dict(p.attrs) | {"pads": pads})
-        yield _woven(s, [[_phase(s, y, p, r, c) for c in (0, 1)] for r in (0, 1)])
-
-
 def _repeated(s: Space, p: Primitive) -> Iterator[tuple[Tensor, str]]:
     """The x, and how it is padded, of which a 3x3 convolution reads every element twice along both axes."""
     if is_dense(p) and p.inputs[1].shape[2:] == (3, 3) and {*p.attr("strides"), *p.attr("dilations")} == {1}:
@@ -84,21 +74,13 @@ def _small(s: Space, p: Primitive, x: Tensor, w: Tensor, r: int, c: int, border:
     return s.op("Conv", part, w, **dict(p.attrs) | {"pads": (0, 0, 0, 0)})
 
 
-def _phase(s: Space, y: Tensor, p: Primitive, r: int, c: int) -> Tensor:
-    """The results at places 2m + r, 2n + c, out of those of all four kernels."""
-    n, channels, height, width = p.output.shape
-    starts = (0, (2 * r + c) * channels, r, c)
-    return s.op("Slice", y, starts=starts, steps=(1,) * 4, lengths=(n, channels, height // 2, width // 2))
-
-
 def _woven(s: Space, phases: list[list[Tensor]]) -> Tensor:
-    return _interleaved(s, [_interleaved(s, row, 3) for row in phases], 2)
-
-
-def _interleaved(s: Space, pair: list[Tensor], axis: int) -> Tensor:
-    n = pair[0].shape[axis]
-    order = tuple(k for m in range(n) for k in (m, n + m))
-    return s.op("Gather", s.op("Concat", *pair, axis=axis), axis=axis, indices=order)
+    """Places 2m + r, 2n + c of the result from `phases[r][c]`: a row of the result is half a row of all four."""
+    four = s.op("Concat", *phases[0], *phases[1], axis=3)
+    n, channels, height, width = phases[0][0].shape
+    order = tuple(k for r in (0, 1) for m in range(width) for k in (2 * r * width + m, (2 * r + 1) * width + m))
+    rows = s.op("Gather", four, axis=3, indices=order)
+    return s.op("Reshape", rows, shape=(n, channels, 2 * height, 2 * width))
 
 
 # What the convolution reads ------------------------------------------------------------------------------------
