@@ -39,9 +39,9 @@ def subpixel_convolutions(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     Output 2m + r reads x at m - 1 + r and m + r: where two of the three taps meet, their weights add up.
     """
     for x, border in _repeated(s, p):
-        wide, kernels = _bordered(s, x, border), _kernels(s, p.inputs[1])
+        kernels = _kernels(s, p.inputs[1])
         yield _woven(
-            s, [[_small(s, p, wide, k, r, c, border) for c, k in enumerate(row)] for r, row in enumerate(kernels)]
+            s, [[_small(s, p, x, kernels[r][c], (1 - r, 1 - c, r, c), border) for c in (0, 1)] for r in (0, 1)]
         )
 
 
@@ -54,24 +54,19 @@ def _repeated(s: Space, p: Primitive) -> Iterator[tuple[Tensor, str]]:
                 yield picked.source, border
 
 
-def _bordered(s: Space, x: Tensor, border: str) -> Tensor:
-    """x with one more element around it, unless those are zeros: a convolution adds them itself."""
-    return x if border == "constant" else s.op("Pad", x, pads=(0, 0, 1, 1, 0, 0, 1, 1), mode=border, value=0.0)
-
-
 def _kernels(s: Space, w: Tensor) -> list[list[Tensor]]:
     """[o, i, 3, 3] -> [o, i, 2, 2] for each pair of phases."""
     four = np.einsum("rah,scw,oihw->rsoiac", TAPS, TAPS, s.value(w))
     return [[s.constant(k, w.dtype) for k in row] for row in four]
 
 
-def _small(s: Space, p: Primitive, x: Tensor, w: Tensor, r: int, c: int, border: str) -> Tensor:
-    """The results at places 2m + r, 2n + c by a convolution of their own."""
+def _small(s: Space, p: Primitive, x: Tensor, w: Tensor, pads: tuple[int, int, int, int], border: str) -> Tensor:
+    """The results of one phase; zeros around x are added by the convolution itself."""
     if border == "constant":
-        return s.op("Conv", x, w, **dict(p.attrs) | {"pads": (1 - r, 1 - c, r, c)})
-    n, channels, height, width = x.shape
-    part = s.op("Slice", x, starts=(0, 0, r, c), steps=(1,) * 4, lengths=(n, channels, height - 1, width - 1))
-    return s.op("Conv", part, w, **dict(p.attrs) | {"pads": (0, 0, 0, 0)})
+        return s.op("Conv", x, w, **dict(p.attrs) | {"pads": pads})
+    around = (0, 0, *pads[:2], 0, 0, *pads[2:])
+    wide = s.op("Pad", x, pads=around, mode=border, value=0.0)
+    return s.op("Conv", wide, w, **dict(p.attrs) | {"pads": (0, 0, 0, 0)})
 
 
 def _woven(s: Space, phases: list[list[Tensor]]) -> Tensor:
