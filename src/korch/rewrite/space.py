@@ -21,6 +21,8 @@ from korch.ir.ops.table import Array, op_named
 from korch.ir.primitive import REASSOCIATED, Attrs, Primitive, freeze
 from korch.ir.tensor import Tensor
 
+SMALL = 1 << 18
+"""Constants up to this size are remembered unrounded; of larger ones, a copy would cost more than it is worth."""
 Expression = tuple[str, tuple[Tensor, ...], Attrs]
 
 
@@ -89,7 +91,9 @@ class Space:
         if key not in self._constant_of:
             literal = rounded.item() if rounded.size == 1 else None
             t = Tensor(self._fresh("folded"), dtype, rounded.shape, True, literal)
-            self.constants[t.name], self._exact[t] = rounded, exact
+            self.constants[t.name] = rounded
+            if exact.size <= SMALL:
+                self._exact[t] = exact
             self._constant_of[key] = t
         return self._constant_of[key]
 

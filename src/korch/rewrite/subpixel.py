@@ -39,20 +39,10 @@ def subpixel_convolutions(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     Output 2m + r reads x at m - 1 + r and m + r: where two of the three taps meet, their weights add up.
     """
     for x, border in _repeated(s, p):
-        wide, kernels = _bordered(s, x, border), _kernels(s, p.inputs[1])
+        kernels = _kernels(s, p.inputs[1])
         yield _woven(
-            s, [[_small(s, p, wide, k, r, c, border) for c, k in enumerate(row)] for r, row in enumerate(kernels)]
+            s, [[_small(s, p, x, kernels[r][c], (1 - r, 1 - c, r, c), border) for c in (0, 1)] for r in (0, 1)]
         )
-
-
-@algebra()
-def subpixel_convolution(s: Space, p: Primitive) -> Iterator[Tensor | None]:
-    """The same with one 2x2 convolution of four times the channels, over one more row and column."""
-    for x, border in _repeated(s, p):
-        w = s.op("Concat", *(k for row in _kernels(s, p.inputs[1]) for k in row), axis=0)
-        pads = (1, 1, 1, 1) if border == "constant" else (0, 0, 0, 0)
-        y = s.op("Conv", _bordered(s, x, border), w, **dict(p.attrs) | {"pads": pads})
-        yield _woven(s, [[_phase(s, y, p, r, c) for c in (0, 1)] for r in (0, 1)])
 
 
 def _repeated(s: Space, p: Primitive) -> Iterator[tuple[Tensor, str]]:
@@ -64,41 +54,28 @@ def _repeated(s: Space, p: Primitive) -> Iterator[tuple[Tensor, str]]:
                 yield picked.source, border
 
 
-def _bordered(s: Space, x: Tensor, border: str) -> Tensor:
-    """x with one more element around it, unless those are zeros: a convolution adds them itself."""
-    return x if border == "constant" else s.op("Pad", x, pads=(0, 0, 1, 1, 0, 0, 1, 1), mode=border, value=0.0)
-
-
 def _kernels(s: Space, w: Tensor) -> list[list[Tensor]]:
     """[o, i, 3, 3] -> [o, i, 2, 2] for each pair of phases."""
     four = np.einsum("rah,scw,oihw->rsoiac", TAPS, TAPS, s.value(w))
     return [[s.constant(k, w.dtype) for k in row] for row in four]
 
 
-def _small(s: Space, p: Primitive, x: Tensor, w: Tensor, r: int, c: int, border: str) -> Tensor:
-    """The results at places 2m + r, 2n + c by a convolution of their own."""
+def _small(s: Space, p: Primitive, x: Tensor, w: Tensor, pads: tuple[int, int, int, int], border: str) -> Tensor:
+    """The results of one phase; zeros around x are added by the convolution itself."""
     if border == "constant":
-        return s.op("Conv", x, w, **dict(p.attrs) | {"pads": (1 - r, 1 - c, r, c)})
-    n, channels, height, width = x.shape
-    part = s.op("Slice", x, starts=(0, 0, r, c), steps=(1,) * 4, lengths=(n, channels, height - 1, width - 1))
-    return s.op("Conv", part, w, **dict(p.attrs) | {"pads": (0, 0, 0, 0)})
-
-
-def _phase(s: Space, y: Tensor, p: Primitive, r: int, c: int) -> Tensor:
-    """The results at places 2m + r, 2n + c, out of those of all four kernels."""
-    n, channels, height, width = p.output.shape
-    starts = (0, (2 * r + c) * channels, r, c)
-    return s.op("Slice", y, starts=starts, steps=(1,) * 4, lengths=(n, channels, height // 2, width // 2))
+        return s.op("Conv", x, w, **dict(p.attrs) | {"pads": pads})
+    around = (0, 0, *pads[:2], 0, 0, *pads[2:])
+    wide = s.op("Pad", x, pads=around, mode=border, value=0.0)
+    return s.op("Conv", wide, w, **dict(p.attrs) | {"pads": (0, 0, 0, 0)})
 
 
 def _woven(s: Space, phases: list[list[Tensor]]) -> Tensor:
-    return _interleaved(s, [_interleaved(s, row, 3) for row in phases], 2)
-
-
-def _interleaved(s: Space, pair: list[Tensor], axis: int) -> Tensor:
-    n = pair[0].shape[axis]
-    order = tuple(k for m in range(n) for k in (m, n + m))
-    return s.op("Gather", s.op("Concat", *pair, axis=axis), axis=axis, indices=order)
+    """Places 2m + r, 2n + c of the result from `phases[r][c]`: a row of the result is half a row of all four."""
+    four = s.op("Concat", *phases[0], *phases[1], axis=3)
+    n, channels, height, width = phases[0][0].shape
+    order = tuple(k for r in (0, 1) for m in range(width) for k in (2 * r * width + m, (2 * r + 1) * width + m))
+    rows = s.op("Gather", four, axis=3, indices=order)
+    return s.op("Reshape", rows, shape=(n, channels, 2 * height, 2 * width))
 
 
 # What the convolution reads ------------------------------------------------------------------------------------
