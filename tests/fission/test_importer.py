@@ -118,6 +118,11 @@ def test_nodes_that_do_not_fit_their_operator():
     refused(model("(float[2,3] x, float[4] z) => (float[2,3] y) { y = Add(x, z) }"), "Add", "shape")
 
 
+def test_operators_that_onnxruntime_puts_into_the_domain_of_onnx():
+    text = "(float[2,8] x, float[8] s) => (float[2,8] y) { y = SimplifiedLayerNormalization<axis=-1>(x, s) }"
+    check_model(read(model(text)), {"x": values(2, 8), "s": values(8)})
+
+
 def test_opsets():
     assert fission(read(model("(float[2] x) => (float[2] y) { y = Relu(x) }", opset=6))).primitives
     refused(model(RELU, opset=999), "opset 999", "upgrade")

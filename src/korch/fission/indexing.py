@@ -88,6 +88,21 @@ def gather(b: Builder, x: Value, indices: Value, *, axis: int = 0) -> Value | Op
     return b.op("Reshape", picked, shape=(*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
 
 
+@fission("OneHot", since=9)
+def one_hot(b: Builder, indices: Value, depth: Value, values: Value, *, axis: int = -1) -> Value | Opaque:
+    """values[1] where the position on the new axis is the index (negative ones from the back), elsewhere values[0]."""
+    lengths = integers(depth)
+    if isinstance(lengths, Opaque):
+        return lengths
+    n, at = int(lengths[0]), axis % (indices.rank + 1)
+    places = b.op("Cast", indices, to="int64")
+    places = b.op("Where", b.op("Less", places, 0), places + n, places)
+    column = b.op("Reshape", places, shape=(*places.shape[:at], 1, *places.shape[at:]))
+    hot = b.op("Equal", column, b.constant(np.arange(n).reshape(-1, *(1,) * (indices.rank - at))))
+    off, on = (b.op("Reshape", cut(b, values, {0: range(i, i + 1)}), shape=()) for i in (0, 1))
+    return b.op("Where", hot, on, off)
+
+
 @fission("Pad", since=11)
 def pad(b: Builder, x: Value, pads: Value, fill: Value | None = None, axes: Value | None = None, /, *,
         mode: str = "constant") -> Value | Opaque:  # fmt: skip

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime as ort
-from onnx import helper, numpy_helper, shape_inference
+from onnx import defs, helper, numpy_helper, shape_inference, version_converter
 from onnx.reference import ReferenceEvaluator
 
 from korch.errors import ModelError
 from korch.ir.builder import Builder, Value
+from korch.ir.onnx_write import OPSET
 from korch.ir.ops.table import Array
 
 IR_VERSION = 10
@@ -63,10 +64,27 @@ def opaque_outputs(b: Builder, node: Node) -> tuple[Value | None, ...]:
     model = _alone(node, distinct, lambda _: None)
     del model.graph.output[:]
     model.graph.output.extend(types)
-    data = model.SerializeToString(deterministic=True)
     if not distinct:
         raise ModelError(f"{node.title} has no inputs and no rule")
+    data = _current(model, node).SerializeToString(deterministic=True)
     return tuple(b.op("Opaque", *distinct, model=data, index=i) if o else None for i, o in enumerate(node.proto.output))
+
+
+def _current(model: onnx.ModelProto, node: Node) -> onnx.ModelProto:
+    """The model in the form that its operator has at the opset which primitives are written in, or at a later one."""
+    op, domain = node.proto.op_type, node.proto.domain
+    if domain not in ("", "ai.onnx") or node.opset == OPSET:
+        return model
+    since = defs.get_schema(op, node.opset).since_version
+    wanted = max(OPSET, since)
+    if defs.get_schema(op, wanted).since_version == since:
+        del model.opset_import[:]
+        model.opset_import.append(helper.make_opsetid("", wanted))
+        return model
+    try:
+        return version_converter.convert_version(model, wanted)
+    except Exception as e:
+        raise ModelError(f"{node.title} has no rule and cannot be brought to opset {wanted}: {_line(e)}") from e
 
 
 def _distinct(node: Node) -> tuple[Value, ...]:

@@ -25,7 +25,7 @@ class Writer:
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.initializers: list[onnx.TensorProto] = []
-        self.domains: set[str] = set()
+        self.opsets = {"": OPSET}
 
     def node(self, op: str, inputs: Sequence[str], output: str | None = None, **attrs: Any) -> str:
         name = output or f"{op.lower()}_{len(self.nodes)}__"
@@ -37,11 +37,9 @@ class Writer:
         self.initializers.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name
 
-    def opaque(
-        self, op: str, inputs: Sequence[str], outputs: Sequence[str], domain: str, attrs: dict[str, Any]
-    ) -> None:
-        self.domains.add(domain)
-        self.nodes.append(helper.make_node(op, list(inputs), list(outputs), domain=domain, **attrs))
+    def opaque(self, node: onnx.NodeProto, opset: int) -> None:
+        self.opsets[node.domain] = max(opset, self.opsets.get(node.domain, 1))
+        self.nodes.append(node)
 
 
 def _info(t: Tensor, name: str | None = None) -> onnx.ValueInfoProto:
@@ -58,13 +56,14 @@ def _model(
     writer = Writer()
     for p in primitives:
         p.spec.write(p, [t.name for t in p.inputs], writer)
-    for name_out, t in outputs:
+    ends = dict(outputs)  # exporters name an output twice
+    for name_out, t in ends.items():
         if name_out != t.name:
             writer.node("Identity", [t.name], name_out)
     weights = [numpy_helper.from_array(np.asarray(x, order="C"), n) for n, x in constants.items()]
     graph = helper.make_graph(writer.nodes, name, [_info(t) for t in inputs],
-                              [_info(t, n) for n, t in outputs], [*weights, *writer.initializers])  # fmt: skip
-    opsets = [helper.make_opsetid("", OPSET)] + [helper.make_opsetid(d, 1) for d in sorted(writer.domains) if d]
+                              [_info(t, n) for n, t in ends.items()], [*weights, *writer.initializers])  # fmt: skip
+    opsets = [helper.make_opsetid(domain, version) for domain, version in sorted(writer.opsets.items())]
     return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="korch")
 
 

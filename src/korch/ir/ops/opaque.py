@@ -42,14 +42,17 @@ def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
 
 
 def _write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
-    """The one node of the stored model, its inputs and outputs renamed; outputs of other primitives are unused."""
-    graph = onnx.load_from_string(p.attr("model")).graph
-    node = graph.node[0]
-    renamed = {i.name: n for i, n in zip(graph.input, names, strict=True)}
-    mine = graph.output[p.attr("index")].name
-    outputs = [p.output.name if o == mine else o and f"{p.output.name}_{o}" for o in node.output]
-    attrs = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-    emit.opaque(node.op_type, [renamed.get(i, i) for i in node.input], outputs, node.domain, attrs)
+    """The nodes of the stored model under names of their own; outputs of other primitives are unused."""
+    stored = onnx.load_from_string(p.attr("model"))
+    opsets = {o.domain: o.version for o in stored.opset_import}
+    renamed = {i.name: n for i, n in zip(stored.graph.input, names, strict=True)}
+    renamed |= {t.name: emit.const(onnx.numpy_helper.to_array(t)) for t in stored.graph.initializer}
+    renamed |= {stored.graph.output[p.attr("index")].name: p.output.name, "": ""}
+    for node in stored.graph.node:
+        renamed |= {o: f"{p.output.name}_{o}" for o in node.output if o not in renamed}
+        for side in (node.input, node.output):
+            side[:] = [renamed[n] for n in side]
+        emit.opaque(node, opsets[node.domain])
 
 
 add(Op("Opaque", Category.OPAQUE, _infer, _evaluate, _write))

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import onnx
 from numpy.typing import NDArray
 
 from korch.ir.tensor import Tensor
@@ -43,9 +44,7 @@ class Emit(Protocol):
 
     def node(self, op: str, inputs: Sequence[str], output: str | None = None, **attrs: Any) -> str: ...
     def const(self, value: Array) -> str: ...
-    def opaque(
-        self, op: str, inputs: Sequence[str], outputs: Sequence[str], domain: str, attrs: dict[str, Any]
-    ) -> None: ...
+    def opaque(self, node: onnx.NodeProto, opset: int) -> None: ...
 
 
 @dataclass(frozen=True)
