@@ -76,7 +76,7 @@ def _wrapped(columns: NDArray[Any], lengths: Sequence[int]) -> Places | Opaque:
     """Flat positions in a tensor of `lengths`, of one array of indices an axis, negative ones from the back."""
     for column, n in zip(columns, lengths, strict=True):
         if ((column < -n) | (column >= n)).any():
-            return Opaque(f"an index is outside of its axis of length {n}")
+            raise ValueError(f"an index is outside of its axis of length {n}")
     positive = [column % n for column, n in zip(columns, lengths, strict=True)]
     return np.asarray(np.ravel_multi_index(positive, tuple(lengths)), np.int64)
 
