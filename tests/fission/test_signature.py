@@ -36,7 +36,7 @@ def test_dtypes(text: str, words: str):
     ("(float[2,3] x) => (float[3] y) { s = Constant<value_ints=[0]>() y = Squeeze(x, s) }", "must be 1 instead of 2"),
     ("(float[2,3] x) => (float[4,5] y) { s = Constant<value_ints=[4,5]>() y = Reshape(x, s) }",
      "6 elements of shape [2, 3] do not fill [4, 5]"),
-    ("(float[2,3] x) => (float[3] y) { i = Constant<value_int=7>() y = Gather(x, i) }", "outside of its axis of length 2"),
+    ("(float[2,3] x) => (float[3] y) { i = Constant<value_int=7>() y = Gather(x, i) }", "outside of its axis"),
     ("(float[2,3] x) => (float[1] y) { i = Constant<value=int64[1,2] {5,5}>() y = GatherND(x, i) }", "outside"),
     ("(float[1,3,8,8] x, float[4,2,3,3] w) => (float[1,4,6,6] y) { y = Conv(x, w) }",
      "weights of shape [4, 2, 3, 3] do not fit an input of shape [1, 3, 8, 8]"),
