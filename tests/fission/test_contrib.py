@@ -36,3 +36,22 @@ def test_skip_normalisations():
     check("SkipLayerNormalization", x, skip, scale, domain=MS, epsilon=1e-5)
     check("SkipSimplifiedLayerNormalization", x, skip, scale, bias, domain=MS, epsilon=1e-5)
     check("SimplifiedLayerNormalization", x, scale, epsilon=1e-5)
+
+
+@pytest.mark.parametrize(("activation", "params"), [
+    ("Relu", []), ("Tanh", []), ("LeakyRelu", [0.3]), ("Clip", [-0.5, 0.5]), ("HardSigmoid", [0.3, 0.4]),
+])  # fmt: skip
+def test_fused_convolutions_and_products(activation, params):
+    x, w, bias, summand = values(1, 3, 6, 6), values(4, 3, 3, 3), values(4), values(1, 4, 6, 6)
+    attrs = {"activation": activation, "pads": [1] * 4} | ({"activation_params": params} if params else {})
+    check("FusedConv", x, w, bias, constants=[1, 2], domain=MS, **attrs)
+    check("FusedConv", x, w, bias, summand, constants=[1, 2], domain=MS, **attrs)
+    named = dict(zip(("activation_alpha", "activation_beta"), params, strict=False))
+    if activation != "Clip":  # onnxruntime knows no such product
+        check("FusedGemm", values(2, 5), values(4, 5), values(4), domain=MS, transB=1, activation=activation, **named)
+
+
+def test_quantization_of_old():
+    x, scale, zero = values(2, 3), np.asarray(0.05, np.float32), np.asarray(3, np.uint8)
+    check("QuantizeLinear", x, scale, zero, constants=[1, 2], domain=MS)
+    check("DequantizeLinear", np.arange(6, dtype=np.uint8), scale, zero, constants=[1, 2], domain=MS)

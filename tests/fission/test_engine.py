@@ -1,6 +1,7 @@
 """The walk over a model: names, outputs, opaque nodes, versions of rules."""
 
 import numpy as np
+import onnx
 import pytest
 from onnx import parser
 
@@ -10,6 +11,7 @@ from korch.fission.importer import read
 from korch.fission.rule import Opaque, attributes
 from korch.fission.rule import fission as rule
 from korch.fission.table import all_rules
+from korch.ir.onnx_write import graph_to_onnx
 
 from .oracle import check_model, values
 
@@ -71,6 +73,27 @@ def test_nodes_without_a_rule_are_kept_whole():
     graph = check_model(m, {"x": values(2, 5)})
     assert [p.op for p in graph.primitives] == ["Exp", "Opaque", "Opaque", "Neg"]
     assert [p.attr("index") for p in graph.primitives if p.op == "Opaque"] == [0, 1]
+
+
+def test_an_output_that_is_named_twice():
+    m = model("(float[2] x) => (float[2] y, float[2] y, float[2] z) { y = Relu(x) z = Neg(y) }")
+    graph = fission(m)
+    assert graph.output_names == ("y", "y", "z")
+    written = graph_to_onnx(graph)
+    onnx.checker.check_model(written, full_check=True)
+    assert [o.name for o in written.graph.output] == ["y", "z"]
+
+
+@pytest.mark.parametrize(("opset", "text"), [
+    (16, "(float[1,1,4,4] x, float[1,2,2,2] z) => (float[1,1,2,2] y) { y = GridSample<mode=\"bilinear\">(x, z) }"),
+    (9, "(float[2,5] x, float[2,5] z) => (float[2,2] y) { y, i = TopK<k=2>(x) }"),
+    (22, "(float[1,1,4,4] x, float[1,2,2,2] z) => (float[1,1,2,2] y) { y = GridSample<mode=\"linear\">(x, z) }"),
+])  # fmt: skip
+def test_opaque_nodes_are_brought_to_the_opset_of_the_primitives(opset: int, text: str):
+    m = model(text, opset)
+    feeds = {i.name: values(*(d.dim_value for d in i.type.tensor_type.shape.dim)) / 2 for i in m.graph.input}
+    graph = check_model(m, feeds)
+    assert [p.op for p in graph.primitives] == ["Opaque"]
 
 
 def test_outputs_nobody_names_and_inputs_left_out():

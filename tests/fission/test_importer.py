@@ -91,6 +91,8 @@ def test_external_data_that_escapes_is_missing_or_short(tmp_path: Path):
     refused(external(folder, length="4000"), "'w'", "ends at byte 4008")
     refused(external(folder, offset="x"), "'w'", "malformed")
     refused(external(folder, length="20"), "'w'", "malformed")
+    refused(external(folder, location="a\0b"), "'w'", "no usable file name")
+    refused(external(folder, location="a" * 5000), "'w'", "no usable file name")
     refused(external(folder).read_bytes(), "'w'", "path of the model")
 
 
@@ -116,6 +118,11 @@ def test_nodes_that_do_not_fit_their_operator():
     refused(model("(float[2] x) => (float[2] y) { y = Add(x) }"), "Add", "malformed")
     refused(model("(float[2] x) => (float[2] y) { y = local.Strange(x) }"), "Strange", "onnxruntime refuses it")
     refused(model("(float[2,3] x, float[4] z) => (float[2,3] y) { y = Add(x, z) }"), "Add", "shape")
+
+
+def test_operators_that_onnxruntime_puts_into_the_domain_of_onnx():
+    text = "(float[2,8] x, float[8] s) => (float[2,8] y) { y = SimplifiedLayerNormalization<axis=-1>(x, s) }"
+    check_model(read(model(text)), {"x": values(2, 8), "s": values(8)})
 
 
 def test_opsets():
@@ -156,6 +163,15 @@ def test_nan_is_refused_and_infinity_is_not():
             assert fission(read(m)).primitives
 
 
+def test_nan_in_an_attribute_is_refused_too():
+    m = model("(float[2] x) => (float[2] y) { c = Constant<value_float=1.0>() y = Add(x, c) }")
+    m.graph.node[0].attribute[0].f = np.nan
+    refused(m, "Constant", "NaN")
+    m = model("(float[2] x) => (float[2] y) { c = Constant<value_floats=[1.0, 2.0]>() y = Add(x, c) }")
+    m.graph.node[0].attribute[0].floats[1] = np.nan
+    refused(m, "Constant", "NaN")
+
+
 def test_sparse_initializers_are_made_dense():
     m = model("(float[2,3] x) => (float[2,3] y) { y = Add(x, w) }")
     for indices in (np.array([1, 5]), np.array([[0, 1], [1, 2]])):
@@ -171,14 +187,19 @@ def test_sparse_initializers_are_made_dense():
 
 def test_data_that_do_not_fill_their_shape():
     m = model("(float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add(x, w) }")
-    m.graph.initializer[0].dims[0] = 3
-    refused(m, "'w'", "malformed")
+    for length in (3, -2):
+        m.graph.initializer[0].dims[0] = length
+        refused(m, "'w'", "malformed")
 
 
 def test_types_without_numbers():
     refused(model("(string[2] x) => (string[2] y) { y = Identity(x) }"), "'x'", "object")
     refused(model("(seq(float[2]) x) => (float[2] y) { i = Constant<value_int=0>() y = SequenceAt(x, i) }"), "'x'",
             "sequence")  # fmt: skip
+    for kind in (0, 99):
+        m = model(RELU)
+        m.graph.input[0].type.tensor_type.elem_type = kind
+        refused(m, "'x'", f"unknown element type {kind}")
     refused(model("(bfloat16[2] x) => (bfloat16[2] y) { y = Neg(x) }"), "'x'", "bfloat16")
 
 
@@ -190,6 +211,9 @@ DYNAMIC = "(float[N,3] x, float[N,M] z) => (float[N,3] y) { y = Add(x, z) }"
 def test_dynamic_inputs_ask_for_a_shape():
     refused(model(DYNAMIC), "'x'", "[N,3]", "--shape x=1,3")
     refused(model("(float[?,3,?,?] x) => (float[?,3,?,?] y) { y = Relu(x) }"), "[?,3,?,?]", "--shape x=1,3,1,1")
+    m = model("(float[2,3] x) => (float[N,3] y) { y = Relu(x) }")
+    m.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -1  # as some exporters write it
+    refused(m, "[?,3]", "--shape x=1,3")
     m = model(RELU)
     m.graph.input[0].type.tensor_type.ClearField("shape")
     refused(m, "'x'", "--shape x=1,3,224,224")
@@ -227,6 +251,12 @@ BRANCH = """(float[2] x) => (float[2] y) {{
 @pytest.mark.parametrize(("length", "op"), [(2, "Relu"), (3, "Neg")])
 def test_a_constant_branch_is_inlined(length, op):
     assert [p.op for p in check_model(read(model(BRANCH.format(length=length))), {"x": values(2)}).primitives] == [op]
+
+
+def test_a_constant_branch_that_is_missing():
+    m = model(BRANCH.format(length=3))
+    del m.graph.node[-1].attribute[1]
+    refused(m, "If", "no else_branch")
 
 
 def test_branches_on_data_and_loops_are_refused():

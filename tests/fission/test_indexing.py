@@ -99,7 +99,14 @@ def test_evenly_spaced_gathers_are_slices():
 
 def test_computed_indices_stay_opaque():
     check("Gather", values(9), ints(1, 3, 4), opaque=True)
-    check("GatherElements", values(2, 2), np.asarray([[0, 0], [1, 0]]), constants=[1], opaque=True)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("opset", [9, 11])
+def test_one_hot(axis, opset):
+    indices, pair = ints(1, -1, 7, 0).reshape(2, 2), np.asarray([-1.5, 2.5], np.float32)
+    check("OneHot", indices, ints(4).reshape(()), pair, constants=[1, 2], opset=opset, axis=axis)
+    check("OneHot", indices, ints(4), pair, opset=opset, axis=axis, constants=[1])
 
 
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect"])

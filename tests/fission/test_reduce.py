@@ -64,3 +64,17 @@ def test_arg(op, data, keepdims, last):
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     x = np.rint(values(*shape))
     check(op, x, axis=axis, keepdims=keepdims, select_last_index=last, opset=13)
+
+
+@pytest.mark.parametrize("exclusive", [0, 1])
+@pytest.mark.parametrize("reverse", [0, 1])
+def test_cumulative_sum(exclusive, reverse):
+    for axis in (0, 1, -1):
+        which = np.asarray(axis)
+        check("CumSum", values(2, 3, 4), which, constants=[1], exclusive=exclusive, reverse=reverse)
+        check("CumSum", np.arange(24).reshape(2, 3, 4), which, constants=[1], exclusive=exclusive, reverse=reverse)
+
+
+def test_long_running_sums_stay_opaque():
+    check("CumSum", values(2, 300), np.asarray(1), constants=[1], opaque=True)
+    check("CumSum", values(2, 3), np.asarray(1), opaque=True)

@@ -112,7 +112,7 @@ F32, F16, I64 = np.dtype("float32"), np.dtype("float16"), np.dtype("int64")
 @pytest.mark.parametrize(("numerics", "theirs", "dtype", "bound"), [
     ("default", 1e-6, F32, 1e-4), ("fast", 1e-6, F32, 1e-3), ("strict", 1e-6, F32, 4e-6),
     ("strict", 0.0, F32, np.finfo(np.float32).eps), ("default", 1e-3, F16, 4e-3), ("default", 0.0, I64, 1e-4),
-    ("default", 0.01, I64, 0.04),
+    ("default", 0.01, I64, 0.04), ("default", 2e-3, F32, 8e-3), ("fast", 2e-3, F32, 8e-3), ("default", 9e-5, F32, 1e-4),
 ])  # fmt: skip
 def test_bounds(numerics: str, theirs: float, dtype: np.dtype, bound: float):
     assert bound_of(numerics, theirs, dtype) == pytest.approx(bound)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from korch.fission.activation import gelu, swish
+from collections.abc import Callable, Sequence
+from typing import Any, Unpack
+
+from korch.fission.activation import elu, gelu, hard_sigmoid, leaky_relu, primitive, softsign, swish
+from korch.fission.elementwise import clip
+from korch.fission.linear import conv, gemm
 from korch.fission.normalization import layer_normalization, rms_normalization
-from korch.fission.rule import fission
+from korch.fission.quantization import dequantize_linear, quantize_linear
+from korch.fission.rule import Opaque, fission
+from korch.fission.windows import WindowAttributes
 from korch.ir.builder import Builder, Value
 
 DOMAIN = "com.microsoft"
@@ -75,3 +82,56 @@ def simplified_layer_normalization(b: Builder, x: Value, scale: Value, *, axis: 
                                    stash_type: int = 1) -> Value:  # fmt: skip
     """Onnxruntime's own name, in ONNX's domain, for the root-mean-square normalisation."""
     return rms_normalization(b, x, scale, axis=axis, epsilon=epsilon, stash_type=stash_type)
+
+
+@fission("QuantizeLinear", domain=DOMAIN)
+def quantize_linear_1(b: Builder, x: Value, scale: Value, zero: Value | None = None, /, *,
+                      axis: int = 1) -> Value | Opaque:  # fmt: skip
+    """The same as ONNX's."""
+    return quantize_linear(b, x, scale, zero, axis=axis)
+
+
+@fission("DequantizeLinear", domain=DOMAIN)
+def dequantize_linear_1(b: Builder, x: Value, scale: Value, zero: Value | None = None, /, *,
+                        axis: int = 1) -> Value | Opaque:  # fmt: skip
+    """The same as ONNX's."""
+    return dequantize_linear(b, x, scale, zero, axis=axis)
+
+
+@fission("FusedConv", domain=DOMAIN)
+def fused_conv(b: Builder, x: Value, w: Value, bias: Value | None = None, summand: Value | None = None, *,
+               group: int = 1, activation: str = "", activation_params: Sequence[float] = (),
+               kernel_shape: Sequence[int] | None = None,
+               **window: Unpack[WindowAttributes]) -> Value | Opaque:  # fmt: skip
+    """activation(conv(x) + summand)."""
+    y = conv(b, x, w, bias, group=group, **window)
+    return _activated(b, y if summand is None else y + summand, activation, activation_params)
+
+
+@fission("FusedGemm", domain=DOMAIN)
+def fused_gemm(b: Builder, x: Value, w: Value, c: Value | None = None, *, alpha: float = 1.0, beta: float = 1.0,
+               transA: int = 0, transB: int = 0, activation: str = "",
+               activation_alpha: float | None = None, activation_beta: float | None = None,
+               activation_gamma: float | None = None) -> Value | Opaque:  # fmt: skip
+    """activation(gemm(x))."""
+    given = [p for p in (activation_alpha, activation_beta, activation_gamma) if p is not None]
+    y = gemm(b, x, w, c, alpha=alpha, beta=beta, transA=transA, transB=transB)
+    return y if isinstance(y, Opaque) else _activated(b, y, activation, given)
+
+
+ACTIVATIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "LeakyRelu": (leaky_relu, ("alpha",)), "Elu": (elu, ("alpha",)), "HardSigmoid": (hard_sigmoid, ("alpha", "beta")),
+    "Clip": (clip, ("min", "max")), "Softsign": (softsign, ()),
+}  # fmt: skip
+"""The activations that onnxruntime fuses, and what their parameters are called."""
+
+
+def _activated(b: Builder, y: Value, name: str, parameters: Sequence[float]) -> Value | Opaque:
+    if not name:
+        return y
+    if name in primitive.ops:
+        return primitive(b, y, op=name)
+    if name not in ACTIVATIONS or len(parameters) > len(ACTIVATIONS[name][1]):
+        return Opaque(f"its activation is {name}")
+    rule, names = ACTIVATIONS[name]
+    return rule(b, y, **dict(zip(names, parameters, strict=False)))

@@ -15,6 +15,7 @@ from korch.errors import ModelError
 from korch.fission.fold import fold
 from korch.fission.opaque import Node, constant_outputs, opaque_outputs
 from korch.fission.rule import FissionRule, Opaque, attributes
+from korch.fission.signature import check_fit
 from korch.fission.table import rule_for
 from korch.ir.builder import Builder, Value
 from korch.ir.graph import Graph
@@ -66,7 +67,7 @@ class _Walk:
         dims = kind.shape.dim
         if not info.type.HasField("tensor_type") or any(not d.HasField("dim_value") for d in dims):
             raise ModelError(f"input {info.name!r} has no static shape: give it one (--shape {info.name}=...)")
-        dtype = helper.tensor_dtype_to_np_dtype(kind.elem_type).name
+        dtype = _dtype(kind.elem_type, f"input {info.name!r}")
         _check_dtype(dtype, f"input {info.name!r}")
         return self.builder.input(info.name, dtype, tuple(d.dim_value for d in dims))
 
@@ -79,6 +80,7 @@ class _Walk:
         if proto.op_type == "If" and not _domain(proto.domain):
             return self._branch(proto)
         node = self._node(proto)
+        check_fit(node)
         self.builder.origin = node.title
         results = self._results(node)
         for name, value in zip(proto.output, results, strict=False):
@@ -100,7 +102,9 @@ class _Walk:
         if condition is None or condition.size != 1:
             raise ModelError(f"{node.title} branches on data, which cannot be compiled: compute both and use Where")
         name = "then_branch" if condition.reshape(-1)[0] else "else_branch"
-        body = next(a.g for a in proto.attribute if a.name == name)
+        body = next((a.g for a in proto.attribute if a.name == name), None)
+        if body is None:
+            raise ModelError(f"{node.title} has no {name}")
         for t in body.initializer:
             self.values[t.name] = self._constant(numpy_helper.to_array(t), t.name)
         for inner in body.node:
@@ -127,7 +131,7 @@ class _Walk:
             return Opaque("there is no rule for it")
         try:
             answer = _apply(rule, self.builder, node)
-        except (ValueError, IndexError, KeyError, AssertionError, TypeError, AttributeError) as e:
+        except (ValueError, LookupError, ArithmeticError, AssertionError, TypeError, AttributeError) as e:
             raise ModelError(f"{node.title} cannot be taken apart: {e}") from e
         used = max((i + 1 for i, n in enumerate(proto.output) if n), default=0)
         results = (answer,) if isinstance(answer, Value) else answer
@@ -143,7 +147,14 @@ class _Walk:
 
     def graph(self) -> Graph:
         """What the model's outputs need."""
-        return self.builder.graph([(o.name, self._output(o.name)) for o in self.model.graph.output])
+        return self.builder.graph([(o.name, self._declared(o)) for o in self.model.graph.output])
+
+    def _declared(self, info: onnx.ValueInfoProto) -> Value:
+        """An output, of the dtype that the model says it has, if it says so."""
+        value, kind, what = self._output(info.name), info.type.tensor_type.elem_type, f"output {info.name!r}"
+        if kind and _dtype(kind, what) != value.dtype:
+            raise ModelError(f"{what} is declared as {_dtype(kind, what)} but computed as {value.dtype}")
+        return value
 
     def _output(self, name: str) -> Value:
         if name not in self.values:
@@ -171,6 +182,14 @@ def _attribute(a: onnx.AttributeProto) -> Any:
 
 def _domain(name: str) -> str:
     return "" if name == "ai.onnx" else name
+
+
+def _dtype(kind: int, what: str) -> str:
+    """The name of an ONNX element type."""
+    try:
+        return helper.tensor_dtype_to_np_dtype(kind).name
+    except KeyError:
+        raise ModelError(f"{what} has the unknown element type {kind}") from None
 
 
 def _check_dtype(dtype: str, what: str) -> None:

@@ -89,6 +89,13 @@ class _Fold:
         p = self.builder.producer(x)
         if p is None or self.uses[x.tensor] != 1:
             return None
+        y = self._scaled_by(x, p, factor)
+        if y is not None:
+            self.uses[x.tensor] -= 1  # its one reader reads y now; an equal value may come up again
+        return y
+
+    def _scaled_by(self, x: Value, p: Primitive, factor: Array) -> Value | None:
+        """`_scaled` for what `p` computes."""
         match p.op:
             case "Conv" | "ConvTranspose" | "MatMul":
                 return self._scaled_linear(x, p, factor)

@@ -82,10 +82,27 @@ def gather(b: Builder, x: Value, indices: Value, *, axis: int = 0) -> Value | Op
     if isinstance(places, Opaque):
         return places
     if not all(-n <= i < n for i in places):
-        return Opaque(f"an index is outside of its axis of length {n}")
+        raise ValueError(f"an index is outside of its axis of length {n}")
     at = axis % x.rank
     picked = take(b, x, at, [i % n for i in places])
     return b.op("Reshape", picked, shape=(*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
+
+
+@fission("OneHot", since=9)
+def one_hot(b: Builder, indices: Value, depth: Value, values: Value, *, axis: int = -1) -> Value | Opaque:
+    """values[1] where the position on the new axis is the index (negative ones from the back), elsewhere values[0]."""
+    lengths = integers(depth)
+    if isinstance(lengths, Opaque):
+        return lengths
+    n, at = int(lengths[0]), axis % (indices.rank + 1)
+    if n < 1:
+        raise ValueError(f"the depth {n} is no length")
+    places = b.op("Cast", indices, to="int64")
+    places = b.op("Where", b.op("Less", places, 0), places + n, places)
+    column = b.op("Reshape", places, shape=(*places.shape[:at], 1, *places.shape[at:]))
+    hot = b.op("Equal", column, b.constant(np.arange(n).reshape(-1, *(1,) * (indices.rank - at))))
+    off, on = (b.op("Reshape", cut(b, values, {0: range(i, i + 1)}), shape=()) for i in (0, 1))
+    return b.op("Where", hot, on, off)
 
 
 @fission("Pad", since=11)

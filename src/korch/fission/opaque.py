@@ -17,7 +17,7 @@ from korch.ir.builder import Builder, Value
 from korch.ir.ops.table import Array
 
 IR_VERSION = 10
-_SMALL = 4096
+SMALL = 4096
 """Constants up to this many elements may decide a shape; larger ones are data."""
 
 
@@ -63,9 +63,9 @@ def opaque_outputs(b: Builder, node: Node) -> tuple[Value | None, ...]:
     model = _alone(node, distinct, lambda _: None)
     del model.graph.output[:]
     model.graph.output.extend(types)
-    data = model.SerializeToString(deterministic=True)
     if not distinct:
         raise ModelError(f"{node.title} has no inputs and no rule")
+    data = model.SerializeToString(deterministic=True)
     return tuple(b.op("Opaque", *distinct, model=data, index=i) if o else None for i, o in enumerate(node.proto.output))
 
 
@@ -107,7 +107,7 @@ def _alone(node: Node, distinct: Sequence[Value], value: Any) -> onnx.ModelProto
 
 def _output_types(node: Node, distinct: Sequence[Value]) -> list[onnx.ValueInfoProto]:
     """Exact types of the outputs, from ONNX's inference or else onnxruntime's."""
-    model = _alone(node, distinct, lambda v: v.array if v.tensor.const and v.tensor.size <= _SMALL else None)
+    model = _alone(node, distinct, lambda v: v.array if v.tensor.const and v.tensor.size <= SMALL else None)
     inferred = _inferred(model)
     runtime = _inferred_by_runtime(model, node)  # also the proof that onnxruntime has such an operator
     if not all(_is_static(o) for o in inferred):
@@ -131,14 +131,14 @@ def _inferred_by_runtime(model: onnx.ModelProto, node: Node) -> list[onnx.ValueI
         session = _session(model)
     except Exception as e:
         raise ModelError(f"{node.title} has no rule and onnxruntime refuses it: {_line(e)}") from e
-    kinds = {t: k for k, t in _RUNTIME_TYPES.items()}
+    kinds = {t: k for k, t in RUNTIME_TYPES.items()}
     for o in session.get_outputs():
         if o.type not in kinds:
             raise ModelError(f"{node.title} gives a {o.type}, which Korch does not compute with")
     return [helper.make_tensor_value_info(o.name, kinds[o.type], o.shape) for o in session.get_outputs()]
 
 
-_RUNTIME_TYPES = {
+RUNTIME_TYPES: dict[int, str] = {
     onnx.TensorProto.FLOAT: "tensor(float)", onnx.TensorProto.DOUBLE: "tensor(double)",
     onnx.TensorProto.FLOAT16: "tensor(float16)", onnx.TensorProto.BOOL: "tensor(bool)",
     onnx.TensorProto.INT8: "tensor(int8)", onnx.TensorProto.INT16: "tensor(int16)",
@@ -150,7 +150,7 @@ _RUNTIME_TYPES = {
 
 def _is_static(info: onnx.ValueInfoProto) -> bool:
     kind = info.type.tensor_type
-    return kind.elem_type in _RUNTIME_TYPES and kind.HasField("shape") and all(
+    return kind.elem_type in RUNTIME_TYPES and kind.HasField("shape") and all(
         d.HasField("dim_value") and d.dim_value >= 0 for d in kind.shape.dim)  # fmt: skip
 
 

@@ -76,3 +76,23 @@ def arg_reduction(b: Builder, x: Value, *, op: str, axis: int = 0, keepdims: int
                   select_last_index: int = 0) -> Value:  # fmt: skip
     """Where along `axis` the greatest (least) element is: the first such place, or the last."""
     return b.op(op, x, axis=axis % x.rank, keepdims=keepdims, select_last_index=select_last_index)
+
+
+LONGEST = 256
+"""Of an axis whose running sums are taken one by one; they cost its square."""
+
+
+@fission("CumSum", since=11)
+def cumulative_sum(b: Builder, x: Value, axis: Value, /, *, exclusive: int = 0, reverse: int = 0) -> Value | Opaque:
+    """The sum of all elements of `axis` up to each (`reverse`: from it on), itself left out if `exclusive`."""
+    named = integers(axis)
+    if isinstance(named, Opaque):
+        return named
+    at, length = named[0] % x.rank, x.shape[named[0]]
+    if length > LONGEST:
+        return Opaque(f"its axis is longer than {LONGEST}")
+    distance = np.arange(length)[:, None] - np.arange(length)  # how far behind the summand the sum stands
+    counted = (-distance if reverse else distance) >= (1 if exclusive else 0)
+    mask = b.constant(counted.reshape(length, length, *(1,) * (x.rank - at - 1)))
+    summands = b.op("Reshape", x, shape=(*x.shape[:at], 1, *x.shape[at:]))
+    return b.op("ReduceSum", b.op("Where", mask, summands, 0), axes=(at + 1,), keepdims=0)

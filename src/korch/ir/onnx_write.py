@@ -79,12 +79,13 @@ def _model(
     writer = Writer(opset_for(opaque, others=len(opaque) < len(primitives)))
     for p in primitives:
         p.spec.write(p, [t.name for t in p.inputs], writer)
-    for name_out, t in outputs:
+    ends = dict(outputs)  # exporters name an output twice
+    for name_out, t in ends.items():
         if name_out != t.name:
             writer.node("Identity", [t.name], name_out)
     weights = [numpy_helper.from_array(np.asarray(x, order="C"), n) for n, x in constants.items()]
     graph = helper.make_graph(writer.nodes, name, [_info(t) for t in inputs],
-                              [_info(t, n) for n, t in outputs], [*weights, *writer.initializers])  # fmt: skip
+                              [_info(t, n) for n, t in ends.items()], [*weights, *writer.initializers])  # fmt: skip
     opsets = [helper.make_opsetid(d, v) for d, v in [("", writer.opset), *sorted(writer.domains.items())]]
     ir_version = max(IR_VERSION, helper.find_min_ir_version_for(opsets, ignore_unknown=True))
     return helper.make_model(graph, opset_imports=opsets, ir_version=ir_version, producer_name="korch")

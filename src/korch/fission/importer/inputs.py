@@ -55,7 +55,7 @@ def _settle(info: onnx.ValueInfoProto, lengths: Mapping[str, int]) -> None:
     for dim in kind.shape.dim:
         if dim.dim_param in lengths:
             dim.dim_value = lengths[dim.dim_param]
-    if not kind.HasField("shape") or any(not d.HasField("dim_value") or d.dim_value < 0 for d in kind.shape.dim):
+    if not kind.HasField("shape") or any(map(_is_free, kind.shape.dim)):
         raise ModelError(f"input {info.name!r} has the dynamic shape [{_dims(kind, '?')}]: give it one, as in "
                          f"--shape {info.name}={_dims(kind, '1', named=False) or '1,3,224,224'}")  # fmt: skip
     if any(d.dim_value == 0 for d in kind.shape.dim):
@@ -64,5 +64,10 @@ def _settle(info: onnx.ValueInfoProto, lengths: Mapping[str, int]) -> None:
 
 def _dims(kind: onnx.TypeProto.Tensor, unknown: str, named: bool = True) -> str:
     """The shape as text: lengths, else names if `named`, else `unknown`."""
-    return ",".join(str(d.dim_value) if d.HasField("dim_value") else (named and d.dim_param) or unknown
-                    for d in kind.shape.dim)  # fmt: skip
+    texts = ((named and d.dim_param) or unknown if _is_free(d) else str(d.dim_value) for d in kind.shape.dim)
+    return ",".join(texts)
+
+
+def _is_free(d: onnx.TensorShapeProto.Dimension) -> bool:
+    """Whether the length is open; some exporters write -1 for that."""
+    return not d.HasField("dim_value") or d.dim_value < 0

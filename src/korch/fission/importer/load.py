@@ -58,9 +58,12 @@ def _fetch(t: onnx.TensorProto, folder: Path) -> None:
         raise ModelError(f"the external data of {t.name!r} has a malformed offset or length") from e
     if offset < 0 or length < 0 or offset + length > size:
         raise ModelError(f"the external data of {t.name!r} ends at byte {offset + length} of {path}, which has {size}")
-    with path.open("rb") as f:
-        f.seek(offset)
-        t.raw_data = f.read(length)
+    try:
+        with path.open("rb") as f:
+            f.seek(offset)
+            t.raw_data = f.read(length)
+    except OSError as e:
+        raise ModelError(f"the external data of {t.name!r} cannot be read: {path}: {e.strerror or e}") from e
     del t.external_data[:]
     t.data_location = onnx.TensorProto.DEFAULT
 
@@ -68,10 +71,14 @@ def _fetch(t: onnx.TensorProto, folder: Path) -> None:
 def _inside(folder: Path, location: str, name: str) -> Path:
     """The file `location`, which must lie in the model's folder, links followed."""
     base = folder.resolve()
-    path = (base / location).resolve()
+    try:
+        path = (base / location).resolve()
+        found = path.is_file()
+    except (OSError, ValueError) as e:  # a name that no file can have
+        raise ModelError(f"the external data of {name!r} has no usable file name: {location[:40]!r}") from e
     if not location or Path(location).is_absolute() or not path.is_relative_to(base):
         raise ModelError(f"the external data of {name!r} lies outside of the model's folder: {location!r}")
-    if not path.is_file():
+    if not found:
         raise ModelError(f"the external data of {name!r} is missing: {path}")
     return path
 

@@ -7,6 +7,7 @@ from onnx import checker, defs, inliner, version_converter
 
 from korch.errors import ModelError
 from korch.fission.importer.structure import title
+from korch.fission.table import rule_for
 
 OLDEST = 7
 """Fission rules know operators from this opset on; older models are converted by onnx."""
@@ -53,8 +54,13 @@ def check_nodes(model: onnx.ModelProto) -> None:
     for node in model.graph.node:
         if node.op_type in ("Loop", "Scan"):
             raise ModelError(f"{title(node)} is a loop, which cannot be compiled: unroll it in the exporter")
-        if node.op_type != "If":
+        if node.op_type != "If" and not _is_ours(node, model):
             _check_node(node, context)
+
+
+def _is_ours(node: onnx.NodeProto, model: onnx.ModelProto) -> bool:
+    """Whether fission knows an operator that ONNX does not: onnxruntime's optimiser puts some into ONNX's domain."""
+    return not defs.has(node.op_type, node.domain) and rule_for(node.op_type, node.domain, opset_of(model)) is not None
 
 
 def _check_node(node: onnx.NodeProto, context: checker.C.CheckerContext) -> None:

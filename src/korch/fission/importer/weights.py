@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import onnx
 from onnx import numpy_helper
 
 from korch.errors import ModelError
 from korch.fission.importer.load import subgraphs_of, tensors_of
+from korch.fission.importer.structure import title
 
 
 def make_dense(model: onnx.ModelProto) -> None:
@@ -35,9 +38,14 @@ def check_weights(model: onnx.ModelProto) -> None:
     """Refuses tensors whose data do not fill their shape, or hold NaN; infinities are legitimate (masks)."""
     for t in tensors_of(model.graph):
         what = f"initializer {t.name!r}" if t.name else "a constant"
+        if any(n < 0 for n in t.dims):
+            raise ModelError(f"{what} is malformed: its shape {list(t.dims)} has a negative length")
         try:
             array = numpy_helper.to_array(t)
         except (ValueError, TypeError, KeyError) as e:
             raise ModelError(f"{what} is malformed: {e}") from e
         if array.dtype.kind == "f" and np.isnan(array).any():
             raise ModelError(f"{what} holds NaN; mend the weights before compiling")
+    for node in model.graph.node:
+        if node.op_type == "Constant" and any(math.isnan(x) for a in node.attribute for x in (a.f, *a.floats)):
+            raise ModelError(f"{title(node)} holds NaN; mend the weights before compiling")

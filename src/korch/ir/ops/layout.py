@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,14 @@ def _reshape(p: Primitive, region: Region, pull: Pull) -> Array:
     return x[tuple(np.searchsorted(g, a) for g, a in zip(grid, at, strict=True))].reshape(flat.shape)
 
 
-add(Op("Reshape", Category.LAYOUT, _shape_attr, _reshape, _write_shape))
+def _reshape_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
+    dtype, shape = _shape_attr(inputs, attrs)
+    if math.prod(shape) != inputs[0].size or any(n < 0 for n in shape):
+        raise ValueError(f"{inputs[0].size} elements of shape {list(inputs[0].shape)} do not fill {list(shape)}")
+    return dtype, shape
+
+
+add(Op("Reshape", Category.LAYOUT, _reshape_infer, _reshape, _write_shape))
 
 
 def _transpose_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:

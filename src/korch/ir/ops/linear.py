@@ -43,13 +43,23 @@ add(Op("MatMul", Category.LINEAR, _matmul_infer, _matmul, _matmul_write))
 # Convolution ---------------------------------------------------------------------------------------------------
 
 
+def _check_channels(x: Tensor, w: Tensor, attrs: dict[str, Any], wanted: int) -> None:
+    """ValueError where x does not have the channels that the weights are for, or groups do not divide them."""
+    channels = x.shape[-1 if attrs["channels_last"] else 1]
+    if x.rank != w.rank or channels != wanted or w.shape[0] % attrs["group"]:
+        groups = f" in {attrs['group']} groups" if attrs["group"] != 1 else ""
+        raise ValueError(f"weights of shape {list(w.shape)}{groups} do not fit an input of shape {list(x.shape)}")
+
+
 def _conv_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
     x, w = inputs
+    _check_channels(x, w, attrs, w.shape[1] * attrs["group"])
     return x.dtype, window_shape(x, attrs, w.shape[2:], w.shape[0])
 
 
 def _transposed_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
-    x, _w = inputs
+    x, w = inputs
+    _check_channels(x, w, attrs, w.shape[0])
     return x.dtype, tuple(attrs["output_shape"])
 
 

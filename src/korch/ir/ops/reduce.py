@@ -109,6 +109,8 @@ def window_shape(x: Tensor, attrs: dict[str, Any], kernel: Shape, channels: int)
     pads = attrs["pads"]
     lengths = [pooled_length(x.shape[a], kernel[i], attrs["strides"][i], pads[i] + pads[i + k],
                              attrs["dilations"][i]) for i, a in enumerate(axes)]  # fmt: skip
+    if min(lengths, default=1) < 1 and x.size:
+        raise ValueError(f"a window of shape {list(kernel)} does not fit into an input of shape {list(x.shape)}")
     return (x.shape[0], *lengths, channels) if attrs["channels_last"] else (x.shape[0], channels, *lengths)
 
 

@@ -1,0 +1,44 @@
+"""QuantizeLinear and its kin against onnxruntime: ties to even, limits, one scale an axis."""
+
+import numpy as np
+import pytest
+
+from .oracle import check, values
+
+SCALE = np.asarray(0.25, np.float32)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8", "int16", "uint16"])
+def test_quantize(kind):
+    x = np.linspace(-50, 50, 401, dtype=np.float32)  # ties and both limits of eight bits
+    zero = np.asarray(7, kind)
+    check("QuantizeLinear", x, SCALE, zero, constants=[1, 2], opset=21)
+    check("QuantizeLinear", x, SCALE, zero, opset=21)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_one_scale_an_axis(axis):
+    x = values(3, 3, 3, low=-20, high=20)
+    scale, zero = values(3, low=0.1, high=0.5), np.asarray([1, -5, 3], np.int8)
+    check("QuantizeLinear", x, scale, zero, constants=[1, 2], axis=axis)
+    q = np.arange(-13, 14, dtype=np.int8).reshape(3, 3, 3)
+    check("DequantizeLinear", q, scale, zero, constants=[1, 2], axis=axis)
+    check("DequantizeLinear", q, scale, axis=axis)
+
+
+def test_no_zero_means_bytes():
+    check("QuantizeLinear", values(2, 3), SCALE, constants=[1])
+    check("QuantizeLinear", values(2, 3), SCALE, constants=[1], opset=21, output_dtype=3)
+    check("DequantizeLinear", np.arange(6, dtype=np.int32), SCALE, constants=[1])
+
+
+def test_blocks_stay_opaque():
+    scale = values(2, 3, low=0.1, high=0.5)
+    check("QuantizeLinear", values(4, 3), scale, opset=21, axis=0, block_size=2, opaque=True, constants=[1])
+    check("DequantizeLinear", np.ones((4, 3), np.int8), scale, opset=21, axis=0, block_size=2, opaque=True,
+          constants=[1])  # fmt: skip
+
+
+@pytest.mark.parametrize(("low", "high"), [(-3.0, 2.0), (1.0, 2.0), (-2.0, -1.0)])
+def test_dynamic(low, high):
+    check("DynamicQuantizeLinear", values(4, 5, low=low, high=high), outputs=3)
