@@ -17,13 +17,15 @@ Fn = Callable[[Graph], Graph]
 class Rewrite:
     """Adds producers to a graph. `stage` orders rewrites: later ones see what earlier ones added.
 
-    `error` is the worst class among the producers it adds, where those it reads are exact.
+    `error` is the worst class among the producers it adds, where those it reads are exact. `laws` are those it
+    applies, as `korch rules discover` writes them: `A @ B + A @ C = A @ (B + C)`.
     """
 
     name: str
     stage: int
     fn: Fn
     error: str = EXACT
+    laws: tuple[str, ...] = ()
 
     def __call__(self, graph: Graph) -> Graph:
         return self.fn(graph)
@@ -32,11 +34,11 @@ class Rewrite:
 _TABLE: dict[str, Rewrite] = {}
 
 
-def rewrite(stage: int, *, error: str = EXACT) -> Callable[[Fn], Rewrite]:
+def rewrite(stage: int, *, error: str = EXACT, laws: tuple[str, ...] = ()) -> Callable[[Fn], Rewrite]:
     """Enters a function from graph to graph into the table."""
 
     def enter(fn: Fn) -> Rewrite:
-        _TABLE[fn.__name__] = Rewrite(fn.__name__, stage, fn, error)
+        _TABLE[fn.__name__] = Rewrite(fn.__name__, stage, fn, error, laws)
         return _TABLE[fn.__name__]
 
     return enter

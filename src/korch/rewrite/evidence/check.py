@@ -7,6 +7,7 @@ from random import Random
 
 from korch.ir.graph import Graph
 from korch.ir.primitive import ERROR_CLASSES, EXACT
+from korch.rewrite.discover import holds, parse_law
 from korch.rewrite.evidence.agreement import Disagreement, Reals, disagreements
 from korch.rewrite.evidence.table import Sample, all_samples
 from korch.rewrite.exact import Beyond, Field
@@ -49,13 +50,16 @@ class Evidence:
     numeric: bool
     error: str
     beyond: tuple[str, ...]
+    laws: tuple[str, ...] = ()
+    """The laws it applies that hold exactly, matrices of any shape that fits."""
 
     def __str__(self) -> str:
         if not self.graphs:
             return "none"
         kinds = [*(["exact"] if self.exact else []), *(["numeric"] if self.numeric else [])]
         why = f" (not exact: {'; '.join(self.beyond)})" if self.beyond else ""
-        return f"{' + '.join(kinds) or 'refuted'} on {self.graphs} graphs{why}"
+        laws = "".join(f"; by {law}" for law in self.laws)
+        return f"{' + '.join(kinds) or 'refuted'} on {self.graphs} graphs{why}{laws}"
 
 
 def check(rewrite: Rewrite, graph: Graph, seed: int = 0) -> Finding:
@@ -81,8 +85,9 @@ def evidence_of(rewrite: Rewrite) -> Evidence:
     findings = [f for _, f in made]
     reasons = dict.fromkeys(reason(s, f) for s, f in made if not f.proves)
     worst = max((f.error for f in findings), key=ERROR_CLASSES.index, default=EXACT)
+    laws = tuple(law for law in rewrite.laws if holds(parse_law(law)))
     return Evidence(len(findings), all(f.proves for f in findings), all(f.sound for f in findings), worst,
-                    tuple(reasons))  # fmt: skip
+                    tuple(reasons), laws)  # fmt: skip
 
 
 def reason(sample: Sample, finding: Finding) -> str:

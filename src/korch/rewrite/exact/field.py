@@ -17,6 +17,8 @@ from korch.ir.ops.table import Array
 P = 2147480927
 Q = 1073740463
 
+INFINITE = 648263411
+
 LARGEST_DENOMINATORS = (64, 512, 4096)
 LARGEST_ROOT_PART = 1024
 ROOT_DENOMINATORS = (1, 2, 3, 4, 6, 9, 12, 18, 36, 72, 144, 288, 576)
@@ -35,8 +37,8 @@ def power(x: Array, exponent: Array | int, m: int) -> Array:
 
 
 def inverse(x: Array, m: int) -> Array:
-    """1 / x modulo m (Fermat); 0 for 0, which random residues meet with probability 1 / m."""
-    return power(x, m - 2, m)
+    """1 / x modulo m (Fermat). What would be infinite is one odd number, with which no law of division holds."""
+    return np.where(x % m == 0, INFINITE, power(x, m - 2, m))
 
 
 def product(a: Array, b: Array, m: int, bilinear: Callable[[Array, Array], Array]) -> Array:

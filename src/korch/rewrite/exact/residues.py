@@ -62,6 +62,10 @@ def number(value: int) -> Residues:
     return Residues(np.asarray(value % P), np.asarray(value % Q))
 
 
+def ones(shape: tuple[int, ...]) -> Residues:
+    return Residues(np.ones(shape, np.int64), np.ones(shape, np.int64))
+
+
 def exponential(x: Array, base: int) -> Residues:
     """base^x for residues modulo Q and a base of order Q modulo P: exp(a + b) = exp(a) exp(b)."""
     return Residues(power(np.full(x.shape, base, np.int64), x, P), None)
