@@ -26,8 +26,8 @@ class Operator:
     shape: Callable[..., Shape | None]
     attrs: Callable[[tuple[int, ...]], dict[str, Any]] = lambda x: {}
     text: str = ""
-    binding: int = 3
-    """How tightly the text binds: 1 for sums, 2 for products, 3 for calls."""
+    binding: int = 5
+    """How tightly the text binds: 1 for sums, 3 for products, 5 for calls."""
     of_constants: bool = False
     """Whether it is of interest for terms without variables."""
 
@@ -69,10 +69,10 @@ OPERATORS: Mapping[str, Operator] = {o.name: o for o in (
     Operator("relu", "Relu", lambda x: x),
     Operator("exp", "Exp", lambda x: x),
     Operator("matmul", "MatMul", lambda x, y: (x[0], y[1]) if x[1] == y[0] and (1, 1) not in (x, y) else None,
-             text="{} @ {}", binding=2, of_constants=True),
+             text="{} @ {}", binding=3, of_constants=True),
     Operator("add", "Add", lambda x, y: _as_wide(x, y), text="{} + {}", binding=1),
-    Operator("mul", "Mul", lambda x, y: _as_wide(x, y), text="{} * {}", binding=2),
-    Operator("div", "Div", lambda x, y: _as_wide(x, y), text="{} / {}", binding=2),
+    Operator("mul", "Mul", lambda x, y: _as_wide(x, y), text="{} * {}", binding=3),
+    Operator("div", "Div", lambda x, y: _as_wide(x, y), text="{} / {}", binding=3),
     Operator("hstack", "Concat", lambda x, y: (x[0], x[1] + y[1]) if _stack(x, y) else None,
              lambda x: {"axis": len(x) - 1}),
     Operator("vstack", "Concat", lambda x, y: (x[0] + y[0], x[1]) if _stack(x, y) else None,
@@ -122,16 +122,15 @@ def substitute(t: Term, values: Mapping[str, Term]) -> Term:
 
 @lru_cache(maxsize=1 << 18)
 def text(t: Term, within: int = 0) -> str:
-    """`(A @ B).T + relu(C)`; brackets on the right wherever operators of a kind meet."""
+    """`(A @ B).T + relu(C)`; brackets wherever products meet, and around sums on the right of sums."""
     if isinstance(t, str):
         return t
     o = OPERATORS[t[0]]
     if not o.text:
         return f"{o.name}({', '.join(text(x) for x in t[1:])})"
-    inner = (3,) if o.arity == 1 else (o.binding, o.binding + 1)
+    inner = (o.binding, o.binding + 1) if o.binding == 1 else (o.binding + 1,) * 2 if o.arity == 2 else (o.binding,)
     written = o.text.format(*(text(x, bound) for x, bound in zip(t[1:], inner, strict=True)))
-    loose = o.binding == 2 and within == 2  # A @ B * C: say which comes first
-    return f"({written})" if o.binding < within or loose else written
+    return f"({written})" if o.binding < within else written
 
 
 _SIGNS = {ast.MatMult: "matmul", ast.Add: "add", ast.Mult: "mul", ast.Div: "div"}
