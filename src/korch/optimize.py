@@ -13,7 +13,9 @@ from korch.backends.table import backends
 from korch.candidates import enumerate_cones
 from korch.executable import Executable, Profile
 from korch.executable.feeds import random_feeds
+from korch.executable.plan import Plan
 from korch.executable.planned import planned
+from korch.executable.recall import Recall
 from korch.fission import fission
 from korch.fission.importer import read
 from korch.ir.graph import Graph
@@ -75,55 +77,70 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
     start = time.monotonic()
     report(State("reading"))
     plain = fission(read(model, options.shapes))
-    graph = add_choices(plain)
-    report(State("enumerating"))
-    cones = enumerate_cones(graph)
-    threads = options.thread_count
-    with Database() as database, Profiler(threads, database) as profiler, Highs(threads) as highs:
-        ledger = open_ledger(cones, backends(), machine(threads, database, profiler))
-        deadline = start + (options.time_budget or PATIENCE)
-        tuner = Tuner(graph, ledger, profiler, report, deadline, highs=highs)
-        executable, tuned, actual = _tune_in_place(graph, ledger, tuner, options)
-    plan = executable.plan
+    graph = add_choices(plain, approximate=options.numerics != "strict")
+    threads, patience = options.thread_count, options.time_budget or PATIENCE
+    with Database() as database, Profiler(threads, database) as profiler:
+        recall = Recall.of(plain, options, profiler.setting, database)
+        known = recall.plan(graph, options, patience)
+        plan, facts = known or _Search(graph, options, profiler, report, start + patience).run()
+        if not known:
+            recall.keep(plan, patience, facts)
+        profiler.close()
+        executable = Executable.link(plan)
+        actual = in_place(executable, random_feeds(graph.inputs), plan.predicted_seconds, BLOCKS if not known else 1)
+        measured = profiler.measured
     summary = Summary(
-        primitives=len(plain.primitives), choices=len(graph.primitives), candidates=len(ledger.cones),
-        distinct=len(ledger.distinct), kernels=len(plan.steps), measured=tuner.measured, rounds=tuned.rounds,
-        predicted_ms=plan.predicted_seconds * 1e3, actual_ms=actual * 1e3, gap=plan.gap,
-        solver_s=tuner.solver_seconds, tuning_s=time.monotonic() - start, peak_bytes=executable.peak_bytes,
+        primitives=len(plain.primitives), choices=len(graph.primitives), candidates=int(facts["candidates"]),
+        distinct=int(facts["distinct"]), kernels=len(plan.steps), measured=measured, rounds=int(facts["rounds"]),
+        predicted_ms=plan.predicted_seconds * 1e3, actual_ms=actual.total * 1e3, gap=plan.gap,
+        solver_s=facts["solver_s"], tuning_s=time.monotonic() - start, peak_bytes=executable.peak_bytes,
     )  # fmt: skip
     return executable, summary
 
 
-def _tune_in_place(graph: Graph, ledger: Ledger, tuner: Tuner, options: Options) -> tuple[Executable, Tuned, float]:
-    """The linked plan of an earlier search or of one made now, and the seconds of a run."""
-    feeds = random_feeds(graph.inputs)
-    tuned = tuner.recalled or _searched(graph, ledger, tuner, options, feeds)
-    executable = Executable.link(planned(graph, ledger, tuned, options))
-    return executable, tuned, _in_place(executable, feeds, tuner, tuned.cost).total
+@dataclass
+class _Search:
+    """The search for one graph's plan; `deadline` is a time.monotonic() value."""
 
+    graph: Graph
+    options: Options
+    profiler: Profiler
+    report: Report
+    deadline: float
 
-def _searched(graph: Graph, ledger: Ledger, tuner: Tuner, options: Options, feeds: Mapping[str, Array]) -> Tuned:
-    """Explores, times every kernel where it stands, explores again with those costs; proves the plan that stays."""
-    tuned = tuner.explore()
-    for _ in range(MOST_PLACEMENTS):
-        if tuner.placed(tuned) or tuner.late:
-            break
-        with Executable.link(planned(graph, ledger, tuned, options)) as trial:
-            tuner.place(tuned, _in_place(trial, feeds, tuner, tuned.cost).steps)
+    def run(self) -> tuple[Plan, dict[str, float]]:
+        """The plan, and facts for the summary."""
+        self.report(State("enumerating"))
+        cones = enumerate_cones(self.graph)
+        calibrated = machine(self.profiler.setting.threads, self.profiler.database, self.profiler)
+        ledger = open_ledger(cones, backends(), calibrated)
+        with Highs(self.profiler.setting.threads) as highs:
+            tuner = Tuner(self.graph, ledger, self.profiler, self.report, self.deadline, highs=highs)
+            tuned = self._settled(ledger, tuner)
+        facts = {"candidates": len(ledger.cones), "distinct": len(ledger.distinct), "rounds": tuned.rounds,
+                 "solver_s": tuned.solver_seconds}  # fmt: skip
+        return planned(self.graph, ledger, tuned, self.options), facts
+
+    def _settled(self, ledger: Ledger, tuner: Tuner) -> Tuned:
+        """Explores, times kernels where they stand, explores again with those costs; proves the plan that stays."""
+        feeds = random_feeds(self.graph.inputs)
         tuned = tuner.explore()
-    if not tuner.late:
-        tuned = tuner.prove()
-    tuner.finish(tuned)
-    return tuned
+        for _ in range(MOST_PLACEMENTS):
+            if tuner.placed(tuned) or tuner.late:
+                break
+            tuner.rest()
+            with Executable.link(planned(self.graph, ledger, tuned, self.options)) as trial:
+                tuner.place(tuned, in_place(trial, feeds, tuned.cost).steps)
+            tuned = tuner.explore()
+        return tuned if tuner.late else tuner.prove()
 
 
-def _in_place(executable: Executable, feeds: Mapping[str, Array], tuner: Tuner, promised: float) -> Profile:
-    """The program's times with nothing else of ours running; again while they are far from what was promised."""
-    tuner.rest()
-    best = executable.profile(feeds, RUNS, BLOCKS)
+def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float, blocks: int = BLOCKS) -> Profile:
+    """The program's times, nothing else of ours running; again while they are far from what was promised."""
+    best = executable.profile(feeds, RUNS, blocks)
     for pause in PAUSES:
         if best.total <= SUSPICIOUS * promised:
             break
         time.sleep(pause)
-        best = best.least(executable.profile(feeds, RUNS, BLOCKS))
+        best = best.least(executable.profile(feeds, RUNS, blocks))
     return best

@@ -39,3 +39,10 @@ class Options:
     def thread_count(self) -> int:
         """`threads`, or one for every processor this process may use."""
         return self.threads or len(os.sched_getaffinity(0))
+
+    def texts(self) -> dict[str, str]:
+        """What was asked for, as the command line takes it: budget and shapes only where they were given."""
+        shapes = " ".join(f"{name}={','.join(map(str, shape))}" for name, shape in sorted(self.shapes.items()))
+        budget = "" if self.time_budget is None else f"{self.time_budget:g}"
+        given = {"time_budget": budget, "shapes": shapes}
+        return {"threads": str(self.thread_count), "numerics": self.numerics, **{k: v for k, v in given.items() if v}}

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from korch.backends.cpu.onednn.macs import multiply_adds
 from korch.backends.cpu.onednn.views import View, inverse
 from korch.ir import Primitive, Tensor
+from korch.ir.macs import multiply_adds
 from korch.ir.primitive import freeze
 
 SHAPES = st.lists(st.sampled_from([1, 2, 3, 4]), min_size=1, max_size=4).map(tuple)

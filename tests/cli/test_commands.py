@@ -15,6 +15,7 @@ import pytest
 
 import korch
 from korch.cli import main
+from korch.executable.archive import read_manifest
 
 
 @pytest.fixture
@@ -119,6 +120,12 @@ def test_explain(small_archive, korch_json, korch_text):
     assert {"arena", "weights", "peak"} <= facts["memory"].keys() and "total: " in text
 
 
+def test_what_was_asked_for_is_kept(small_archive, korch_json, korch_text):
+    asked = {"threads": "2", "numerics": "default", "time_budget": "5"}
+    assert korch_json("explain", small_archive)["options"] == asked == read_manifest(small_archive).options
+    assert "asked for: threads 2, numerics default, time_budget 5\n" in korch_text("explain", small_archive)
+
+
 def test_fission_writes_plain_onnx(small_model, korch_text, tmp_path):
     target = tmp_path / "primitives.onnx"
     assert "3 operators, " in korch_text("fission", small_model, target)
@@ -165,6 +172,7 @@ def test_rules_lists_operators_rewrites_and_backends(korch_json, arguments: list
     assert {"loops", "onednn", "onnxruntime"} <= {b["name"] for b in facts["backends"]}
     strips = next(r for r in facts["rewrites"] if r["name"] == "conv_in_strips")
     assert (strips["stage"], strips["error"], strips["file"]) == (2, "reassociated", "strips")
+    assert any(r["evidence"]["laws"] == ["(A @ B) @ C = A @ (B @ C)"] for r in facts["algebra"])
     assert strips["evidence"]["exact"] and strips["evidence"]["numeric"] and strips["evidence"]["graphs"] >= 3
 
 

@@ -1,5 +1,6 @@
-"""Softmax, LogSoftmax: both meanings of `axis`."""
+"""Softmax, LogSoftmax, Hardmax: both meanings of `axis`."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +10,7 @@ from .oracle import check, values
 SHAPES = st.lists(st.integers(1, 5), min_size=1, max_size=4)
 
 
-@pytest.mark.parametrize("op", ["Softmax", "LogSoftmax"])
+@pytest.mark.parametrize("op", ["Softmax", "LogSoftmax", "Hardmax"])
 @pytest.mark.parametrize("opset", [11, 13, 21])
 @settings(max_examples=8, deadline=None)
 @given(shape=SHAPES, data=st.data())
@@ -25,5 +26,5 @@ def test_defaults_and_text():
     check("Softmax", values(2, 3, 4), opset=9)
 
 
-def test_hardmax_stays_opaque():
-    check("Hardmax", values(2, 3), opaque=True)
+def test_hardmax_takes_the_first_of_equals():
+    check("Hardmax", np.float32([[3, 1, 3], [2, 2, 2]]), axis=1)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
-from math import inf
+from math import inf, isfinite
 
 import pytest
 
@@ -44,13 +43,10 @@ def ledger_of(graph: Graph) -> Ledger:
     return open_ledger(enumerate_cones(graph), backends(), ROOFLINE)
 
 
-def tuned(profiler: Profiler, deadline: float = inf, finish: bool = False) -> tuple[Tuned, Tuner]:
+def tuned(profiler: Profiler, deadline: float = inf) -> tuple[Tuned, Tuner]:
     graph = attention()
     tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline)
-    result = tuner.prove()
-    if finish:
-        tuner.finish(result)
-    return result, tuner
+    return tuner.prove(), tuner
 
 
 def test_every_kernel_of_a_proved_plan_is_measured(profiler: Profiler):
@@ -68,37 +64,20 @@ def test_nothing_unmeasured_could_be_cheaper_than_its_bound(profiler: Profiler):
     assert tuner.measured < sum(len(e.offers) for e in tuner.ledger.distinct) * 3
 
 
-def test_a_finished_search_is_recalled(profiler: Profiler):
-    first, _ = tuned(profiler, finish=True)
-    graph = attention()
-    again = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
-    assert again.recalled == first
-    assert all(again.ledger.entry(i).best.measured for i in first.chosen)
-
-
-def test_a_hasty_search_does_not_stand_for_a_patient_one(profiler: Profiler):
-    graph = attention()
-    hasty = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline=time.monotonic() + 0.01)
-    plan = hasty.explore()
-    hasty.finish(replace(plan, gap=0.5))
-    patient = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline=time.monotonic() + 100)
-    assert patient.recalled is None
-
-
 def test_a_broken_search_ends_where_it_would_have_ended(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
-    whole = profiler.measure
+    whole = profiler.measure_until
     calls = iter(range(100))
 
-    def broken(kernels):
+    def broken(deadline, kernels):
         if next(calls) == 2:
             raise Stopped
-        return whole(kernels)
+        return whole(deadline, kernels)
 
-    monkeypatch.setattr(profiler, "measure", broken)
+    monkeypatch.setattr(profiler, "measure_until", broken)
     with pytest.raises(Stopped):
         tuned(profiler)
     before = profiler.measured
-    monkeypatch.setattr(profiler, "measure", whole)
+    monkeypatch.setattr(profiler, "measure_until", whole)
     resumed, _ = tuned(profiler)
     assert before > 0
     repeated, _ = tuned(profiler)
@@ -109,6 +88,27 @@ def test_out_of_time_the_best_measured_plan_is_taken_with_its_gap(profiler: Prof
     plan, tuner = tuned(profiler, deadline=0.0)
     assert all(tuner.ledger.entry(i).best.measured for i in plan.chosen)
     assert 0.0 <= plan.gap < 1.0 and plan.bound <= plan.cost
+
+
+def test_measuring_ends_at_the_deadline_and_the_rest_stays_open(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
+    """Until there is a plan, everything picked is measured; from then on only what there is time for."""
+    asked: list[float] = []
+    graph = attention()
+    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline=time.monotonic() + 1e4)
+    whole = profiler.measure_until
+
+    def measured_until(deadline: float, kernels):
+        asked.append(deadline)
+        if isfinite(deadline):
+            tuner.deadline = deadline = 0.0
+        return whole(deadline, kernels)
+
+    monkeypatch.setattr(profiler, "measure_until", measured_until)
+    before = tuner.deadline
+    plan = tuner.explore()
+    assert len(asked) > 1 and set(asked[:-1]) == {inf} and asked[-1] == before
+    assert tuner.measured == profiler.measured == plan.measured
+    assert all(tuner.ledger.entry(i).best.measured for i in plan.chosen) and plan.bound <= plan.cost
 
 
 def test_states_tell_what_is_done(profiler: Profiler):

@@ -31,10 +31,12 @@ def test_remembers_every_kind(tmp_path: Path) -> None:
         database.record("b", Failed("crashed"))
         database.record_in_place("a", 2e-3)
         database.record_machine("m", "{}")
+        database.record_plan("p", "[]")
     with Database(tmp_path) as database:
         assert database.cost("a") == Measurement(1e-3, 0.01, 1e-7) and database.cost("b") is None
         assert database.failure("b") == Failed("crashed") and database.failure("a") is None
         assert database.in_place(["a"]) == {"a": 2e-3} and database.machine("m") == "{}"
+        assert database.plan("p") == "[]" and database.plan("m") is None and database.machine("p") is None
 
 
 def test_four_processes_lose_nothing(tmp_path: Path) -> None:
@@ -45,14 +47,64 @@ def test_four_processes_lose_nothing(tmp_path: Path) -> None:
         assert database.counts()["costs"] == 401
 
 
-def test_other_schema_is_moved_aside(tmp_path: Path) -> None:
+def of_schema_2(folder: Path) -> Path:
+    """A database as it was when plans were kept among the machines."""
+    with Database(folder) as database:
+        database.record("a", Measurement(1e-3, 0.01, 1e-7), 64, "loops")
+        database.record("b", Failed("crashed"))
+        database.record_in_place("a", 2e-3)
+        database.record_machine("m", "{}")
+        database.record_machine("model-finished", "[]")  # a plan of that time
+    new, old = database_file(folder), database_file(folder, 2)
+    new.replace(old)
+    with sqlite3.connect(old) as raw:
+        raw.execute("DROP TABLE plans")
+        raw.execute("PRAGMA user_version = 2")
+    raw.close()
+    return old
+
+
+def test_schema_2_is_taken_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    old = of_schema_2(tmp_path)
+    before = old.read_bytes()
+    with Database(tmp_path) as database:
+        assert database.cost("a") == Measurement(1e-3, 0.01, 1e-7) and database.failure("b") == Failed("crashed")
+        assert database.in_place(["a"]) == {"a": 2e-3} and database.machine("m") == "{}"
+        assert database.plan("model-finished") is None and database.machine("model-finished") is None
+        database.record("a", Measurement(5.0))
+    Database(tmp_path).close()
+    with Database(tmp_path) as database:  # once only
+        assert database.cost("a") == Measurement(5.0)
+    assert [r.message for r in caplog.records] == [f"the measurements of {old} are taken over"]
+    assert old.read_bytes() == before
+
+
+def test_a_damaged_older_file_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    old = of_schema_2(tmp_path)
+    with sqlite3.connect(old) as raw:
+        raw.execute("DROP TABLE costs")
+    raw.close()
+    with Database(tmp_path) as database:
+        assert not any(database.counts().values())
+        database.record_plan("p", "[]")
+    database_file(tmp_path).unlink()
+    old.write_bytes(b"not a database at all" * 400)
+    with Database(tmp_path) as database:
+        assert not any(database.counts().values())
+    assert len(caplog.records) == 2
+    assert all("measurements start anew" in r.message and "\n" not in r.message for r in caplog.records)
+
+
+def test_other_schema_is_moved_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     Database(tmp_path).close()
     with sqlite3.connect(database_file(tmp_path)) as raw:
         raw.execute("PRAGMA user_version = 99")
     raw.close()
     with Database(tmp_path) as database:
         assert database.counts()["costs"] == 0
-    assert list(tmp_path.glob("*.schema-99.*"))
+    (aside,) = tmp_path.glob("*.schema-99.*")
+    (said,) = caplog.records
+    assert aside.name in said.message
 
 
 def test_damaged_file_is_one_line(tmp_path: Path) -> None:

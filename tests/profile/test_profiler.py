@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ import pytest
 from korch.backends.table import entry_of
 from korch.ir import Builder, Cone
 from korch.profile import Database, Failed, Measurement, Profiler, machine
-from korch.profile.results import Best
 
 from .fodder import relu, relu_cone, scaled_product, several
 
@@ -81,15 +79,10 @@ def test_inputs_suit_the_cone(profiler: Profiler) -> None:
         assert isinstance(result, Measurement)
 
 
-def test_what_is_settled_about_an_offer_is_kept_beside(profiler: Profiler) -> None:
+def test_costs_in_place_are_kept_beside(profiler: Profiler) -> None:
     key = profiler.offer_key(relu().cone, "loops")
-    profiler.database.record_offers({key: Best("v", 3e-6)})
     profiler.database.record_in_place(key, 4e-6)
-    assert profiler.database.offers([key, "other"]) == {key: Best("v", 3e-6)}
-    assert profiler.database.in_place([key]) == {key: 4e-6}
-    profiler.database.record_offers({key: Best("", inf)})
-    assert profiler.database.offers([key])[key].seconds == inf
-
+    assert profiler.database.in_place([key, "other"]) == {key: 4e-6}
 
 
 def start(folder: Path, count: int) -> subprocess.Popen[str]:

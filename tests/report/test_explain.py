@@ -27,7 +27,7 @@ def plan() -> Plan:
             (Cone.of([exp, add]), 1e-6, None),
         )
     )
-    return Plan(graph, steps, 1, "strict", 4e-6, 0.25)
+    return Plan(graph, steps, 1, "strict", 4e-6, 0.25, (("numerics", "strict"), ("time_budget", "5")))
 
 
 def test_explanation(plan: Plan):
@@ -58,7 +58,8 @@ def test_text(plan: Plan):
         f"    {root} = neg(v1)  # f32[2,3]",
         "    computed in 1 too: v1",
     ]
-    assert lines[-3].startswith("total: 2 kernels, 0.004 ms, within 25.0% of the optimum")
+    assert lines[-4].startswith("total: 2 kernels, 0.004 ms, within 25.0% of the optimum")
+    assert lines[-3] == "asked for: numerics strict, time_budget 5"
 
 
 def test_equal_kernels_on_different_tensors_share_nothing():

@@ -108,6 +108,7 @@ def test_same_order_knows_which_transposes_move_something():
     x = b.input("x", "float32", (2, 3, 4))
     y = b.op("Reshape", b.op("Transpose", x, perm=(0, 2, 1)), shape=(2, 12))
     graph = b.graph([("y", y)])
-    assert sources(graph, y.tensor)[-1] == x.tensor
-    assert same_order(graph, y.tensor, x.tensor, None, (0, 2, 1))
-    assert not same_order(graph, y.tensor, x.tensor, None, None)
+    (end,) = graph.producers[y.tensor]
+    assert sources(graph, end)[-1] == x.tensor
+    assert same_order(graph, end, x.tensor, None, (0, 2, 1))
+    assert not same_order(graph, end, x.tensor, None, None)

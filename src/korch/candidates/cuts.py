@@ -27,7 +27,7 @@ class Limits:
 
     primitives: int = 24
     leaves: int = 8
-    cuts: int = 64
+    cuts: int = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from korch.errors import Error, InputError
+from korch.options import PATIENCE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from korch.executable import Executable
 
 Threads = Annotated[int, typer.Option(help="Threads of the program; 0 is one for every processor.", min=0)]
-TimeBudget = Annotated[float | None, typer.Option(help="Seconds of tuning; as long as it takes by default.")]
+TimeBudget = Annotated[float | None, typer.Option(help=f"Seconds of tuning at most; {PATIENCE:g} by default.")]
 Numerics = Annotated[str, typer.Option(help="How far outputs may be from float64: strict, default or fast.")]
 Shapes = Annotated[list[str] | None, typer.Option("--shape", help="NAME=1,3,224,224 for an input of dynamic shape.")]
 Inputs = Annotated[list[str] | None, typer.Option("--input", help="NAME=file.npy; other inputs are random.")]
@@ -49,10 +50,10 @@ def feeds_of(executable: Executable, texts: Iterable[str] | None, seed: int) -> 
     from korch.executable.feeds import random_feeds
 
     given = {name: _array(name, Path(file)) for name, file in _pairs("--input", texts)}
-    return checked(executable, random_feeds(executable.plan.graph.inputs, seed) | given)
+    return _checked(executable, random_feeds(executable.plan.graph.inputs, seed) | given)
 
 
-def checked(executable: Executable, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _checked(executable: Executable, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """`feeds`; InputError for names that the model does not have."""
     names = [port.name for port in executable.inputs]
     if unknown := [name for name in feeds if name not in names]:

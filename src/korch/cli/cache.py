@@ -58,8 +58,8 @@ def _facts(folder: Path) -> dict[str, Any]:
 
 
 def _text(facts: dict[str, Any]) -> str:
-    rows = ", ".join(f"{facts[name]} {name.replace('_', ' ')}" for name in ("costs", "failures", "in_place", "machines")
-                     if name in facts)  # fmt: skip
+    tables = [name for name in ("costs", "failures", "in_place", "machines", "plans") if name in facts]
+    rows = ", ".join(f"{facts[name]} {name.replace('_', ' ')}" for name in tables)
     programs = f"{count(facts['archives'], 'archive')}, {size_text(facts['archive_bytes'])}"
     return (
         f"{facts['path']}\nmeasurements: {rows or 'none'}, {size_text(facts['database_bytes'])}\nprograms: {programs}"

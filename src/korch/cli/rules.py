@@ -27,18 +27,23 @@ def list_(json: Json = False) -> None:
     from korch.backends.table import entries
     from korch.fission import all_rules
     from korch.rewrite import all_rewrites
+    from korch.rewrite.saturate import all_algebra
 
     operators = [_operator(rule) for rule in all_rules()]
-    rewrites = [_rewrite(r) for r in all_rewrites()]
+    rewrites = [{"stage": r.stage, **_proved(r)} for r in all_rewrites()]
+    algebra = [_proved(r) for r in all_algebra()]
     backends = [{"name": e.name, "version": e.version, "reason": e.reason} for e in entries()]
     if json:
-        return print_json({"fission": operators, "rewrites": rewrites, "backends": backends})
+        return print_json({"fission": operators, "rewrites": rewrites, "algebra": algebra, "backends": backends})
     rows = ([", ".join(r["operators"]), r["domain"], str(r["since"]), r["definition"]] for r in operators)
     print_table(["operators", "domain", ">since", "definition"], rows)
     shown = ([r["name"], str(r["stage"]), r["error"], r["shown"], r["definition"]] for r in rewrites)
     print_table(["rewrite", ">stage", "error", "evidence", "definition"], shown)
+    print_table(["algebraic rule", "error", "evidence", "definition"],
+                ([r["name"], r["error"], r["shown"], r["definition"]] for r in algebra))  # fmt: skip
     print_table(["backend", "state"], ([b["name"], b["reason"] or "ready"] for b in backends))
-    typer.echo(f"{sum(len(r['operators']) for r in operators)} operators, {count(len(rewrites), 'rewrite')}")
+    typer.echo(f"{sum(len(r['operators']) for r in operators)} operators, {count(len(rewrites), 'rewrite')}, "
+               f"{count(len(algebra), 'algebraic rule')}")  # fmt: skip
 
 
 @rules.command()
@@ -59,13 +64,13 @@ def _operator(rule: Any) -> dict[str, Any]:
     return {"operators": list(rule.ops), "domain": rule.domain, "since": rule.since, **_written(rule.fn)}
 
 
-def _rewrite(rewrite: Any) -> dict[str, Any]:
-    """A rewrite as plain data, with what its samples show."""
+def _proved(rule: Any) -> dict[str, Any]:
+    """A rewrite or an algebraic rule as plain data, with what its samples show."""
     from korch.rewrite.evidence import evidence_of
 
-    evidence = evidence_of(rewrite)
-    return {"name": rewrite.name, "stage": rewrite.stage, "error": rewrite.error, "evidence": asdict(evidence),
-            "shown": str(evidence), **_written(rewrite.fn)}  # fmt: skip
+    evidence = evidence_of(rule)
+    return {"name": rule.name, "error": rule.error, "evidence": asdict(evidence), "shown": str(evidence),
+            **_written(rule.fn)}  # fmt: skip
 
 
 def _written(fn: Any) -> dict[str, str]:

@@ -82,9 +82,7 @@ def _native(steps: Iterable[Step]) -> list[Kernel]:
     return list({_identity(s.kernel): s.kernel for s in steps if not s.idle and not s.kernel.host}.values())
 
 
-def _tables(
-    plan: Plan, memory: MemoryPlan, layout: weights.Layout, digest: int, number: Mapping[Identity, int]
-) -> str:
+def _tables(plan: Plan, memory: MemoryPlan, layout: weights.Layout, digest: int, number: Mapping[Identity, int]) -> str:
     buffers = [t for s in plan.steps for t in (*s.reads, s.writes)]
     places = [memory.places[t] for t in buffers]
     uses = [i for i, p in enumerate(places) if p.room in (Room.INPUT, Room.OUTPUT)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from korch.errors import ArchiveError, BackendError
 from korch.executable.plan import Plan
 from korch.ir.tensor import Tensor
+from korch.profile.setting import cpu_flags, cpuinfo
 
 FORMAT = 1
 _DISTRIBUTIONS = {"dnnl": "onednn-cpu-gomp", "onnxruntime": "onnxruntime"}
@@ -102,24 +102,11 @@ def _system() -> str:
     return f"{platform.system()} {platform.machine()}"
 
 
-@cache
-def _cpuinfo() -> dict[str, str]:
-    """The first value of each field of /proc/cpuinfo; empty where there is none."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return {}
-    pairs = [line.split(":", 1) for line in reversed(lines) if ":" in line]
-    return {k.strip(): v.strip() for k, v in pairs}
-
-
 def cpu_model() -> str:
     """The CPU's name for people."""
-    return _cpuinfo().get("model name") or platform.processor() or platform.machine()
+    return cpuinfo().get("model name") or platform.processor() or platform.machine()
 
 
 def isa_flags() -> tuple[str, ...]:
     """The instruction sets of this CPU that compiled code may depend on, sorted."""
-    info = _cpuinfo()
-    flags = (info.get("flags") or info.get("Features") or "").split()
-    return tuple(sorted(f for f in flags if f.startswith(_ISA_PREFIXES)))
+    return tuple(f for f in cpu_flags() if f.startswith(_ISA_PREFIXES))

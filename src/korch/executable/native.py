@@ -33,10 +33,6 @@ class NativeModel:
         self._columns = self._lib.korch_step_count(self._handle)
         self._callback: Any = None
 
-    @property
-    def arena_bytes(self) -> int:
-        return self._lib.korch_arena_bytes(self._open())
-
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Fills `outputs`; Error with the model's own text where the run fails."""
         self._judge(self._lib.korch_run(self._open(), _addresses(inputs), _addresses(outputs)))
@@ -98,6 +94,5 @@ def _open_library(path: Path, libraries: Iterable[str]) -> Any:
     lib.korch_set_host.argtypes = [c_void_p, _HOST, c_void_p]
     lib.korch_close.restype, lib.korch_close.argtypes = None, [c_void_p]
     lib.korch_error.restype, lib.korch_error.argtypes = c_char_p, [c_void_p]
-    lib.korch_arena_bytes.restype, lib.korch_arena_bytes.argtypes = c_size_t, [c_void_p]
     lib.korch_step_count.argtypes = [c_void_p]
     return lib

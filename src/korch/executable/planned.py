@@ -14,7 +14,8 @@ from korch.orchestrate.tuning import Tuned
 def planned(graph: Graph, ledger: Ledger, tuned: Tuned, options: Options) -> Plan:
     """The plan of the cones that `tuned` chose, each with its cheapest kernel."""
     steps = tuple(_step(ledger, i, options.thread_count) for i in tuned.chosen)
-    return Plan(graph, steps, options.thread_count, options.numerics, sum(s.cost for s in steps), tuned.gap)
+    predicted, asked = sum(s.cost for s in steps), tuple(options.texts().items())
+    return Plan(graph, steps, options.thread_count, options.numerics, predicted, tuned.gap, asked)
 
 
 def _step(ledger: Ledger, i: int, threads: int) -> Step:

@@ -155,6 +155,8 @@ def _apply(rule: FissionRule, b: Builder, node: Node) -> Any:
     attrs = attributes({a.name: _attribute(a) for a in node.proto.attribute if not a.ref_attr_name})
     known = {"outputs": len(node.proto.output), "op": node.proto.op_type, "opset": node.opset}
     attrs |= {k: v for k, v in known.items() if rule.accepts(k)}
+    if unknown := [name for name in attrs if not rule.accepts(name)]:
+        return Opaque(f"its rule does not know the attribute {unknown[0]!r}")
     try:
         inspect.signature(rule.fn).bind(b, *node.inputs, **attrs)
     except TypeError as e:

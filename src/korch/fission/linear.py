@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from korch.fission.rule import Opaque, fission
-from korch.fission.windows import Geometry, geometry
+from korch.fission.windows import Geometry, WindowAttributes, geometry
 from korch.ir.builder import Builder, Value
 
 
@@ -49,15 +50,12 @@ def conv(
     w: Value,
     bias: Value | None = None,
     *,
-    auto_pad: str = "NOTSET",
-    dilations: Sequence[int] | None = None,
     group: int = 1,
     kernel_shape: Sequence[int] | None = None,
-    pads: Sequence[int] | None = None,
-    strides: Sequence[int] | None = None,
+    **window: Unpack[WindowAttributes],
 ) -> Value:
     """x [N,C,*] over w [O,C/group,*kernel], plus bias [O]."""
-    g = geometry(x.shape[2:], w.shape[2:], strides, dilations, pads, auto_pad)
+    g = geometry(x.shape[2:], w.shape[2:], **window)
     return with_bias(b, b.op("Conv", x, w, **g.attrs, group=group, channels_last=0), bias)
 
 
@@ -68,17 +66,17 @@ def conv_transpose(
     w: Value,
     bias: Value | None = None,
     *,
-    auto_pad: str = "NOTSET",
-    dilations: Sequence[int] | None = None,
     group: int = 1,
     kernel_shape: Sequence[int] | None = None,
     output_padding: Sequence[int] | None = None,
     output_shape: Sequence[int] | None = None,
-    pads: Sequence[int] | None = None,
-    strides: Sequence[int] | None = None,
+    **window: Unpack[WindowAttributes],
 ) -> Value:
     """The adjoint of Conv: x [N,C,*] over w [C,O/group,*kernel], plus bias [O]."""
-    g = geometry(x.shape[2:], w.shape[2:], strides, dilations, pads if auto_pad == "NOTSET" else None)
+    auto_pad = window.pop("auto_pad", "NOTSET")
+    if auto_pad != "NOTSET":
+        window.pop("pads", None)
+    g = geometry(x.shape[2:], w.shape[2:], **window)
     full = _full_lengths(x.shape[2:], g, output_padding)
     if auto_pad in ("SAME_UPPER", "SAME_LOWER") and not output_shape:
         output_shape = [n * s for n, s in zip(x.shape[2:], g.strides, strict=True)]

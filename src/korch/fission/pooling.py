@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Unpack
 
 from korch.fission.rule import Opaque, fission
-from korch.fission.windows import geometry
+from korch.fission.windows import WindowAttributes, geometry
 from korch.ir.builder import Builder, Value
 
 
@@ -17,20 +18,16 @@ def max_pool(
     x: Value,
     *,
     kernel_shape: Sequence[int],
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
-    dilations: Sequence[int] | None = None,
-    pads: Sequence[int] | None = None,
     storage_order: int = 0,
-    strides: Sequence[int] | None = None,
     outputs: int = 1,
+    **window: Unpack[WindowAttributes],
 ) -> Value | Opaque:
     """The largest of each window; padding never wins."""
     if outputs > 1:
         return Opaque("it also gives the positions of the maxima")
     if not x.tensor.is_float:
         return Opaque("it pools integers")
-    g = geometry(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    g = geometry(x.shape[2:], kernel_shape, **window)
     if g.is_wide:
         x, g = _padded(b, x, g.pads, -math.inf), replace(g, pads=(0,) * len(g.pads))
     return b.op("MaxPool", x, kernel_shape=g.kernel, **g.attrs, channels_last=0)
@@ -42,19 +39,16 @@ def average_pool(
     x: Value,
     *,
     kernel_shape: Sequence[int],
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
     count_include_pad: int = 0,
-    dilations: Sequence[int] | None = None,
-    pads: Sequence[int] | None = None,
-    strides: Sequence[int] | None = None,
+    **window: Unpack[WindowAttributes],
 ) -> Value | Opaque:
     """The mean of each window over what exists of it; with `count_include_pad`, padding exists and is zero.
 
     What ceil_mode lets stick out beyond the padding never counts.
     """
-    plain = geometry(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad)
-    g = geometry(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    floored: WindowAttributes = {**window, "ceil_mode": 0}
+    plain = geometry(x.shape[2:], kernel_shape, **floored)
+    g = geometry(x.shape[2:], kernel_shape, **window)
     if count_include_pad and g.pads != plain.pads:
         x = _padded(b, x, plain.pads, 0.0)
         g = replace(g, pads=tuple(max(n - o, 0) for n, o in zip(g.pads, plain.pads, strict=True)))
@@ -71,15 +65,11 @@ def lp_pool(
     x: Value,
     *,
     kernel_shape: Sequence[int],
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
-    dilations: Sequence[int] | None = None,
     p: int = 2,
-    pads: Sequence[int] | None = None,
-    strides: Sequence[int] | None = None,
+    **window: Unpack[WindowAttributes],
 ) -> Value | Opaque:
     """(sum |x|^p)^(1/p) of each window: the sum is the mean, zeros counted, times the window's size."""
-    g = geometry(x.shape[2:], kernel_shape, strides, dilations, pads, auto_pad, ceil_mode)
+    g = geometry(x.shape[2:], kernel_shape, **window)
     if g.is_wide:
         return Opaque("its padding is wider than its kernel")
     mean = b.op("AveragePool", _powers(b, x, p), kernel_shape=g.kernel, **g.attrs, channels_last=0,

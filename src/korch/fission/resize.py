@@ -191,9 +191,7 @@ def _cubic(at: Numbers, a: float) -> tuple[NDArray[np.int64], NDArray[np.float64
     return first.astype(np.int64)[:, None] + np.arange(-1, 3), weights
 
 
-def _folded(
-    indices: NDArray[np.int64], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _folded(indices: NDArray[np.int64], weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The same without a last tap that weighs nothing anywhere (axes cut to one element, whole steps)."""
     while indices.shape[1] > 1 and not weights[:, -1].any():
         indices, weights = indices[:, :-1], weights[:, :-1]

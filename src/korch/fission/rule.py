@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from korch.ir.builder import Builder, Value
 
@@ -56,8 +56,12 @@ def fission(*ops: str, since: int = 1, domain: str = "") -> Callable[[Definition
 
 @cache
 def _keywords(fn: Definition) -> frozenset[str]:
-    kinds = (inspect.Parameter.KEYWORD_ONLY,)
-    return frozenset(n for n, p in inspect.signature(fn).parameters.items() if p.kind in kinds)
+    """Named one by one, or by the TypedDict of a `**parameter`."""
+    parameters = inspect.signature(fn).parameters.values()
+    gathered = [p.name for p in parameters if p.kind is p.VAR_KEYWORD]
+    return frozenset(p.name for p in parameters if p.kind is p.KEYWORD_ONLY).union(
+        *(get_args(get_type_hints(fn)[name])[0].__annotations__ for name in gathered)
+    )
 
 
 def attributes(raw: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,10 @@
-"""Softmax and its logarithm."""
+"""Softmax, its logarithm and its limit."""
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 from korch.fission.rule import FissionRule, fission
 from korch.ir.builder import Builder, Value
@@ -24,6 +26,15 @@ def log_softmax(b: Builder, x: Value, *, axis: int = -1) -> Value:
     return shifted - b.op("Log", b.op("ReduceSum", b.op("Exp", shifted), axes=axes, keepdims=1))
 
 
+@fission("Hardmax", since=13)
+def hardmax(b: Builder, x: Value, *, axis: int = -1) -> Value:
+    """1 at the first maximum along `axis`, 0 elsewhere."""
+    at = axis % x.rank
+    best = b.op("ArgMax", x, axis=at, keepdims=1, select_last_index=0)
+    positions = b.constant(np.arange(x.shape[at]).reshape(-1, *(1,) * (x.rank - 1 - at)))
+    return b.op("Cast", b.op("Equal", best, positions), to=x.dtype)
+
+
 @fission("Softmax", since=1)
 def softmax_of_rows(b: Builder, x: Value, *, axis: int = 1) -> Value:
     """Before opset 13: over all axes from `axis` on, taken as one."""
@@ -34,6 +45,12 @@ def softmax_of_rows(b: Builder, x: Value, *, axis: int = 1) -> Value:
 def log_softmax_of_rows(b: Builder, x: Value, *, axis: int = 1) -> Value:
     """Before opset 13: over all axes from `axis` on, taken as one."""
     return _by_rows(b, x, axis, log_softmax)
+
+
+@fission("Hardmax", since=1)
+def hardmax_of_rows(b: Builder, x: Value, *, axis: int = 1) -> Value:
+    """Before opset 13: over all axes from `axis` on, taken as one."""
+    return _by_rows(b, x, axis, hardmax)
 
 
 def _by_rows(b: Builder, x: Value, axis: int, definition: FissionRule) -> Value:

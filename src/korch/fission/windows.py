@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
+
+
+class WindowAttributes(TypedDict, total=False):
+    """ONNX's attributes of how a window moves, as convolutions and pools have them in common."""
+
+    auto_pad: str
+    ceil_mode: int
+    dilations: Sequence[int]
+    pads: Sequence[int]
+    strides: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -59,22 +70,15 @@ class Geometry:
         return {"strides": self.strides, "dilations": self.dilations, "pads": self.pads}
 
 
-def geometry(
-    lengths: Sequence[int],
-    kernel: Sequence[int],
-    strides: Sequence[int] | None,
-    dilations: Sequence[int] | None,
-    pads: Sequence[int] | None,
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
-) -> Geometry:
+def geometry(lengths: Sequence[int], kernel: Sequence[int], **window: Unpack[WindowAttributes]) -> Geometry:
     """ONNX's attributes over inputs of `lengths`, made explicit."""
     k = len(lengths)
-    strides, dilations = tuple(strides or [1] * k), tuple(dilations or [1] * k)
-    given = tuple(pads or [0] * 2 * k) if auto_pad == "NOTSET" else (0,) * 2 * k
-    windows = [Window(lengths[i], kernel[i], strides[i], dilations[i], given[i], given[k + i]) for i in range(k)]
+    strides, dilations = tuple(window.get("strides") or [1] * k), tuple(window.get("dilations") or [1] * k)
+    auto_pad = window.get("auto_pad", "NOTSET")
+    pads = (window.get("pads") if auto_pad == "NOTSET" else None) or [0] * 2 * k
+    windows = [Window(lengths[i], kernel[i], strides[i], dilations[i], pads[i], pads[k + i]) for i in range(k)]
     if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         pairs = [w.same(auto_pad == "SAME_LOWER") for w in windows]
     else:
-        pairs = [w.ceiled() if ceil_mode else (w.begin, w.end) for w in windows]
+        pairs = [w.ceiled() if window.get("ceil_mode") else (w.begin, w.end) for w in windows]
     return Geometry(tuple(kernel), strides, dilations, (*(p[0] for p in pairs), *(p[1] for p in pairs)))

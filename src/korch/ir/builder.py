@@ -124,7 +124,7 @@ class Builder:
         """
         operands = self._operands(inputs)
         frozen = freeze(attrs)
-        same = _nothing_to_do(op, operands, dict(frozen))
+        same = nothing_to_do(op, operands, dict(frozen))
         if same is not None:
             return Value(self, same)
         dtype, shape = op_named(op).infer(operands, dict(frozen))
@@ -181,7 +181,7 @@ class Builder:
         return f"{stem}{number}"
 
 
-def _nothing_to_do(op: str, operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
+def nothing_to_do(op: str, operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
     """The operand that the primitive would only repeat."""
     x = operands[0]
     match op:

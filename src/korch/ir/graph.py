@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from korch.ir.constants import Constants, Given
 from korch.ir.ops.table import Array
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -54,13 +55,13 @@ class Graph:
         """Whether `p` just brings a value into its other layout."""
         return p.op == "Transpose" and self.value_of(p.inputs[0]) == self.value_of(p.output)
 
-    def add(self, primitives: Iterable[Primitive], constants: Mapping[str, Array] | None = None,
+    def add(self, primitives: Iterable[Primitive], constants: Given | None = None,
             twins: Mapping[Tensor, Tensor] | None = None) -> Graph:  # fmt: skip
         """This graph with more producers."""
         return replace(
             self,
             primitives=(*self.primitives, *primitives),
-            constants={**self.constants, **(constants or {})},
+            constants=Constants(self.constants, constants or {}),
             twins={**self.twins, **(twins or {})},
         )
 

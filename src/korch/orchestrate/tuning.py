@@ -8,10 +8,9 @@ among all candidates, because no other candidate can be cheaper than its bound.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import inf, isfinite
-from typing import Any
 
 from korch.errors import SolverError
 from korch.ir.graph import Graph
@@ -29,7 +28,6 @@ BATCH = 48
 ROUGH = 0.02
 """Relative gap at which a solution is good enough to say what to measure next."""
 SHARE, PROOF_SHARE = 0.25, 0.75
-FOREVER = 1e9
 LEAST = 4.0
 """Seconds that any solution may take: without a relaxation it would be blind."""
 
@@ -70,9 +68,7 @@ class Tuner:
         self.graph = graph
         self.ledger = ledger
         self.profiler = profiler
-        self.memory = Memory.of(graph, ledger, profiler)
-        self.budget = max(0.0, min(deadline - time.monotonic(), FOREVER))
-        self.recalled = _recalled(self.memory.recall(ledger, self.budget))
+        self.memory = Memory.of(graph, profiler)
         self.report = report
         self.deadline = deadline
         self.solver_left = solver_limit
@@ -104,6 +100,8 @@ class Tuner:
                 return self._tuned(solution, measured=not todo)
             self._measure(todo)
             self._keep(solution.chosen)
+            if self.late and self._incumbent:
+                return self._tuned(solution, measured=False)
 
     def _keep(self, chosen: tuple[int, ...]) -> None:
         """Remembers the plan if it is the cheapest of measured kernels so far, at the costs of today."""
@@ -135,10 +133,6 @@ class Tuner:
         if self.highs:
             self.highs.close()
 
-    def finish(self, tuned: Tuned) -> None:
-        """Keeps the plan and what was learned: the next search for this model has nothing left to do."""
-        self.memory.finish(self.ledger, {"budget": self.budget, **asdict(tuned)})
-
     @property
     def late(self) -> bool:
         """Whether the time budget is used up."""
@@ -159,7 +153,8 @@ class Tuner:
     def _solve(self, problem: Problem, warm: Solution | None, gap: float) -> Solution:
         """Each call has a share of what the solver may still use, the proof the largest."""
         self._tell(phase="solving" if gap else "proving")
-        limit = max(LEAST, self.solver_left * (SHARE if gap else PROOF_SHARE))
+        share = self.solver_left * (SHARE if gap else PROOF_SHARE)
+        limit = max(LEAST, min(share, self.deadline - time.monotonic()))
         solution = solve(problem, time_limit=limit, warm=warm, gap=gap, highs=self.highs)
         self.solver_left -= solution.seconds
         self.solver_seconds += solution.seconds
@@ -200,24 +195,23 @@ class Tuner:
         kernels = {id(o): o.backend.build(e.cone, self.profiler.setting.threads) for e, o in todo}
         flat = [k for e, o in todo for k in kernels[id(o)]]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
-        results = iter(self.profiler.measure(flat))
+        results = iter(self.profiler.measure_until(self._until, flat))
         for _, offer in todo:
             own = kernels[id(offer)]
-            offer.settle(best_of(own, [next(results) for _ in own]))
-        self.measured += len(flat)
+            told = [r for r in [next(results) for _ in own] if r]
+            self.measured += len(told)
+            if len(told) == len(own):
+                offer.settle(best_of(own, told))
         self._tell(done=self.measured)
+
+    @property
+    def _until(self) -> float:
+        """When measuring ends: at the deadline, but not before there is a plan."""
+        return self.deadline if self._incumbent or self._feasible() else inf
 
     def _tell(self, **changes: object) -> None:
         self.state = replace(self.state, rounds=self.rounds, **changes)  # pyright: ignore[reportArgumentType]
         self.report(self.state)
-
-
-def _recalled(left: Mapping[str, Any] | None) -> Tuned | None:
-    """The plan of an earlier search."""
-    if left is None:
-        return None
-    return Tuned(tuple(left["chosen"]), left["cost"], left["bound"], left["gap"], left["rounds"], left["measured"],
-                 left["solver_seconds"])  # fmt: skip
 
 
 def _open(entries: Iterable[Entry]) -> list[tuple[Entry, Offer]]:

@@ -6,22 +6,22 @@ has the version of its schema, so that other versions of Korch keep their own.
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import inf, isfinite
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from korch.errors import CacheError
 from korch.profile.locks import locked
-from korch.profile.results import Best, Failed, Measurement
+from korch.profile.results import Failed, Measurement
 
-SCHEMA = 2
+SCHEMA = 3
 _BUSY = 60.0  # seconds to wait for another process's write
 _PIECE = 500  # keys in one query
 
@@ -30,11 +30,19 @@ CREATE TABLE costs (key TEXT PRIMARY KEY, seconds REAL NOT NULL, spread REAL NOT
                     workspace INTEGER NOT NULL, label TEXT NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE failures (key TEXT PRIMARY KEY, reason TEXT NOT NULL, label TEXT NOT NULL,
                        measured REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE offers (key TEXT PRIMARY KEY, variant TEXT NOT NULL, seconds REAL, error REAL NOT NULL,
-                     measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE in_place (key TEXT PRIMARY KEY, seconds REAL NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE machines (key TEXT PRIMARY KEY, text TEXT NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE plans (key TEXT PRIMARY KEY, text TEXT NOT NULL, found REAL NOT NULL) WITHOUT ROWID;
 """
+_FROM_2 = """
+INSERT INTO costs SELECT * FROM old.costs;
+INSERT INTO failures SELECT * FROM old.failures;
+INSERT INTO in_place SELECT * FROM old.in_place;
+INSERT INTO machines SELECT * FROM old.machines WHERE key NOT LIKE '%-finished';
+"""
+"""Schema 2 kept plans among the machines, in a form of its own."""
+
+log = logging.getLogger(__name__)
 
 
 def default_folder() -> Path:
@@ -48,8 +56,8 @@ def default_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "korch"
 
 
-def database_file(folder: Path) -> Path:
-    return folder / f"profile-{SCHEMA}.sqlite"
+def database_file(folder: Path, schema: int = SCHEMA) -> Path:
+    return folder / f"profile-{schema}.sqlite"
 
 
 def clear(folder: Path | None = None) -> int:
@@ -100,21 +108,6 @@ class Database:
         values = (result.seconds, result.spread, result.error, workspace, label, time.time())
         self._write("INSERT OR REPLACE INTO costs VALUES (?, ?, ?, ?, ?, ?, ?)", key, *values)
 
-    def offers(self, keys: Sequence[str]) -> dict[str, Best]:
-        """What is settled about offers: their best variant, infinitely slow where none works."""
-        rows = self._many("SELECT key, variant, seconds, error FROM offers", keys)
-        return {key: Best(variant, inf if seconds is None else seconds, error) for key, variant, seconds, error in rows}
-
-    def record_offers(self, offers: Mapping[str, Best]) -> None:
-        """All of them at once, or none."""
-        rows = [
-            (k, b.variant, b.seconds if isfinite(b.seconds) else None, b.error, time.time()) for k, b in offers.items()
-        ]
-        with _translated(self.file), self._guard:
-            self._connection.execute("BEGIN IMMEDIATE")
-            self._connection.executemany("INSERT OR REPLACE INTO offers VALUES (?, ?, ?, ?, ?)", rows)
-            self._connection.execute("COMMIT")
-
     def in_place(self, keys: Sequence[str]) -> dict[str, float]:
         """Seconds that kernels took inside a whole program."""
         return dict(self._many("SELECT key, seconds FROM in_place", keys))
@@ -130,9 +123,17 @@ class Database:
     def record_machine(self, key: str, text: str) -> None:
         self._write("INSERT OR REPLACE INTO machines VALUES (?, ?, ?)", key, text, time.time())
 
+    def plan(self, key: str) -> str | None:
+        """The text of a finished search."""
+        row = self._row("SELECT text FROM plans WHERE key = ?", key)
+        return row[0] if row else None
+
+    def record_plan(self, key: str, text: str) -> None:
+        self._write("INSERT OR REPLACE INTO plans VALUES (?, ?, ?)", key, text, time.time())
+
     def counts(self) -> dict[str, int]:
         """Rows by table."""
-        names = ("costs", "failures", "offers", "in_place", "machines")
+        names = ("costs", "failures", "in_place", "machines", "plans")
         return {name: self._one(f"SELECT count(*) FROM {name}", ())[0] for name in names}
 
     def _row(self, statement: str, key: str) -> Any:
@@ -175,12 +176,29 @@ def _open(file: Path) -> sqlite3.Connection:
     if version != SCHEMA and tables:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.close()
-        file.replace(file.with_name(f"{file.name}.schema-{version}.{time.time_ns()}"))
+        aside = file.with_name(f"{file.name}.schema-{version}.{time.time_ns()}")
+        file.replace(aside)
+        log.warning("%s has another schema: it is kept as %s, measurements start anew", file, aside.name)
         connection = _connect(file)
         tables = 0
     if not tables:
         connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
+        _take_over(connection, database_file(file.parent, 2))
     return connection
+
+
+def _take_over(connection: sqlite3.Connection, old: Path) -> None:
+    """Copies what a database of schema 2 has learned; one that cannot be read is left alone."""
+    if not old.is_file():
+        return
+    try:
+        connection.execute("ATTACH ? AS old", (str(old),))
+        connection.executescript(f"BEGIN IMMEDIATE; {_FROM_2} COMMIT; DETACH old;")
+        log.warning("the measurements of %s are taken over", old)
+    except sqlite3.DatabaseError as e:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        log.warning("%s cannot be taken over (%s): measurements start anew", old, e)
 
 
 def _connect(file: Path) -> sqlite3.Connection:

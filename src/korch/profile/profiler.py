@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from pathlib import Path
+from time import monotonic
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import find_libraries
@@ -78,15 +80,19 @@ class Profiler:
 
     def measure(self, kernels: Sequence[Kernel]) -> list[Result]:
         """The result of each kernel, in order; equal ones are measured once."""
+        return [r for r in self.measure_until(inf, kernels) if r]
+
+    def measure_until(self, deadline: float, kernels: Sequence[Kernel]) -> list[Result | None]:
+        """The same, but None for kernels whose turn had not come by `deadline` (of time.monotonic())."""
         keys = [self.key(k) for k in kernels]
         todo = dict(zip(keys, kernels, strict=True))
         results = {key: r for key, k in todo.items() if (r := self._recall(k, key))}
         missing = {key: k for key, k in todo.items() if key not in results}
         self._progress(len(results), len(todo))
-        for key, result in self._results(missing):
+        for key, result in self._results(missing, deadline):
             results[key] = result
             self._progress(len(results), len(todo))
-        return [results[key] for key in keys]
+        return [results.get(key) for key in keys]
 
     def calibrate(self) -> Rates | Failed:
         """The machine's own rates."""
@@ -98,30 +104,36 @@ class Profiler:
             return Measurement(0.0)
         return self.database.cost(key) or self.database.failure(key)
 
-    def _results(self, kernels: dict[str, Kernel]) -> Iterator[tuple[str, Result]]:
+    def _results(self, kernels: dict[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
         """Neighbours share their cone as far as possible, so that its reference is evaluated once."""
         order = sorted(kernels.items(), key=lambda item: (item[1].cone.signature, item[0]))
         for at in range(0, len(order), BATCH):
-            yield from self._batch(order[at : at + BATCH])
+            yield from self._batch(order[at : at + BATCH], deadline)
 
-    def _batch(self, batch: Sequence[tuple[str, Kernel]]) -> Iterator[tuple[str, Result]]:
+    def _batch(self, batch: Sequence[tuple[str, Kernel]], deadline: float) -> Iterator[tuple[str, Result]]:
         """Compiles what nobody else has measured meanwhile, then measures; halves a batch that does not build."""
+        if monotonic() > deadline:
+            return
         with tempfile.TemporaryDirectory(prefix="korch-batch-") as folder:
             library = Path(folder) / "batch.so"
             wanted = [k for key, k in batch if self._recall(k, key) is None]
             failed = self._compile(wanted, library)
             place = {id(k): i for i, k in enumerate(wanted)}
             for at, (key, kernel) in enumerate(batch):
+                if monotonic() > deadline:
+                    return
                 result = failed or self._result(key, kernel, library, place.get(id(kernel), -1))
                 if isinstance(result, Unloadable) or failed:
-                    yield from self._divided(batch[at:], result)
+                    yield from self._divided(batch[at:], result, deadline)
                     return
                 yield key, result
 
-    def _divided(self, batch: Sequence[tuple[str, Kernel]], why: Unloadable | Result) -> Iterator[tuple[str, Result]]:
+    def _divided(
+        self, batch: Sequence[tuple[str, Kernel]], why: Unloadable | Result, deadline: float
+    ) -> Iterator[tuple[str, Result]]:
         if len(batch) > 1:
-            yield from self._batch(batch[: len(batch) // 2])
-            yield from self._batch(batch[len(batch) // 2 :])
+            yield from self._batch(batch[: len(batch) // 2], deadline)
+            yield from self._batch(batch[len(batch) // 2 :], deadline)
             return
         assert not isinstance(why, Measurement)
         key, kernel = batch[0]

@@ -8,6 +8,7 @@ import numpy as np
 
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Region, Shape, whole
+from korch.ir.ops.winograd import tiling_of
 from korch.ir.primitive import Primitive
 from korch.profile.inputs import terms
 
@@ -67,6 +68,8 @@ def _reads(p: Primitive) -> int:
     """How many values of its first input one value of `p` depends on."""
     if p.op in ("MatMul", "Conv", "ConvTranspose"):
         return terms(p.op, p.inputs[1])
+    if p.op in ("WinogradInput", "WinogradOutput"):
+        return tiling_of(p).side ** 2
     if p.op == "Interpolate":
         return p.attr("taps")
     if p.op in ("MaxPool", "AveragePool"):

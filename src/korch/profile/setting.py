@@ -24,18 +24,29 @@ class Setting:
 
 
 @cache
-def processor() -> str:
-    """Model and instruction sets, as the system tells them."""
+def cpuinfo() -> dict[str, str]:
+    """The first value of each field of /proc/cpuinfo; empty where there is none."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
+        return {}
+    pairs = [line.split(":", 1) for line in reversed(lines) if ":" in line]
+    return {name.strip(): value.strip() for name, value in pairs}
+
+
+def cpu_flags() -> tuple[str, ...]:
+    """What the system says that this processor can do, sorted."""
+    said = cpuinfo()
+    return tuple(sorted((said.get("flags") or said.get("Features") or "").split()))
+
+
+def processor() -> str:
+    """Model and instruction sets, as the system tells them."""
+    said = cpuinfo()
+    if not said:
         return f"{platform.machine()} {platform.processor()}"
-    facts = dict(reversed([line.split(":", 1) for line in lines if ":" in line]))
-    said = {name.strip(): value.strip() for name, value in facts.items()}
-    isa = " ".join(sorted((said.get("flags") or said.get("Features") or "").split()))
-    return "|".join(
-        (said.get("model name", platform.machine()), said.get("cpu family", ""), said.get("model", ""), isa)
-    )
+    model = (said.get("model name", platform.machine()), said.get("cpu family", ""), said.get("model", ""))
+    return "|".join((*model, " ".join(cpu_flags())))
 
 
 def available() -> set[int]:

@@ -61,13 +61,17 @@ class KernelReport:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The kernels in execution order, and the totals. `total_us` is the sum of costs; memory in bytes."""
+    """The kernels in execution order, and the totals. `total_us` is the sum of costs; memory in bytes.
+
+    `options` are what the search was asked for.
+    """
 
     kernels: tuple[KernelReport, ...]
     total_us: float
     gap: float
     threads: int
     numerics: str
+    options: dict[str, str]
     by_backend: dict[str, dict[str, float]]
     memory: dict[str, int]
 
@@ -82,8 +86,9 @@ class Explanation:
         total = (
             f"total: {len(self.kernels)} kernels, {self.total_us / 1e3:.3f} ms, within {self.gap:.1%} of the optimum"
         )
+        asked = ", ".join(f"{name} {value}" for name, value in self.options.items())
         return "\n".join([*map(str, self.kernels), "", f"{total}, threads: {self.threads}, numerics: {self.numerics}",
-                          backends, f"memory: {memory}"])  # fmt: skip
+                          *([f"asked for: {asked}"] if asked else []), backends, f"memory: {memory}"])  # fmt: skip
 
 
 def explain(executable: Executable) -> Explanation:
@@ -94,7 +99,8 @@ def explain(executable: Executable) -> Explanation:
     kernels = tuple(_kernel(n, s, total, again[n]) for n, s in enumerate(plan.steps))
     memory = {"arena": executable.memory.arena_bytes, "arena_lower_bound": executable.memory.lower_bound,
               "weights": executable.weight_bytes, "peak": executable.peak_bytes}  # fmt: skip
-    return Explanation(kernels, total * 1e6, plan.gap, executable.threads, plan.numerics, _by_backend(kernels), memory)
+    return Explanation(kernels, total * 1e6, plan.gap, executable.threads, plan.numerics, dict(plan.options),
+                       _by_backend(kernels), memory)  # fmt: skip
 
 
 def _kernel(number: int, step: Step, total: float, again: tuple[Again, ...]) -> KernelReport:

@@ -7,7 +7,7 @@ how their axes move. Transposes tie the two forms together where both can be wan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from korch.ir.ops.table import Array, Category
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 from korch.rewrite.table import rewrite
-from korch.rewrite.views import same_order, sources
+from korch.rewrite.views import Permutation, same_order, sources
 
 TO_LAST, TO_FIRST = first_to_last(4), last_to_first(4)
 WINDOWS = ("Conv", "MaxPool", "AveragePool")
@@ -178,14 +178,23 @@ class _Twins:
             self._add(p, dict(p.attrs) | {"axes": tuple(sorted(axes))}, p.output)
 
     def _through_views(self, p: Primitive) -> None:
-        """Chains of Reshape and Transpose that, from or to channels-last, move nothing: a Reshape does."""
-        for source in reversed(sources(self.graph, p.output)):
-            if p.output in self.island and same_order(self.graph, p.output, source, TO_LAST, None):
-                self._view(source, self.twin(p.output), p)
-                return
-            if source in self.island and same_order(self.graph, p.output, source, None, TO_LAST):
-                self._view(self.twin(source), p.output, p)
-                return
+        """Chains of Reshape and Transpose that, from or to channels-last or both, move nothing: a Reshape does."""
+        for source in reversed(sources(self.graph, p)):
+            for start, turn, end, back in self._forms(source, p.output):
+                if same_order(self.graph, p, source, turn, back):
+                    self._view(start, end, p)
+                    return
+
+    def _forms(
+        self, source: Tensor, t: Tensor
+    ) -> Iterator[tuple[Tensor, Permutation | None, Tensor, Permutation | None]]:
+        """What to view as what, and how each is permuted: plain as channels-last, back, and channels-last as such."""
+        if t in self.island:
+            yield source, TO_LAST, self.twin(t), None
+        if source in self.island:
+            yield self.twin(source), None, t, TO_LAST
+        if t in self.island and source in self.island:
+            yield self.twin(source), TO_LAST, self.twin(t), TO_LAST
 
     def _view(self, source: Tensor, output: Tensor, p: Primitive) -> None:
         attrs = freeze({"shape": output.shape})

@@ -29,7 +29,7 @@ def conv_in_strips(graph: Graph) -> Graph:
     constants: dict[str, Array] = {}
     for p in graph.primitives:
         if _pays(p):
-            primitives, weights = _in_strips(p, graph)
+            primitives, weights = _in_strips(p, graph, f"{p.output.name}_{len(constants)}")
             added += primitives
             constants.update(weights)
     return graph.add(added, constants)
@@ -46,18 +46,19 @@ def _pays(p: Primitive) -> bool:
     return together > 1 and width / (width + together - 1) * together > 1.25
 
 
-def _in_strips(p: Primitive, graph: Graph) -> tuple[list[Primitive], dict[str, Array]]:
+def _in_strips(p: Primitive, graph: Graph, stem: str) -> tuple[list[Primitive], dict[str, Array]]:
+    """The chain that ends in p's output, and its weights; `stem` begins the names of what is new."""
     x, w = p.inputs
     n, height, width, channels = p.output.shape
     together = LANES // channels
     groups = -(-width // together)
     wide = _shifted(graph.constants[w.name], together)
-    weights = Tensor(f"{p.output.name}_strip_weights", w.dtype, wide.shape, True)
+    weights = Tensor(f"{stem}_strip_weights", w.dtype, wide.shape, True)
     top, left, bottom, _ = p.attr("pads")
     right = groups * together + w.shape[3] - 1 - left - x.shape[2]
     attrs = dict(p.attrs) | {"strides": (p.attr("strides")[0], together), "pads": (top, left, bottom, right)}
-    strips = Tensor(f"{p.output.name}_strips", p.output.dtype, (n, height, groups, together * channels))
-    rows = Tensor(f"{p.output.name}_rows", p.output.dtype, (n, height, groups * together, channels))
+    strips = Tensor(f"{stem}_strips", p.output.dtype, (n, height, groups, together * channels))
+    rows = Tensor(f"{stem}_rows", p.output.dtype, (n, height, groups * together, channels))
     whole = rows if rows.shape != p.output.shape else p.output
     chain = [
         _like(p, "Conv", (x, weights), strips, attrs),

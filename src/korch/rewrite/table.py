@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from korch.ir.graph import Graph
-from korch.ir.primitive import EXACT
+from korch.ir.primitive import APPROXIMATE, EXACT
 
 Fn = Callable[[Graph], Graph]
 
@@ -52,8 +52,10 @@ def all_rewrites() -> tuple[Rewrite, ...]:
     return tuple(sorted(_TABLE.values(), key=lambda r: (r.stage, r.name)))
 
 
-def add_choices(graph: Graph) -> Graph:
-    """`graph` with every producer that the rewrites know."""
+def add_choices(graph: Graph, approximate: bool = True) -> Graph:
+    """`graph` with every producer that the rewrites know, those that only approximate where they are welcome."""
+    written = set(graph.primitives)
     for step in all_rewrites():
         graph = step(graph)
-    return graph
+    kept = (p for p in graph.primitives if approximate or p in written or p.error != APPROXIMATE)
+    return replace(graph, primitives=tuple(kept))

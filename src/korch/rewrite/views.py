@@ -5,47 +5,49 @@ from __future__ import annotations
 from math import prod
 
 from korch.ir.graph import Graph
+from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
 Permutation = tuple[int, ...]
 LONGEST = 6
 
 
-def sources(graph: Graph, t: Tensor) -> list[Tensor]:
-    """The tensors along the chain of Reshapes and Transposes that makes `t`, nearest first."""
-    return [source for _, _, source in _chain(graph, t)]
+def sources(graph: Graph, p: Primitive) -> list[Tensor]:
+    """The tensors along the chain of Reshapes and Transposes that ends in `p`, nearest first."""
+    return [source for _, _, source in _chain(graph, p)]
 
 
-def same_order(graph: Graph, t: Tensor, source: Tensor, turn: Permutation | None, back: Permutation | None) -> bool:
-    """Whether `t`, permuted by `turn`, has its elements in the order of `source`, permuted by `back`."""
-    factors = _atoms(graph, t)
-    axes = None if factors is None else _axes_of(graph, t, source, factors)
+def same_order(graph: Graph, p: Primitive, source: Tensor, turn: Permutation | None, back: Permutation | None) -> bool:
+    """Whether p's output, permuted by `turn`, has its elements in the order of `source`, permuted by `back`."""
+    chain = _chain(graph, p)
+    factors = _atoms(chain, p.output)
+    axes = None if factors is None else _axes_of(chain, source, factors)
     if factors is None or axes is None:
         return False
     return _flat(factors, turn) == _flat(axes, back)
 
 
 Factor = tuple[int, int]
-"""(number, length): an indivisible piece of the axes along a chain, in the order of `t`'s own axes."""
+"""(number, length): an indivisible piece of the axes along a chain, in the order of the axes at its end."""
+Chain = list[tuple[str, Permutation, Tensor]]
+"""Operators, permutations (of Transposes) and operands, from the end of a chain back to its source."""
 
 
-def _chain(graph: Graph, t: Tensor) -> list[tuple[str, Permutation, Tensor]]:
-    steps: list[tuple[str, Permutation, Tensor]] = []
-    while len(steps) < LONGEST:
-        made = graph.producers.get(t, ())
-        if not made or made[0].op not in ("Reshape", "Transpose"):
-            break
+def _chain(graph: Graph, p: Primitive) -> Chain:
+    steps: Chain = []
+    made = (p,)
+    while made and made[0].op in ("Reshape", "Transpose") and len(steps) < LONGEST:
         p = made[0]
         steps.append((p.op, p.attr("perm") if p.op == "Transpose" else (), p.inputs[0]))
-        t = p.inputs[0]
+        made = graph.producers.get(p.inputs[0], ())
     return steps
 
 
-def _atoms(graph: Graph, t: Tensor) -> list[list[Factor]] | None:
+def _atoms(chain: Chain, t: Tensor) -> list[list[Factor]] | None:
     """t's axes as factors fine enough for every reshape along the chain; None where they do not fit together."""
     axes = [[n] for n in t.shape]
     for _ in range(LONGEST * 4):
-        finer = _walk(graph, t, axes)
+        finer = _walk(chain, axes)
         if finer is None:
             return _numbered(axes)
         if finer == axes:
@@ -67,11 +69,11 @@ def _numbered(axes: list[list[int]]) -> list[list[Factor]]:
     return result
 
 
-def _walk(graph: Graph, t: Tensor, axes: list[list[int]]) -> list[list[int]] | None:
+def _walk(chain: Chain, axes: list[list[int]]) -> list[list[int]] | None:
     """None if the factors survive the whole chain; else the factors with one of them split further."""
     labelled = _numbered(axes)
     current = labelled
-    for op, perm, source in _chain(graph, t):
+    for op, perm, source in chain:
         if op == "Transpose":
             current = [current[a] for a in _inverse(perm)]
             continue
@@ -121,10 +123,10 @@ def _flat(axes: list[list[Factor]], perm: Permutation | None) -> list[Factor]:
     return [f for a in (perm or range(len(axes))) for f in axes[a]]
 
 
-def _axes_of(graph: Graph, t: Tensor, source: Tensor, factors: list[list[Factor]]) -> list[list[Factor]] | None:
-    """The axes of `source`, a tensor along t's chain, in t's factors."""
+def _axes_of(chain: Chain, source: Tensor, factors: list[list[Factor]]) -> list[list[Factor]] | None:
+    """The axes of `source`, a tensor along the chain, in the factors of its end."""
     current = factors
-    for op, perm, s in _chain(graph, t):
+    for op, perm, s in chain:
         if op == "Transpose":
             current = [current[a] for a in _inverse(perm)]
         else:

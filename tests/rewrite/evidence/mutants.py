@@ -83,16 +83,16 @@ CHANGED: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]
     ("twin conv with its pads swapped", changed(add_layouts, "Conv", attr("pads", swapped_pads)), square_conv),
     ("transposed the wrong way", changed(add_layouts, "Transpose", turned), square_conv),
     ("slice from one further", changed(add_layouts, "Slice", attr("starts", lambda s: (s[0], s[1] - 1, *s[2:]))),
-     layouts.moves_between.make),
-    ("padded by another mode", changed(add_layouts, "Pad", attr("mode", lambda m: "wrap")), layouts.moves_between.make),
+     layouts.moves_between),
+    ("padded by another mode", changed(add_layouts, "Pad", attr("mode", lambda m: "wrap")), layouts.moves_between),
     ("resized with other shares", changed(add_layouts, "Interpolate", attr("weights", lambda w: w[::-1])),
-     layouts.moves_between.make),
+     layouts.moves_between),
     ("pool that counts its padding", changed(add_layouts, "AveragePool", attr("count_include_pad", lambda c: 1 - c)),
-     layouts.pools.make),
-    ("max over another window", changed(add_layouts, "MaxPool", attr("pads", swapped_pads)), layouts.pools.make),
-    ("strips with a shifted kernel", shifted_weights, strips.few_channels.make),
+     layouts.pools),
+    ("max over another window", changed(add_layouts, "MaxPool", attr("pads", swapped_pads)), layouts.pools),
+    ("strips with a shifted kernel", shifted_weights, strips.few_channels),
     ("strips with too little padding", changed(conv_in_strips, "Conv", attr(
-        "pads", lambda p: (p[0], p[1] + 1, p[2], p[3] - 1))), strips.few_channels.make),
+        "pads", lambda p: (p[0], p[1] + 1, p[2], p[3] - 1))), strips.few_channels),
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ CALL = 10e-6  # seconds that a call of a session takes at least
 
 
 class OnnxRuntime:
-    """One primitive as a model of its own, inputs and output bound to the program's buffers."""
+    """One primitive as a model of its own, an opaque one at its own opset; the program's buffers are bound to it."""
 
     name = "onnxruntime"
     version = onnxruntime.__version__

@@ -42,14 +42,8 @@ def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
 
 
 def _write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
-    """The one node of the stored model, its inputs and outputs renamed; outputs of other primitives are unused."""
-    graph = onnx.load_from_string(p.attr("model")).graph
-    node = graph.node[0]
-    renamed = {i.name: n for i, n in zip(graph.input, names, strict=True)}
-    mine = graph.output[p.attr("index")].name
-    outputs = [p.output.name if o == mine else o and f"{p.output.name}_{o}" for o in node.output]
-    attrs = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-    emit.opaque(node.op_type, [renamed.get(i, i) for i in node.input], outputs, node.domain, attrs)
+    """The node of the stored model; outputs of other primitives are unused."""
+    emit.opaque(onnx.load_from_string(p.attr("model")), names, p.output.name, p.attr("index"))
 
 
 add(Op("Opaque", Category.OPAQUE, _infer, _evaluate, _write))

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from korch.ir.tensor import Tensor
 
 if TYPE_CHECKING:
+    import onnx
+
     from korch.ir.primitive import Primitive
 
 Array = NDArray[Any]
@@ -43,9 +45,9 @@ class Emit(Protocol):
 
     def node(self, op: str, inputs: Sequence[str], output: str | None = None, **attrs: Any) -> str: ...
     def const(self, value: Array) -> str: ...
-    def opaque(
-        self, op: str, inputs: Sequence[str], outputs: Sequence[str], domain: str, attrs: dict[str, Any]
-    ) -> None: ...
+    def opaque(self, model: onnx.ModelProto, inputs: Sequence[str], output: str, index: int) -> None:
+        """A model of one node, of which `output` is the output number `index`."""
+        ...
 
 
 @dataclass(frozen=True)

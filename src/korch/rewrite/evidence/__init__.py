@@ -12,4 +12,5 @@ from korch.rewrite.evidence.check import check as check
 from korch.rewrite.evidence.check import evidence_of as evidence_of
 from korch.rewrite.evidence.table import Sample as Sample
 from korch.rewrite.evidence.table import all_samples as all_samples
+from korch.rewrite.evidence.table import all_subjects as all_subjects
 from korch.rewrite.evidence.table import sample as sample

@@ -1,4 +1,4 @@
-"""Runs a rewrite on a sample graph and compares what it adds with what was there."""
+"""Runs a rewrite or a rule on a sample graph and compares what it adds with what was there."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from korch.ir.graph import Graph
 from korch.ir.primitive import ERROR_CLASSES, EXACT
 from korch.rewrite.discover import holds, parse_law
 from korch.rewrite.evidence.agreement import Disagreement, Reals, disagreements
-from korch.rewrite.evidence.table import Sample, all_samples
+from korch.rewrite.evidence.table import Sample, Subject, all_samples
 from korch.rewrite.exact import Beyond, Field
-from korch.rewrite.table import Rewrite
+from korch.rewrite.rule import Rule
+from korch.rewrite.saturate import saturated
 
 POINTS = 2
 """Random points of the field a graph: wrong rules pass one with a probability below 1e-6."""
@@ -62,9 +63,9 @@ class Evidence:
         return f"{' + '.join(kinds) or 'refuted'} on {self.graphs} graphs{why}{laws}"
 
 
-def check(rewrite: Rewrite, graph: Graph, seed: int = 0) -> Finding:
-    """The finding of `rewrite` on `graph` at random points that follow from `seed`."""
-    changed = rewrite(graph)
+def check(subject: Subject, graph: Graph, seed: int = 0) -> Finding:
+    """The finding of `subject` on `graph` at random points that follow from `seed`."""
+    changed = saturated(graph, [subject]) if isinstance(subject, Rule) else subject(graph)
     added = changed.primitives[len(graph.primitives) :]
     fired = any(p.output in graph.producers or p.output in graph.inputs for p in added)
     exact, beyond = _exactly(changed, seed)
@@ -79,13 +80,13 @@ def _exactly(graph: Graph, seed: int) -> tuple[tuple[Disagreement, ...], str]:
         return (), str(e)
 
 
-def evidence_of(rewrite: Rewrite) -> Evidence:
-    """What the same few graphs of every sample of `rewrite` show."""
-    made = [(s, check(rewrite, s.make(Random(i)), i)) for s in all_samples(rewrite) for i in range(DRAWS)]
+def evidence_of(subject: Subject) -> Evidence:
+    """What the same few graphs of every sample of `subject` show."""
+    made = [(s, check(subject, s.make(Random(i)), i)) for s in all_samples(subject) for i in range(DRAWS)]
     findings = [f for _, f in made]
     reasons = dict.fromkeys(reason(s, f) for s, f in made if not f.proves)
     worst = max((f.error for f in findings), key=ERROR_CLASSES.index, default=EXACT)
-    laws = tuple(law for law in rewrite.laws if holds(parse_law(law)))
+    laws = tuple(law for law in subject.laws if holds(parse_law(law)))
     return Evidence(len(findings), all(f.proves for f in findings), all(f.sound for f in findings), worst,
                     tuple(reasons), laws)  # fmt: skip
 

@@ -9,20 +9,24 @@ from dataclasses import dataclass
 from random import Random
 
 from korch.ir.graph import Graph
-from korch.rewrite.table import Rewrite
+from korch.rewrite.rule import Rule
+from korch.rewrite.saturate import all_algebra
+from korch.rewrite.table import Rewrite, all_rewrites
 
 Make = Callable[[Random], Graph]
+Subject = Rewrite | Rule
+"""What samples are for: a rewrite, or a single algebraic rule."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Makes graphs of random shapes on which `rewrite` must fire. Their weights are small whole numbers, so that
+    """Makes graphs of random shapes on which `subject` must fire. Their weights are small whole numbers, so that
     what a rewrite folds out of them is exact or the rounding of a simple fraction.
 
     `beyond` says why the finite field cannot tell (empty: it can, and must agree).
     """
 
-    rewrite: Rewrite
+    subject: Subject
     name: str
     make: Make
     beyond: str = ""
@@ -31,20 +35,26 @@ class Sample:
 _TABLE: dict[tuple[str, str], Sample] = {}
 
 
-def sample(rewrite: Rewrite, *, beyond: str = "") -> Callable[[Make], Sample]:
-    """Enters a maker of graphs into the table."""
+def sample(*subjects: Subject, beyond: str = "") -> Callable[[Make], Make]:
+    """Enters a maker of graphs into the table, for every one of `subjects`."""
 
-    def enter(make: Make) -> Sample:
-        made = Sample(rewrite, make.__name__, make, beyond)
-        return _TABLE.setdefault((rewrite.name, made.name), made)
+    def enter(make: Make) -> Make:
+        for subject in subjects:
+            _TABLE[subject.name, make.__name__] = Sample(subject, make.__name__, make, beyond)
+        return make
 
     return enter
 
 
-def all_samples(rewrite: Rewrite | None = None) -> tuple[Sample, ...]:
-    """The samples of one rewrite, or of all."""
+def all_samples(subject: Subject | None = None) -> tuple[Sample, ...]:
+    """The samples of one subject, or of all."""
     package = importlib.import_module("korch.rewrite.samples")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{module.name}")
-    found = sorted(_TABLE.values(), key=lambda s: (s.rewrite.stage, s.rewrite.name, s.name))
-    return tuple(s for s in found if rewrite is None or s.rewrite.name == rewrite.name)
+    found = sorted(_TABLE.values(), key=lambda s: (s.subject.name, s.name))
+    return tuple(s for s in found if subject is None or s.subject.name == subject.name)
+
+
+def all_subjects() -> tuple[Subject, ...]:
+    """All rewrites and all algebraic rules."""
+    return (*all_rewrites(), *all_algebra())

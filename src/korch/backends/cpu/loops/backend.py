@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from korch.backends.contract import Declined, Kernel
+from korch.backends.cpu.loops import winograd
 from korch.backends.cpu.loops.ctypes import C_TYPES, spells
 from korch.backends.cpu.loops.emit import generate
 from korch.backends.footprint import footprint
@@ -34,6 +35,8 @@ class Loops:
             reason = _unsupported(p)
             if reason:
                 return Declined(f"{p.output.name}: {reason}")
+        if winograd.transform_of(cone) and winograd.objection(cone):
+            return Declined(winograd.objection(cone))
         if len(cone.leaves) > MOST_LEAVES:
             return Declined(f"has {len(cone.leaves)} leaves; loops take {MOST_LEAVES}")
         return None
@@ -50,7 +53,7 @@ class Loops:
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):
             return (Kernel(cone, self.name, alias=True),)
-        code = generate(cone, threads)
+        code = (winograd.generate if winograd.transform_of(cone) else generate)(cone, threads)
         return (Kernel(cone, self.name, code.source, code.workspace, headers=("korch_math.h",)),)
 
 
@@ -78,7 +81,7 @@ def _unsupported(p: Primitive) -> str:
         case Category.OPAQUE:
             return "an opaque primitive"
         case Category.LINEAR:
-            return "" if p.op == "Interpolate" else f"{p.op} is compute-intensive"
+            return "" if p.op == "Interpolate" or p.op in winograd.TRANSFORMS else f"{p.op} is compute-intensive"
         case Category.ELEMENTWISE:
             return "" if spells(p) else f"{p.op} on {p.inputs[0].dtype}"
         case Category.REDUCE if p.op in ("MaxPool", "AveragePool"):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from korch.ir import Primitive, Tensor
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
 
 
 def multiply_adds(p: Primitive) -> int:

@@ -1,0 +1,179 @@
+"""Winograd's transforms as C: a tile at a time, vectors along the channels, everything behind the output's fused."""
+
+from __future__ import annotations
+
+from korch.backends.cpu.loops.emit import Code
+from korch.backends.cpu.loops.index import Index, Var
+from korch.backends.cpu.loops.matrices import Lines, sandwich
+from korch.backends.cpu.loops.trace import Indices, Requests, Trace
+from korch.backends.cpu.loops.writer import SMALL, Text
+from korch.ir.cone import Cone
+from korch.ir.ops.table import Category
+from korch.ir.ops.winograd import matrices, tiling_of
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+TRANSFORMS = frozenset({"WinogradInput", "WinogradOutput"})
+BLOCK = 64
+"""Channels of a tile of outputs that wait, in the first-level cache, for what follows them."""
+
+
+def transform_of(cone: Cone) -> Primitive | None:
+    """The Winograd transform inside, if there is one."""
+    return next((p for p in cone.primitives if p.op in TRANSFORMS), None)
+
+
+def objection(cone: Cone) -> str:
+    """Why a cone with a transform is not built; empty if it is."""
+    first, *rest = cone.primitives
+    if first.op not in TRANSFORMS:
+        return "computes what a Winograd transform reads"
+    if first.op == "WinogradInput" and rest:
+        return "goes on behind a Winograd input transform"
+    shape = first.output.shape
+    if any(p.category is not Category.ELEMENTWISE or p.output.shape != shape for p in rest):
+        return "more than elementwise primitives behind a Winograd output transform"
+    if any(t.dtype != "float32" for t in (*first.inputs, first.output)):
+        return f"a Winograd transform on {first.output.dtype}"
+    return ""
+
+
+def generate(cone: Cone, threads: int) -> Code:
+    """C for a cone that starts with a transform."""
+    first = cone.primitives[0]
+    threads = threads if first.inputs[0].size > SMALL else 1
+    return _input(cone, first, threads) if first.op == "WinogradInput" else _output(cone, first, threads)
+
+
+# The input's side ------------------------------------------------------------------------------------------------
+
+
+def _input(cone: Cone, p: Primitive, threads: int) -> Code:
+    tiling = tiling_of(p)
+    side, tile, (_, height, width, channels) = tiling.side, tiling.tile, p.inputs[0].shape
+    top, left = p.attr("pads")[:2]
+    text = Text()
+    _open_run(text, cone, p, threads)
+    text.add(f"float *const patch = (float *)workspace + {_own(threads)} * {side * side * channels};")
+    _open_tiles(text, p, threads)
+    text.add(f"const int h = row * {tile} - {top}, w = column * {tile} - {left};")
+    text.add(f"float *const v = out + tile * {channels};")
+    text.open(f"if (h >= 0 && h + {side} <= {height} && w >= 0 && w + {side} <= {width})")
+    text.add(f"KERNEL_patch(x + ((image * {height} + h) * {width} + w) * {channels}, {width * channels}, v);")
+    text.close()
+    text.open("else")
+    text.open(f"for (int i = 0; i < {side * side}; ++i)")
+    text.add(f"const int y = h + i / {side}, z = w + i % {side};")
+    text.add(f"const int inside = y >= 0 && y < {height} && z >= 0 && z < {width};")
+    text.add(f"float *const to = patch + i * {channels};")
+    text.add(f"if (inside) memcpy(to, x + ((image * {height} + y) * {width} + z) * {channels}, "
+             f"{4 * channels});")  # fmt: skip
+    text.add(f"else memset(to, 0, {4 * channels});")
+    text.close()
+    text.add(f"KERNEL_patch(patch, {side * channels}, v);")
+    text.close(2)
+    text.close(2 if threads > 1 else 1)
+    size = 4 * side * side * channels * threads
+    return Code("\n".join([*_patch(p), *text.lines]) + "\n", size)
+
+
+def _patch(p: Primitive) -> list[str]:
+    """The function B^T d B for one patch, rows `row` floats apart."""
+    tiling, channels = tiling_of(p), p.inputs[0].shape[3]
+    lines = Lines()
+    names = sandwich(lines, matrices(tiling.tile)[2], lambda i, j: f"d[{i} * row + {j * channels} + c]")
+    step = tiling.tiles * channels
+    flat = [name for row in names for name in row]
+    stores = [f"v[{i * step} + c] = {name};" for i, name in enumerate(flat)]
+    return [
+        "static inline void KERNEL_patch(const float *restrict d, int row, float *restrict v) {",
+        "#pragma omp simd",
+        f"  for (int c = 0; c < {channels}; ++c) {{",
+        *(f"    {line}" for line in (*lines.lines, *stores)),
+        "  }",
+        "}",
+    ]
+
+
+# The output's side -----------------------------------------------------------------------------------------------
+
+
+def _output(cone: Cone, p: Primitive, threads: int) -> Code:
+    tiling = tiling_of(p)
+    tile, (_, height, width, channels) = tiling.tile, p.output.shape
+    step, block = tiling.tiles * channels, min(BLOCK, channels)
+    lines = Lines()
+    names = sandwich(lines, matrices(tile)[0], lambda i, j: f"m[{(i * tiling.side + j) * step} + c]")
+    stores = [f"y[{(i * tile + j) * block} + c] = {name};" for i, row in enumerate(names) for j, name in enumerate(row)]
+    text = Text()
+    _open_run(text, cone, p, threads)
+    _open_tiles(text, p, threads)
+    text.add(f"float y[{tile * tile * block}] __attribute__((aligned(64)));")
+    text.open(f"for (int c0 = 0; c0 < {channels}; c0 += {block})")
+    text.add(f"const int count = KORCH_MIN({block}, {channels} - c0);")
+    text.add(f"const float *restrict m = x + tile * {channels} + c0;")
+    _simd(text, [*lines.lines, *stores])
+    text.open(f"for (int h = row * {tile}; h < KORCH_MIN(row * {tile} + {tile}, {height}); ++h)")
+    text.open(f"for (int w = column * {tile}; w < KORCH_MIN(column * {tile} + {tile}, {width}); ++w)")
+    text.add(f"const float *restrict z = y + ((h % {tile}) * {tile} + w % {tile}) * {block};")
+    _simd(text, _epilogue(cone, p))
+    text.close(4)
+    text.close(2 if threads > 1 else 1)
+    return Code("\n".join(text.lines) + "\n", 0)
+
+
+def _simd(text: Text, lines: list[str]) -> None:
+    text.add("#pragma omp simd")
+    text.open("for (int c = 0; c < count; ++c)")
+    text.add(*lines)
+    text.close()
+
+
+def _epilogue(cone: Cone, p: Primitive) -> list[str]:
+    """The root at (image, h, w, c0 + c), from the transform's result in z."""
+    n, height, width, channels = p.output.shape
+    c = Var("c", 0, channels)
+    idx = (_axis("image", n), _axis("h", height), _axis("w", width), Index.of(Var("c0", 0, channels)) + Index.of(c))
+
+    def waiting(t: Tensor, at: Indices) -> tuple[str, Index]:
+        return "z", Index.of(c)
+
+    arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
+    trace = Trace({q.output: q for q in cone.primitives}, arrays, {p.output: waiting}, Requests())
+    value = trace.value(cone.root, idx)
+    return [*trace.lines, f"out[((image * {height} + h) * {width} + w) * {channels} + c0 + c] = {value};"]
+
+
+def _axis(name: str, length: int) -> Index:
+    return Index.of(Var(name, 0, length))
+
+
+# Both ------------------------------------------------------------------------------------------------------------
+
+
+def _open_run(text: Text, cone: Cone, p: Primitive, threads: int) -> None:
+    """The head of KERNEL_run, and the parallel region."""
+    text.depth = 0
+    text.add(*("// " + line for line in str(cone).splitlines()))
+    text.open("static void KERNEL_run(void *state, const void *const *in, void *out_, void *workspace)")
+    text.add("(void)state; (void)workspace;")
+    for i, t in enumerate(cone.leaves):
+        if t.value is None:
+            text.add(f"const float *restrict in{i} = in[{i}];")
+    text.add(f"const float *restrict x = in{cone.leaves.index(p.inputs[0])};", "float *restrict out = out_;")
+    if threads > 1:
+        text.open(f"#pragma omp parallel num_threads({threads})\n" + "  " * text.depth)
+
+
+def _open_tiles(text: Text, p: Primitive, threads: int) -> None:
+    """The loop over tiles, and where each lies."""
+    tiling = tiling_of(p)
+    if threads > 1:
+        text.add("#pragma omp for schedule(static)")
+    text.open(f"for (int tile = 0; tile < {tiling.tiles}; ++tile)")
+    text.add(f"const int column = tile % {tiling.columns}, row = tile / {tiling.columns} % {tiling.rows};")
+    text.add(f"const int image = tile / {tiling.rows * tiling.columns};")
+
+
+def _own(threads: int) -> str:
+    return "omp_get_thread_num()" if threads > 1 else "0"

@@ -1,0 +1,105 @@
+"""What the loop nests of one kernel are written with: its lines, its workspace, loops, loads and stores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+
+from korch.backends.cpu.loops.ctypes import C_TYPES
+from korch.backends.cpu.loops.index import Var, flat
+from korch.backends.cpu.loops.schedule import Schedule, Stage, trace_body, tracer, within
+from korch.backends.cpu.loops.trace import Requests, Trace, c_index
+
+SMALL = 1 << 14
+"""Work (element operations) below which starting threads costs more than it saves."""
+MOST_NESTS = 64
+
+
+@dataclass
+class Text:
+    """C lines with indentation."""
+
+    lines: list[str] = field(default_factory=list)
+    depth: int = 1
+
+    def add(self, *lines: str) -> None:
+        self.lines += ["  " * self.depth + line for line in lines]
+
+    def open(self, line: str) -> None:
+        self.add(line + " {")
+        self.depth += 1
+
+    def close(self, count: int = 1) -> None:
+        for _ in range(count):
+            self.depth -= 1
+            self.add("}")
+
+
+@dataclass
+class Writer:
+    """Writes the kernel of `plan` for `threads` threads; `workspace` is the bytes that it has asked for so far."""
+
+    plan: Schedule
+    threads: int
+    text: Text = field(default_factory=Text)
+    workspace: int = 0
+
+    def loop(self, v: Var, lo: str = "", hi: str = "") -> None:
+        """Opens the loop over `v`, or over a part of its range."""
+        self.text.open(f"for (int {v.name} = {lo or v.lo}; {v.name} < {hi or v.hi}; ++{v.name})")
+
+    def buffer(self, s: Stage, elements: int, name: str) -> None:
+        """Declares room in the workspace for so many elements of what the stage makes."""
+        ctype = C_TYPES[s.tensor.dtype]
+        self.text.add(f"{ctype} *restrict {name} = ({ctype} *)((char *)workspace + {self.workspace});")
+        self.workspace += aligned(elements * width(s))
+
+    def store(self, s: Stage, value: str) -> str:
+        """The statement that stores the stage's element at the loops' position."""
+        at = flat(s.axes, s.tensor.shape) if s.root else s.position(s.axes)
+        return f"{target(s)}[{c_index(at)}] = {value};"
+
+    def nests(self, s: Stage) -> Iterator[tuple[Stage, Schedule]]:
+        """The stage once for each combination of ranges between which its loops must break."""
+        breaks = {n: b for n, b in self._breaks(s).items() if any(v.name == n for v in s.loops)}
+        while math.prod(len(b) + 1 for b in breaks.values()) > MOST_NESTS:
+            del breaks[max(breaks, key=lambda n: len(breaks[n]))]
+        if not breaks:
+            yield s, self.plan
+            return
+        spans = [[(n, r) for r in _spans(next(v for v in s.loops if v.name == n), b)] for n, b in breaks.items()]
+        for combination in product(*spans):
+            plan = within(self.plan, s.number, dict(combination))
+            yield plan.stages[s.number], plan
+
+    def _breaks(self, s: Stage) -> dict[str, set[int]]:
+        requests = Requests()
+        trace_body(tracer(self.plan, s, requests), s)
+        return requests.breaks
+
+    def trace(self, s: Stage, plan: Schedule) -> tuple[Trace, list[str]]:
+        """The statements of the stage's body, and the names of the values that it stores or folds."""
+        trace = tracer(plan, s, Requests())
+        return trace, trace_body(trace, s)
+
+
+def target(s: Stage) -> str:
+    """The C name of what the stage stores to."""
+    return "out" if s.root else f"b{s.number}"
+
+
+def width(s: Stage) -> int:
+    """Bytes of an element that the stage makes."""
+    return s.tensor.nbytes // max(s.tensor.size, 1) or 1
+
+
+def aligned(size: int) -> int:
+    """`size` bytes in whole cache lines."""
+    return (size + 63) // 64 * 64
+
+
+def _spans(v: Var, breaks: set[int]) -> list[tuple[int, int]]:
+    edges = [v.lo, *sorted(breaks), v.hi]
+    return list(pairwise(edges))

@@ -1,0 +1,56 @@
+"""What scales the rows of a matrix moves through a product; a row sum is a product with a column of ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+from korch.rewrite.rule import algebra
+from korch.rewrite.space import Space
+
+SCALING = ("Mul", "Div")
+
+
+@algebra(pays=True, laws=("(A / v) @ B = (A @ B) / v",))
+def scale_behind_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
+    """(A / r) B = (A B) / r, r one number a row, where A B is smaller than A (softmax before values)."""
+    for q in s.producers(p.inputs[0]) if p.op == "MatMul" and p.output.size < p.inputs[0].size else ():
+        if _scales_rows(q):
+            yield s.op(q.op, s.op("MatMul", q.inputs[0], p.inputs[1]), q.inputs[1])
+
+
+@algebra(pays=True, laws=("(A / v) @ B = (A @ B) / v",))
+def scale_before_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
+    """(A B) / r = (A / r) B, r one number a row, where A is smaller than A B."""
+    for q in s.producers(p.inputs[0]) if _scales_rows(p) else ():
+        if q.op == "MatMul" and q.inputs[0].size < p.output.size and q.inputs[0].shape[:-1] == p.output.shape[:-1]:
+            yield s.op("MatMul", s.op(p.op, q.inputs[0], p.inputs[1]), q.inputs[1])
+
+
+@algebra(pays=True)
+def row_sum_in_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
+    """(A / sum A) B = C / c with [C c] = A [B 1]: one product gives the row sums too (paper, Figure 2)."""
+    for q in s.producers(p.inputs[0]) if p.op == "MatMul" and p.inputs[1].rank == p.output.rank else ():
+        if q.op == "Div" and _scales_rows(q) and any(_sums_rows(r, q.inputs[0]) for r in s.producers(q.inputs[1])):
+            b = p.inputs[1]
+            more = (*(0,) * (2 * b.rank - 1), 1)
+            both = s.op("MatMul", q.inputs[0], s.op("Pad", b, pads=more, mode="constant", value=1.0))
+            yield s.op("Div", _columns(s, both, 0, b.shape[-1]), _columns(s, both, b.shape[-1], 1))
+
+
+def _scales_rows(p: Primitive) -> bool:
+    """Whether `p` multiplies or divides each row of its first operand by one number."""
+    if p.op not in SCALING or any(t.const for t in p.inputs) or p.inputs[0].rank != p.inputs[1].rank:
+        return False
+    x, r = p.inputs
+    return x.rank >= 2 and x.is_float and x.shape == p.output.shape and r.shape == (*x.shape[:-1], 1)
+
+
+def _sums_rows(r: Primitive, x: Tensor) -> bool:
+    return r.op == "ReduceSum" and r.inputs[0] == x and r.attr("axes") == (x.rank - 1,) and bool(r.attr("keepdims"))
+
+
+def _columns(s: Space, x: Tensor, start: int, n: int) -> Tensor:
+    starts = (*(0,) * (x.rank - 1), start)
+    return s.op("Slice", x, starts=starts, steps=(1,) * x.rank, lengths=(*x.shape[:-1], n))

@@ -1,0 +1,45 @@
+"""Algebraic rules: each says of one primitive what else its output equals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from korch.ir.primitive import REASSOCIATED, Primitive
+from korch.ir.tensor import Tensor
+from korch.rewrite.space import Space
+
+Fn = Callable[[Space, Primitive], Iterable[Tensor | None]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`fn(space, p)` gives tensors, built in `space`, of the value of `p.output`; None where a form has no primitive.
+
+    What a rule with `pays` gives is kept because the rule says so; of all else, what `estimate` says is cheaper.
+    """
+
+    name: str
+    fn: Fn
+    pays: bool = False
+    error: str = REASSOCIATED
+    laws: tuple[str, ...] = ()
+    """Those it applies, as `korch rules discover` writes them."""
+
+    def __call__(self, space: Space, p: Primitive) -> list[Tensor]:
+        """The equal tensors, stamped with this rule's name."""
+        with space.stamped(self.name, p.origin, self.error):
+            return [t for t in self.fn(space, p) if t is not None]
+
+
+RULES: dict[str, Rule] = {}
+
+
+def algebra(pays: bool = False, *, laws: tuple[str, ...] = ()) -> Callable[[Fn], Rule]:
+    """Enters a function into the table of algebraic rules."""
+
+    def enter(fn: Fn) -> Rule:
+        RULES[fn.__name__] = Rule(fn.__name__, fn, pays, laws=laws)
+        return RULES[fn.__name__]
+
+    return enter

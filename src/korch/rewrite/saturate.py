@@ -1,0 +1,128 @@
+"""Applies the algebraic rules until they find nothing new, and keeps what may pay."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import pkgutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+
+from korch.ir.graph import Graph
+from korch.ir.ops.table import Array
+from korch.ir.primitive import REASSOCIATED, Primitive
+from korch.ir.tensor import Tensor
+from korch.rewrite.cost import estimate
+from korch.rewrite.extract import Alternative, alternatives
+from korch.rewrite.rule import RULES, Rule
+from korch.rewrite.space import Space, next_name
+from korch.rewrite.table import rewrite
+
+log = logging.getLogger(__name__)
+
+ADDED = 6
+"""Primitives that rules may add for each that there is, and"""
+AT_LEAST = 400
+"""for small graphs."""
+A_TENSOR = 3
+"""Alternatives kept for one tensor, the best."""
+GROWTH, GROWTH_AT_LEAST = 0.1, 64
+"""Primitives that are kept at most, for each that there is, and for small graphs."""
+WORTH = 25_000
+"""Multiply-adds that an alternative must save, by estimate: a tenth of a microsecond."""
+
+
+@rewrite(stage=0, error=REASSOCIATED)
+def algebra(graph: Graph) -> Graph:
+    """`graph` with the alternatives among everything the rules derive that may be cheaper than what is written."""
+    return kept(graph, saturated(graph, all_algebra()))
+
+
+def all_algebra() -> tuple[Rule, ...]:
+    """Every algebraic rule, by name."""
+    package = importlib.import_module(__package__ or "korch.rewrite")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+    return tuple(RULES[name] for name in sorted(RULES))
+
+
+def saturated(graph: Graph, rules: Sequence[Rule], limit: int | None = None) -> Graph:
+    """`graph` with all that `rules` derive from it, or the first `limit` primitives, costly ones rewritten first."""
+    space = Space(graph)
+    bound = len(graph.primitives) + (max(AT_LEAST, ADDED * len(graph.primitives)) if limit is None else limit)
+    before = -1
+    while before != space.changes and len(space.primitives) < bound:
+        before = space.changes
+        for p in sorted(space.primitives, key=estimate, reverse=True):
+            _apply(space, p, rules, bound)
+    if len(space.primitives) >= bound:
+        log.info("algebra stopped at %d primitives", bound)
+    return _exported(space)
+
+
+def _apply(space: Space, p: Primitive, rules: Iterable[Rule], bound: int) -> None:
+    for rule in rules:
+        if p in space.primitives and len(space.primitives) < bound:
+            for t in rule(space, p):
+                space.equal(p.output, t)
+
+
+def _exported(space: Space) -> Graph:
+    written = dict.fromkeys(space.graph.primitives)
+    added = [p for p in space.primitives if p not in written]
+    return replace(space.graph, primitives=(*written, *added), constants=space.constants)
+
+
+def kept(graph: Graph, full: Graph) -> Graph:
+    """`graph` with those alternatives of `full` that cost less or that a rule vouches for, the most promising first.
+
+    What would make a cycle is left out: outside of layouts, every selection is a plan.
+    """
+    budget = max(GROWTH_AT_LEAST, int(GROWTH * len(graph.primitives)))
+    result = dict.fromkeys(graph.primitives)
+    count: Counter[Tensor] = Counter()
+    for a in alternatives(full, graph, estimate):
+        grown = {**result, **dict.fromkeys(a.primitives)}
+        pays = (a.gain >= WORTH or _vouched(a)) and count[a.root.output] < A_TENSOR
+        if pays and len(grown) <= len(graph.primitives) + budget and is_acyclic(grown):
+            count[a.root.output] += 1
+            result = grown
+    return _named(graph, full, list(result)[len(graph.primitives) :])
+
+
+def _vouched(a: Alternative) -> bool:
+    return a.root.rule in RULES and RULES[a.root.rule].pays
+
+
+def is_acyclic(primitives: Iterable[Primitive]) -> bool:
+    """Whether no tensor depends on itself, whichever producers are taken."""
+    reads: dict[Tensor, set[Tensor]] = {}
+    for p in primitives:
+        reads.setdefault(p.output, set()).update(p.inputs)
+    try:
+        TopologicalSorter(reads).prepare()
+    except CycleError:
+        return False
+    return True
+
+
+def _named(graph: Graph, full: Graph, added: Sequence[Primitive]) -> Graph:
+    """`graph` with `added`, new tensors and constants named in the order in which they come."""
+    new: dict[Tensor, Tensor] = {}
+    taken = {*graph.constants, *(t.name for t in (*graph.inputs, *graph.producers))}
+    constants: dict[str, Array] = {}
+    for p in added:
+        for t in (*p.inputs, p.output):
+            if t.const and t.name not in graph.constants and t not in new:
+                new[t] = replace(t, name=next_name("folded", taken))
+                constants[new[t].name] = full.constants[t.name]
+            elif not t.const and t not in graph.producers and t not in graph.inputs and t not in new:
+                new[t] = replace(t, name=next_name("other", taken))
+    return graph.add(_renamed(added, new), constants)
+
+
+def _renamed(primitives: Iterable[Primitive], new: dict[Tensor, Tensor]) -> Iterator[Primitive]:
+    for p in primitives:
+        yield replace(p, inputs=tuple(new.get(t, t) for t in p.inputs), output=new.get(p.output, p.output))

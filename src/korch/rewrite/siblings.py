@@ -1,0 +1,78 @@
+"""Linear primitives that share an input merge: one with all their weights, and a slice of it for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+from korch.rewrite.cost import products
+from korch.rewrite.maps import is_dense
+from korch.rewrite.rule import algebra
+from korch.rewrite.space import Space
+
+SMALL = 1 << 24
+"""Multiply-adds up to which a kernel's start and the reading of its input weigh as much as its arithmetic."""
+MOST = 8
+
+
+@algebra(pays=True)
+def merged_siblings(s: Space, p: Primitive) -> Iterator[Tensor | None]:
+    """W_i x = rows i of (concat(W_i) x)."""
+    group = _siblings(s, p)
+    if len(group) > 1 and not all(_bias(s, q) for q in group):
+        yield _part(s, _merged(s, group), group, p)
+
+
+@algebra(pays=True)
+def merged_biased_siblings(s: Space, p: Primitive) -> Iterator[Tensor | None]:
+    """W_i x + b_i = rows i of (concat(W_i) x + concat(b_i))."""
+    for q in s.producers(p.inputs[0]) if p.op == "Add" else ():
+        group = _siblings(s, q)
+        biases = [b for b in (_bias(s, r) for r in group) if b]
+        if len(group) > 1 and len(biases) == len(group) and _bias(s, q) == p:
+            y = _merged(s, group)
+            axis = _channels(group[0])
+            summand = s.op("Concat", *(b.inputs[1] for b in biases), axis=biases[0].inputs[1].rank - (y.rank - axis))
+            yield _part(s, s.op("Add", y, summand), group, q)
+
+
+def _siblings(s: Space, p: Primitive) -> tuple[Primitive, ...]:
+    """The linear primitives of the model that do as `p` does, to the same input, with other weights."""
+    if not _is_small(p):
+        return ()
+    same = (q for q in s.graph.consumers.get(p.inputs[0], ()) if q.op == p.op and _is_small(q))
+    group = tuple(q for q in same if q.attrs == p.attrs and q.inputs[1].shape[2:] == p.inputs[1].shape[2:])
+    return group if p in group and len(group) <= MOST else ()
+
+
+def _is_small(p: Primitive) -> bool:
+    product = p.op == "MatMul" and p.inputs[1].const and p.inputs[1].rank == 2
+    return (product or is_dense(p)) and not p.inputs[0].const and products(p) <= SMALL
+
+
+def _channels(p: Primitive) -> int:
+    return 1 if p.op == "Conv" else p.output.rank - 1
+
+
+def _bias(s: Space, p: Primitive) -> Primitive | None:
+    """The primitive of the model that adds a constant a channel to what `p` alone gives it."""
+    readers = s.graph.consumers.get(p.output, ())
+    if len(readers) != 1 or readers[0].op != "Add" or p.output in s.graph.outputs:
+        return None
+    c = readers[0].inputs[1]
+    kernel = (1,) * (p.output.rank - 1 - _channels(p))
+    return readers[0] if c.const and c.shape == (p.output.shape[_channels(p)], *kernel) else None
+
+
+def _merged(s: Space, group: tuple[Primitive, ...]) -> Tensor:
+    weights = s.op("Concat", *(q.inputs[1] for q in group), axis=0 if group[0].op == "Conv" else 1)
+    return s.op(group[0].op, group[0].inputs[0], weights, **dict(group[0].attrs))
+
+
+def _part(s: Space, y: Tensor, group: tuple[Primitive, ...], p: Primitive) -> Tensor:
+    """The channels of y that are those of `p`."""
+    axis = _channels(p)
+    before = sum(q.output.shape[axis] for q in group[: group.index(p)])
+    starts = tuple(before if a == axis else 0 for a in range(y.rank))
+    return s.op("Slice", y, starts=starts, steps=(1,) * y.rank, lengths=p.output.shape)

@@ -1,0 +1,62 @@
+"""Plans of earlier searches, kept and recalled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.executable.small_plans import chain, feeds_of
+
+from korch.executable import Executable
+from korch.executable.recall import Recall
+from korch.ir import Graph
+from korch.options import Options
+from korch.profile import Database
+from korch.profile.setting import Setting
+
+SETTING = Setting("gcc 1", "processor", 1)
+FACTS = {"candidates": 3, "solver_s": 0.5}
+OPTIONS = Options(1)
+
+
+@pytest.fixture
+def database(tmp_path: Path):
+    with Database(tmp_path) as opened:
+        yield opened
+
+
+def recall_of(database: Database, graph: Graph, options: Options = OPTIONS, setting: Setting = SETTING) -> Recall:
+    return Recall.of(graph, options, setting, database)
+
+
+def test_a_finished_search_is_recalled(database: Database):
+    plan = chain()
+    feeds = feeds_of(plan)
+    recall_of(database, plan.graph).keep(plan, 100.0, FACTS)
+    found = recall_of(database, plan.graph).plan(plan.graph, OPTIONS, 100.0)
+    assert found and found[1] == FACTS
+    assert found[0].steps == plan.steps and found[0].gap == plan.gap
+    with Executable.link(plan) as first, Executable.link(found[0]) as second:
+        for name, y in first.run(feeds).items():
+            assert np.array_equal(second.run(feeds)[name], y)
+
+
+def test_a_hasty_search_does_not_stand_for_a_patient_one(database: Database):
+    plan = chain()
+    recall = recall_of(database, plan.graph)
+    recall.keep(replace(plan, gap=0.5), 10.0, FACTS)
+    assert recall.plan(plan.graph, OPTIONS, 100.0) is None
+    assert recall.plan(plan.graph, OPTIONS, 10.0)
+
+
+def test_another_question_has_another_answer(database: Database):
+    plan = chain()
+    recall_of(database, plan.graph).keep(plan, 100.0, FACTS)
+    others = [
+        recall_of(database, plan.graph, Options(1, numerics="strict")),
+        recall_of(database, plan.graph, setting=replace(SETTING, threads=2)),
+        recall_of(database, replace(plan.graph, constants={n: x + 1 for n, x in plan.graph.constants.items()})),
+    ]
+    assert [other.plan(plan.graph, OPTIONS, 100.0) for other in others] == [None] * 3

@@ -1,0 +1,20 @@
+"""What a caller can ask for, and how it is written down."""
+
+from __future__ import annotations
+
+import pytest
+
+from korch.errors import Error
+from korch.options import Options
+
+
+def test_texts_are_what_was_asked_for():
+    assert Options(2).texts() == {"threads": "2", "numerics": "default"}
+    asked = Options(1, 2.5, "fast", {"b": (1, 3), "a": [7]}).texts()
+    assert asked == {"threads": "1", "numerics": "fast", "time_budget": "2.5", "shapes": "a=7 b=1,3"}
+
+
+@pytest.mark.parametrize("wrong", [{"threads": -1}, {"time_budget": 0.0}, {"numerics": "so-so"}])
+def test_nonsense_is_refused(wrong):
+    with pytest.raises(Error, match=next(iter(wrong)).replace("_", " ")):
+        Options(**wrong)
