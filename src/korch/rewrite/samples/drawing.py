@@ -15,10 +15,9 @@ WEIGHTS = 3
 
 
 def weights(b: Builder, draw: Random, *shape: int, dtype: str = "float32") -> Value:
-    """A constant of small whole numbers, its first element not zero."""
-    x = np.asarray([draw.randint(-WEIGHTS, WEIGHTS) for _ in range(int(np.prod(shape)))]).reshape(shape)
-    x.reshape(-1)[:1] = draw.choice((1, 2, 3))
-    return b.constant(x.astype(dtype))
+    """A constant of small whole numbers, none of them zero: what a rule folds should leave traces."""
+    rng = np.random.default_rng(draw.getrandbits(32))
+    return b.constant((rng.integers(1, WEIGHTS + 1, shape) * rng.choice([-1, 1], shape)).astype(dtype))
 
 
 def conv(b: Builder, draw: Random, x: Value, outputs: int, kernel: tuple[int, int] = (3, 3), **attrs: Any) -> Value:
