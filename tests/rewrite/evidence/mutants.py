@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 import numpy as np
 
-from korch.ir import Builder, Graph, Primitive, Value
+from korch.ir import Builder, Graph, Primitive, Tensor, Value
 from korch.ir.primitive import freeze
+from korch.rewrite.compose import map_after_shift
 from korch.rewrite.layouts import add_layouts
-from korch.rewrite.samples import drawing, layouts, strips
+from korch.rewrite.rule import Rule
+from korch.rewrite.samples import algebra, drawing, layouts, strips
+from korch.rewrite.saturate import saturated
+from korch.rewrite.space import Space
 from korch.rewrite.strips import conv_in_strips
 from korch.rewrite.table import Rewrite
 
@@ -156,8 +160,39 @@ WRONG_LAWS: Mapping[str, tuple[Inside, Inside]] = {
 }  # fmt: skip
 
 
+# Wrong algebraic rules -------------------------------------------------------------------------------------------
+
+
+def forgets_the_bias(s: Space, p: Primitive) -> Iterator[Tensor]:
+    """W (x + v) = W x."""
+    yield from (next(iter(s.producers(t))).inputs[0] for t in map_after_shift(s, p))
+
+
+def maps_the_other_way(s: Space, p: Primitive) -> Iterator[Tensor]:
+    """W (V x) = (V W) x, for square matrices."""
+    for q in s.producers(p.inputs[0]) if p.op == "MatMul" else ():
+        if q.op == "MatMul" and q.inputs[1].const and p.inputs[1].const:
+            yield s.op("MatMul", q.inputs[0], s.op("MatMul", p.inputs[1], q.inputs[1]))
+
+
+def two_products(draw: Random) -> Graph:
+    b = Builder()
+    x = b.input("x", "float32", (4, 3))
+    return drawing.graph(b, (x @ drawing.weights(b, draw, 3, 3)) @ drawing.weights(b, draw, 3, 3))
+
+
+def alone(rule: Rule) -> Callable[[Graph], Graph]:
+    return lambda graph: saturated(graph, [rule])
+
+
+RULES: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]]] = (
+    ("forgets the bias", alone(Rule("wrong", forgets_the_bias)), algebra.chain),
+    ("maps the other way", alone(Rule("wrong", maps_the_other_way)), two_products),
+)
+
+
 def mutants() -> list[Mutant]:
     """Every one of them."""
-    made = [(name, fn, make) for name, fn, make in CHANGED]
+    made = [(name, fn, make) for name, fn, make in (*CHANGED, *RULES)]
     made += [(name, *law(*sides, SQUARE)) for name, sides in WRONG_LAWS.items()]
     return [Mutant(name, Rewrite(name.replace(" ", "_"), 1, fn), make) for name, fn, make in made]

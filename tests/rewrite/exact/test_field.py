@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from korch.rewrite.exact.field import DOUBLE, SINGLE, P, Q, inverse, power, product, residue, residue_array, simplest
@@ -23,6 +23,7 @@ def test_the_primes_are_what_exp_and_winograd_need():
 
 
 @pytest.mark.parametrize("m", [P, Q])
+@settings(deadline=None)
 @given(x=st.integers(1, Q - 1), n=st.integers(0, Q))
 def test_powers_and_inverses(m: int, x: int, n: int):
     assert power(np.asarray(x), n, m) == pow(x, n, m)
@@ -35,6 +36,7 @@ def test_products_of_the_largest_residues_are_exact(m: int):
     assert (product(a, b, m, np.matmul) == 400 * 2 % m).all()  # (-1) (-2)
 
 
+@settings(deadline=None)
 @given(st.integers(-3000, 3000), st.integers(1, 576))
 def test_a_rounded_fraction_is_read_as_itself(numerator: int, denominator: int):
     x = Fraction(numerator, denominator)
@@ -44,6 +46,7 @@ def test_a_rounded_fraction_is_read_as_itself(numerator: int, denominator: int):
 
 
 @pytest.mark.parametrize("m", [P, Q])
+@settings(deadline=None)
 @given(a=st.fractions(-9, 9, max_denominator=36), b=st.fractions(-9, 9, max_denominator=36))
 def test_square_roots_of_two(m: int, a: Fraction, b: Fraction):
     """(a + b sqrt 2)(a - b sqrt 2) = a^2 - 2 b^2, where the parts have a common denominator of the list."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from korch.ir import Builder, Value
@@ -112,12 +112,14 @@ FALSE = {
 
 
 @pytest.mark.parametrize("name", LAWS)
+@settings(deadline=None)
 @given(seed=st.integers(0, 1000))
 def test_laws(name: str, seed: int):
     assert same(LAWS[name], seed)
 
 
 @pytest.mark.parametrize("name", FALSE)
+@settings(deadline=None)
 @given(seed=st.integers(0, 1000))
 def test_what_is_no_law(name: str, seed: int):
     assert not same(FALSE[name], seed)
