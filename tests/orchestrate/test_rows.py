@@ -175,7 +175,7 @@ def test_costly_alternatives_on_one_input_are_told_apart(highs: Highs) -> None:
         answer = highs.solve(Program(np.array([k.cost for k in kernels]), matrix(rows), integer=False), 10)
         assert answer.x is not None
         rows = rows + [chosen_row(e, at) for e in violated_edges(answer.x, at)]
-    assert answer.bound == pytest.approx(optimum(p))
+    assert 9.9 < answer.bound <= optimum(p)  # 5.2 without the choice of a producer itself
 
 
 @pytest.mark.parametrize("seed", range(8))
