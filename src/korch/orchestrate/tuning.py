@@ -21,7 +21,7 @@ from korch.orchestrate.solve import PROVED, solve
 from korch.orchestrate.solve_highs import Highs
 from korch.profile.profiler import Profiler
 
-BATCH = 96
+BATCH = 192
 """Offers measured between two solutions, at most."""
 
 
@@ -64,7 +64,7 @@ class Tuner:
     """The loop over one ledger. `deadline` is a time.monotonic() value; the solver as a whole has its own limit."""
 
     def __init__(self, graph: Graph, ledger: Ledger, profiler: Profiler, report: Report, deadline: float = inf,
-                 solver_limit: float = 60.0, highs: Highs | None = None) -> None:  # fmt: skip
+                 solver_limit: float = 100.0, highs: Highs | None = None) -> None:  # fmt: skip
         self.graph = graph
         self.ledger = ledger
         self.profiler = profiler
