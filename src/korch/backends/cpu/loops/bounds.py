@@ -1,6 +1,6 @@
 """Indices that the data bring are checked before a kernel runs: one outside of its axis is an error of the run.
 
-The loops clamp every position, so that none reads outside of a tensor; here the run learns that it was given a wrong one.
+The loops clamp every position, so that none reads outside of a tensor; here the run learns that one was wrong.
 """
 
 from __future__ import annotations
