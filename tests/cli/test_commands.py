@@ -165,7 +165,25 @@ def test_cache(korch_json, korch_text, tmp_path, monkeypatch):
     assert not [p for p in (tmp_path / "cache").rglob("*") if p.is_file()]
 
 
-def test_rules_lists_operators_and_backends(korch_json):
-    facts = korch_json("rules")
+@pytest.mark.parametrize("arguments", [["rules"], ["rules", "list"]])
+def test_rules_lists_operators_rewrites_and_backends(korch_json, arguments: list[str]):
+    facts = korch_json(*arguments)
     assert any("Softmax" in r["operators"] for r in facts["fission"])
     assert {"loops", "onednn", "onnxruntime"} <= {b["name"] for b in facts["backends"]}
+    strips = next(r for r in facts["rewrites"] if r["name"] == "conv_in_strips")
+    assert (strips["stage"], strips["error"], strips["file"]) == (2, "reassociated", "strips")
+    assert any(r["evidence"]["laws"] == ["(A @ B) @ C = A @ (B @ C)"] for r in facts["algebra"])
+    assert strips["evidence"]["exact"] and strips["evidence"]["numeric"] and strips["evidence"]["graphs"] >= 3
+
+
+def test_rules_as_text(korch_text):
+    text = korch_text("rules", "list")
+    assert text == korch_text("rules")
+    assert "conv_in_strips" in text and "exact + numeric" in text
+
+
+def test_rules_discover(korch_json, korch_text):
+    facts = korch_json("rules", "discover", "--size", "1")
+    assert facts["size"] == 1 and "A @ ones = sum(A)" in facts["laws"]
+    lines = korch_text("rules", "discover", "--size", "1").splitlines()
+    assert lines[:-1] == facts["laws"] and lines[-1].startswith(f"{len(facts['laws'])} law")

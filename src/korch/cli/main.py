@@ -38,12 +38,15 @@ def app() -> typer.Typer:
     result = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     result.callback(invoke_without_command=True)(_korch)
     for name, function in commands().items():
-        result.command(name)(function)
+        if isinstance(function, typer.Typer):
+            result.add_typer(function, name=name)
+        else:
+            result.command(name)(function)
     return result
 
 
 def commands() -> dict[str, Callable[..., Any]]:
-    """The function of each file that is named like its file."""
+    """The function, or group of functions, of each file that is named like its file."""
     modules = {
         m.name: import_module(f"{room.__name__}.{m.name}") for m in iter_modules(room.__path__) if m.name[0] != "_"
     }

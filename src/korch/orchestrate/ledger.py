@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite, log2
@@ -14,7 +15,9 @@ from korch.ir.primitive import Primitive
 from korch.machine import Machine
 from korch.profile.results import Best, Measurement, Result
 
-MOVING = frozenset({"Transpose", "Gather", "Concat", "Pad", "Interpolate"})
+MOVING = frozenset({"Gather", "Concat", "Pad", "Interpolate"})
+MANY = 3
+"""So many of a trait and more count as the same."""
 ENOUGH = 6
 """Measurements of a kind of kernel after which its best efficiency is trusted."""
 MARGIN = 0.95
@@ -181,7 +184,8 @@ class _Office:
 def _kind(backend: Backend, cone: Cone, roofline: float) -> tuple[object, ...]:
     """Kernels that may be expected to miss their rooflines alike: same backend, sort of work and order of size."""
     size = round(log2(roofline) / 2) if roofline > 0 else None
-    return backend.name, frozenset(filter(None, map(_trait, cone.primitives))), size
+    traits = Counter(trait for p in cone.primitives if (trait := _trait(p)))
+    return backend.name, frozenset((t, min(n, MANY)) for t, n in traits.items()), size
 
 
 def _trait(p: Primitive) -> str:
@@ -194,6 +198,8 @@ def _trait(p: Primitive) -> str:
         return "heavy" if p.op in COSTLY else ""
     if p.op.startswith("Reduce"):
         return "along rows" if p.inputs[0].rank - 1 in p.attr("axes") else "across rows"
+    if p.op == "Transpose":
+        return "moves" if p.attr("perm")[-1] == p.output.rank - 1 else "turns"
     return "moves" if p.op in MOVING else "" if p.op in ("Reshape", "Slice", "Expand") else p.op
 
 

@@ -21,7 +21,7 @@ from korch.orchestrate.solve import PROVED, solve
 from korch.orchestrate.solve_highs import Highs
 from korch.profile.profiler import Profiler
 
-BATCH = 48
+BATCH = 96
 """Offers measured between two solutions, at most."""
 
 

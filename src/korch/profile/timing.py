@@ -17,14 +17,14 @@ from korch.backends.toolchain import Toolchain
 from korch.profile.setting import digest, processor
 
 SAMPLE = 200e-6  # seconds a sample should take, so that the clock costs nothing
-BUDGET = 30e-3  # seconds of samples a kernel
+BUDGET = 15e-3  # seconds of samples a kernel
 SLOW = 50e-3  # kernels above this have 3 samples
 NOISY = 0.05  # relative median deviation above which the machine was not quiet
 RETRIES = 3
 CROWDED_RETRIES = 30
 PATIENCE = 0.2  # seconds to wait for a crowd to go
 SWITCHES, SWITCH_RATE = 1, 20  # forced context switches, and those a second, that a quiet machine has too
-COLD_SAMPLES = 9
+COLD_SAMPLES = 5
 COLD = 512 << 10  # bytes moved from which on a kernel would keep the caches for itself if it ran again and again
 COLD_WEIGHTS = 256 << 10  # bytes of constants from which on they count as cold
 

@@ -10,7 +10,7 @@ from korch.rewrite.rule import algebra
 from korch.rewrite.space import Space
 
 
-@algebra()
+@algebra(laws=("(A @ B) @ C = A @ (B @ C)",))
 def product_to_the_right(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """(A B) C = A (B C), where that takes fewer multiply-adds (linear attention)."""
     for q in s.producers(p.inputs[0]) if p.op == "MatMul" else ():
@@ -21,7 +21,7 @@ def product_to_the_right(s: Space, p: Primitive) -> Iterator[Tensor | None]:
                 yield s.op("MatMul", a, s.op("MatMul", b, c))
 
 
-@algebra()
+@algebra(laws=("(A @ B) @ C = A @ (B @ C)",))
 def product_to_the_left(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """A (B C) = (A B) C, where that takes fewer multiply-adds."""
     for q in s.producers(p.inputs[1]) if p.op == "MatMul" else ():

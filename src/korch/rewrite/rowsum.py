@@ -12,7 +12,7 @@ from korch.rewrite.space import Space
 SCALING = ("Mul", "Div")
 
 
-@algebra(pays=True)
+@algebra(pays=True, laws=("(A / v) @ B = (A @ B) / v",))
 def scale_behind_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """(A / r) B = (A B) / r, r one number a row, where A B is smaller than A (softmax before values)."""
     for q in s.producers(p.inputs[0]) if p.op == "MatMul" and p.output.size < p.inputs[0].size else ():
@@ -20,7 +20,7 @@ def scale_behind_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
             yield s.op(q.op, s.op("MatMul", q.inputs[0], p.inputs[1]), q.inputs[1])
 
 
-@algebra(pays=True)
+@algebra(pays=True, laws=("(A / v) @ B = (A @ B) / v",))
 def scale_before_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """(A B) / r = (A / r) B, r one number a row, where A is smaller than A B."""
     for q in s.producers(p.inputs[0]) if _scales_rows(p) else ():

@@ -23,6 +23,8 @@ class Rule:
     fn: Fn
     pays: bool = False
     error: str = REASSOCIATED
+    laws: tuple[str, ...] = ()
+    """Those it applies, as `korch rules discover` writes them."""
 
     def __call__(self, space: Space, p: Primitive) -> list[Tensor]:
         """The equal tensors, stamped with this rule's name."""
@@ -33,11 +35,11 @@ class Rule:
 RULES: dict[str, Rule] = {}
 
 
-def algebra(pays: bool = False) -> Callable[[Fn], Rule]:
+def algebra(pays: bool = False, *, laws: tuple[str, ...] = ()) -> Callable[[Fn], Rule]:
     """Enters a function into the table of algebraic rules."""
 
     def enter(fn: Fn) -> Rule:
-        RULES[fn.__name__] = Rule(fn.__name__, fn, pays)
+        RULES[fn.__name__] = Rule(fn.__name__, fn, pays, laws=laws)
         return RULES[fn.__name__]
 
     return enter

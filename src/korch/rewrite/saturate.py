@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
-from korch.ir.primitive import Primitive
+from korch.ir.primitive import REASSOCIATED, Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.cost import estimate
 from korch.rewrite.extract import Alternative, alternatives
@@ -34,7 +34,7 @@ WORTH = 25_000
 """Multiply-adds that an alternative must save, by estimate: a tenth of a microsecond."""
 
 
-@rewrite(stage=0)
+@rewrite(stage=0, error=REASSOCIATED)
 def algebra(graph: Graph) -> Graph:
     """`graph` with the alternatives among everything the rules derive that may be cheaper than what is written."""
     return kept(graph, saturated(graph, all_algebra()))

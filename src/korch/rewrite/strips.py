@@ -22,7 +22,7 @@ from korch.rewrite.table import rewrite
 LANES = 16
 
 
-@rewrite(stage=2)
+@rewrite(stage=2, error=REASSOCIATED)
 def conv_in_strips(graph: Graph) -> Graph:
     """Adds the producer to every channels-last convolution that leaves more than half of the lanes idle."""
     added: list[Primitive] = []

@@ -8,18 +8,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from korch.ir.graph import Graph
-from korch.ir.primitive import APPROXIMATE
+from korch.ir.primitive import APPROXIMATE, EXACT
 
 Fn = Callable[[Graph], Graph]
 
 
 @dataclass(frozen=True)
 class Rewrite:
-    """Adds producers to a graph. `stage` orders rewrites: later ones see what earlier ones added."""
+    """Adds producers to a graph. `stage` orders rewrites: later ones see what earlier ones added.
+
+    `error` is the worst class among the producers it adds, where those it reads are exact. `laws` are those it
+    applies, as `korch rules discover` writes them: `A @ B + A @ C = A @ (B + C)`.
+    """
 
     name: str
     stage: int
     fn: Fn
+    error: str = EXACT
+    laws: tuple[str, ...] = ()
 
     def __call__(self, graph: Graph) -> Graph:
         return self.fn(graph)
@@ -28,11 +34,11 @@ class Rewrite:
 _TABLE: dict[str, Rewrite] = {}
 
 
-def rewrite(stage: int) -> Callable[[Fn], Rewrite]:
+def rewrite(stage: int, *, error: str = EXACT, laws: tuple[str, ...] = ()) -> Callable[[Fn], Rewrite]:
     """Enters a function from graph to graph into the table."""
 
     def enter(fn: Fn) -> Rewrite:
-        _TABLE[fn.__name__] = Rewrite(fn.__name__, stage, fn)
+        _TABLE[fn.__name__] = Rewrite(fn.__name__, stage, fn, error, laws)
         return _TABLE[fn.__name__]
 
     return enter

@@ -22,7 +22,7 @@ WORTH = 0.75
 """Products must fall at least to this share for the transforms to pay."""
 
 
-@rewrite(stage=2)
+@rewrite(stage=2, error=APPROXIMATE)
 def winograd(graph: Graph) -> Graph:
     """`graph` with F(2, 3) and F(4, 3) for every channels-last convolution that they can pay for."""
     build = _Winograd(graph)

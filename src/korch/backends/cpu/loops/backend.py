@@ -8,6 +8,7 @@ from korch.backends.contract import Declined, Kernel
 from korch.backends.cpu.loops import bounds, winograd
 from korch.backends.cpu.loops.ctypes import C_TYPES, spells
 from korch.backends.cpu.loops.emit import generate
+from korch.backends.cpu.loops.work import operations
 from korch.backends.footprint import footprint
 from korch.ir.cone import Cone
 from korch.ir.ops.reduce import spatial_axes
@@ -48,9 +49,9 @@ class Loops:
         if is_view(cone):
             return 0.0
         moved, computed = footprint(cone)
-        flops = sum(computed[p] for p in cone.primitives if p.category is not Category.LAYOUT)
-        heavy = sum(machine.element(p.op) * computed[p] for p in cone.primitives)
-        return machine.roofline(flops, moved, heavy)
+        work = operations(cone, computed)
+        heavy = sum(machine.element(op) * count for op, count in work.items())
+        return machine.roofline(sum(work.values()), moved, heavy)
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):

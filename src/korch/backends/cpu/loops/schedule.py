@@ -81,7 +81,7 @@ class Schedule:
 
 def schedule(cone: Cone, threads: int) -> Schedule:
     """Schedules `cone` for `threads` threads."""
-    config = Config(kept=_worth_keeping(cone))
+    config = Config(kept=worth_keeping(cone))
     plan = _settled(cone, config)
     if config.kept and not plan.hoisted:
         plan = _settled(cone, Config())
@@ -96,18 +96,19 @@ def _large(cone: Cone) -> bool:
     return max(t.size for t in (*cone.leaves, cone.root)) > 1 << 15
 
 
-def _worth_keeping(cone: Cone) -> frozenset[Tensor]:
+def worth_keeping(cone: Cone) -> frozenset[Tensor]:
     """Costly elementwise values that several primitives read."""
     uses: dict[Tensor, int] = {}
     for p in cone.primitives:
         for t in set(p.inputs):
             uses[t] = uses.get(t, 0) + 1
-    reducing = any(_is_reduction(p) for p in cone.primitives)
+    reducing = any(is_reduction(p) for p in cone.primitives)
     costly = [p.output for p in cone.primitives if reducing and p.op in COSTLY and p.output != cone.root]
     return frozenset(t for t in costly if uses.get(t, 0) > 1)
 
 
-def _is_reduction(p: Primitive) -> bool:
+def is_reduction(p: Primitive) -> bool:
+    """Whether `p` has a stage of its own."""
     return p.op.startswith("Reduce") or p.op in POOLS + ARGS
 
 
@@ -246,7 +247,7 @@ def within(plan: Schedule, number: int, ranges: dict[str, tuple[int, int]]) -> S
 
 
 def _stages(cone: Cone, kept: frozenset[Tensor]) -> list[Stage]:
-    chosen = [p for p in cone.primitives if _is_reduction(p) or p.output in kept or p.output == cone.root]
+    chosen = [p for p in cone.primitives if is_reduction(p) or p.output in kept or p.output == cone.root]
     return [Stage(k, p.output, p, p.output == cone.root) for k, p in enumerate(chosen)]
 
 

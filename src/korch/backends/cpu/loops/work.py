@@ -1,0 +1,43 @@
+"""What the generated loops compute at least: stages are stored, all else is computed again by whoever reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from korch.backends.cpu.loops.schedule import is_reduction, worth_keeping
+from korch.ir.cone import Cone
+from korch.ir.ops.table import Category
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+
+def operations(cone: Cone, computed: Mapping[Primitive, float]) -> dict[str, float]:
+    """Element operations by operator, and loads under the name "". `computed`: how often each primitive is at least.
+
+    Within a loop nest a value is computed once for each element that it has, as compilers hoist what does not vary.
+    """
+    made = {p.output: p for p in cone.primitives}
+    stages = {p.output for p in cone.primitives if is_reduction(p)} | worth_keeping(cone) | {cone.root}
+    counts: dict[str, float] = {}
+    for t in stages:
+        times = computed[made[t]]
+        for op, elements in ((made[t].op, times), *_nest(made[t], made, stages)):
+            counts[op] = counts.get(op, 0.0) + min(times, elements)
+    return counts
+
+
+def _nest(stage: Primitive, made: Mapping[Tensor, Primitive], stages: set[Tensor]) -> Iterator[tuple[str, float]]:
+    """What the loop nest of `stage` computes and loads on the way to it, and how many elements each has."""
+    seen: set[Tensor] = set()
+    stack = list(stage.inputs)
+    while stack:
+        t = stack.pop()
+        if t in seen or t.value is not None:
+            continue
+        seen.add(t)
+        if t not in made or t in stages:
+            yield "", t.size
+            continue
+        if made[t].category is not Category.LAYOUT:
+            yield made[t].op, t.size
+        stack += made[t].inputs

@@ -1,0 +1,60 @@
+"""The sample graphs: each file of `rewrite/samples` registers, by decorator, graphs on which a rewrite fires."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from korch.ir.graph import Graph
+from korch.rewrite.rule import Rule
+from korch.rewrite.saturate import all_algebra
+from korch.rewrite.table import Rewrite, all_rewrites
+
+Make = Callable[[Random], Graph]
+Subject = Rewrite | Rule
+"""What samples are for: a rewrite, or a single algebraic rule."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Makes graphs of random shapes on which `subject` must fire. Their weights are small whole numbers, so that
+    what a rewrite folds out of them is exact or the rounding of a simple fraction.
+
+    `beyond` says why the finite field cannot tell (empty: it can, and must agree).
+    """
+
+    subject: Subject
+    name: str
+    make: Make
+    beyond: str = ""
+
+
+_TABLE: dict[tuple[str, str], Sample] = {}
+
+
+def sample(*subjects: Subject, beyond: str = "") -> Callable[[Make], Make]:
+    """Enters a maker of graphs into the table, for every one of `subjects`."""
+
+    def enter(make: Make) -> Make:
+        for subject in subjects:
+            _TABLE[subject.name, make.__name__] = Sample(subject, make.__name__, make, beyond)
+        return make
+
+    return enter
+
+
+def all_samples(subject: Subject | None = None) -> tuple[Sample, ...]:
+    """The samples of one subject, or of all."""
+    package = importlib.import_module("korch.rewrite.samples")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+    found = sorted(_TABLE.values(), key=lambda s: (s.subject.name, s.name))
+    return tuple(s for s in found if subject is None or s.subject.name == subject.name)
+
+
+def all_subjects() -> tuple[Subject, ...]:
+    """All rewrites and all algebraic rules."""
+    return (*all_rewrites(), *all_algebra())
