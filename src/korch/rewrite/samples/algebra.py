@@ -133,13 +133,14 @@ def attention(draw: Random) -> Graph:
 
 @sample(merged_products, row_sum_beside_product, algebra)
 def linear_attention(draw: Random) -> Graph:
-    """(q (k v)) / (q sum k): a sum beside a product, products of one matrix; and products with columns of one matrix."""
+    """(q (k v)) / (q sum k), a sum beside a product and products of one matrix; relu v times both parts of k."""
     b = Builder()
     many, d = draw.randint(5, 7), draw.randint(2, 3)
     q, k, v = (b.input(n, "float32", s) for n, s in (("q", (2, many, d)), ("k", (2, d, many)), ("v", (2, many, d))))
     sums = b.op("ReduceSum", k, axes=(2,), keepdims=1)
-    columns = (b.op("Slice", k, starts=(0, 0, i), steps=(1, 1, 1), lengths=(2, d, n)) for i, n in ((0, 2), (2, many - 2)))
-    return graph(b, (q @ (k @ v)) / (q @ sums), *(b.op("Relu", v) @ x for x in columns))
+    columns = [(0, 2), (2, many - 2)]
+    parts = [b.op("Slice", k, starts=(0, 0, i), steps=(1, 1, 1), lengths=(2, d, n)) for i, n in columns]
+    return graph(b, (q @ (k @ v)) / (q @ sums), *(b.op("Relu", v) @ part for part in parts))
 
 
 @sample(map_after_map, map_after_convolution, convolution_after_scale, scale_after_map, shift_after_shift)
