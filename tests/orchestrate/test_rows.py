@@ -12,7 +12,16 @@ from korch.orchestrate.classes import class_graph
 from korch.orchestrate.cycles import cycle_cuts
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem
 from korch.orchestrate.program import Program
-from korch.orchestrate.rows import Row, all_rows, edge_rows, entry_rows, incidence, matrix, violated_edges
+from korch.orchestrate.rows import (
+    Row,
+    all_rows,
+    chosen_row,
+    edge_rows,
+    entry_rows,
+    incidence,
+    matrix,
+    violated_edges,
+)
 from korch.orchestrate.solve import solve_plainly
 from korch.orchestrate.solve_highs import Highs
 
@@ -58,7 +67,8 @@ def test_the_edge_row_of_a_choice_meets_at_the_dominator(diamond: Problem) -> No
 
 def test_separation_finds_the_broken_choice(diamond: Problem) -> None:
     half_each = np.array([0.0, 0.5, 0.5, 0.5, 0.0, 0.0])  # c half from a, half from x; nobody makes x
-    rows = violated_edges(half_each, incidence(diamond))
+    at = incidence(diamond)
+    rows = [chosen_row(e, at) for e in violated_edges(half_each, at)]
     assert rows and all(sum(half_each[k] * v for k, v in row.terms) < row.lower for row in rows)
 
 
@@ -124,6 +134,48 @@ def test_a_wrong_row_would_be_noticed() -> None:
             found = inf
         lost += found > optimum(p) * (1 + 1e-6)
     assert lost
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_separated_rows_hold_for_the_optimum_and_tighten(seed: int, highs: Highs) -> None:
+    """With every separated row the relaxation stays below the optimum, however often rows are separated."""
+    p = random_problem(seed, twins=seed % 2 == 0, tensors=6)
+    at, best = incidence(p), optimum(p) * 1e6
+    cost, rows = np.array([k.cost for k in p.candidates]) * 1e6, all_rows(p, at)
+    before = 0.0
+    for _ in range(20):
+        answer = highs.solve(Program(cost, matrix(rows), integer=False), 10)
+        assert answer.x is not None and before * (1 - 1e-9) <= answer.bound <= best * (1 + 1e-9)
+        before, fresh = answer.bound, violated_edges(answer.x, at)
+        rows = rows + [chosen_row(e, at) for e in fresh]
+        if not fresh:
+            break
+
+
+def test_costly_alternatives_on_one_input_are_told_apart(highs: Highs) -> None:
+    """o = f(c), and c is computed from x either at a cost of 8 or through m at 8; fusing either with what follows
+    must not make it cheaper by halves."""
+    primitives = (
+        PrimitiveRef(0, "x", ()),
+        PrimitiveRef(1, "c", ("x",)),
+        PrimitiveRef(2, "m", ("x",)),
+        PrimitiveRef(3, "c", ("m",)),
+        PrimitiveRef(4, "s", ("c",)),
+        PrimitiveRef(5, "o", ("c", "s")),
+    )
+    kernels = (
+        kernel(0, "x", "", {0}), kernel(1, "c", "x", {1}, 8.0), kernel(2, "m", "x", {2}, 8.0),
+        kernel(3, "c", "m", {3}, 0.5), kernel(4, "s", "m", {3, 4}, 0.6), kernel(5, "s", "c", {4}, 0.5),
+        kernel(6, "o", "m s", {3, 5}, 0.6), kernel(7, "o", "c s", {5}, 0.5), kernel(8, "s", "x", {1, 4}, 8.1),
+        kernel(9, "o", "x s", {1, 5}, 8.1),
+    )  # fmt: skip
+    p = Problem(("o",), primitives, kernels)
+    at, rows = incidence(p), all_rows(p, incidence(p))
+    for _ in range(5):
+        answer = highs.solve(Program(np.array([k.cost for k in kernels]), matrix(rows), integer=False), 10)
+        assert answer.x is not None
+        rows = rows + [chosen_row(e, at) for e in violated_edges(answer.x, at)]
+    assert 9.9 < answer.bound <= optimum(p)  # 5.2 without the choice of a producer itself
 
 
 @pytest.mark.parametrize("seed", range(8))

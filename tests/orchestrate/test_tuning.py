@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from math import inf, isfinite
 
+import numpy as np
 import pytest
 
 from korch.backends.table import backends
@@ -13,9 +15,12 @@ from korch.candidates import enumerate_cones
 from korch.ir import Builder, Graph
 from korch.machine import Machine
 from korch.orchestrate.ledger import ENOUGH, Efficiency, Ledger, best_of, open_ledger
-from korch.orchestrate.tuning import State, Tuned, Tuner
+from korch.orchestrate.rows import all_rows, incidence
+from korch.orchestrate.solve import solve
+from korch.orchestrate.tuning import State, Tuned, Tuner, problem_of
 from korch.profile import Database, Failed, Measurement, Profiler
 from korch.profile.results import Best
+from korch.rewrite import add_choices
 
 ROOFLINE = Machine(1, 1e11, ((1 << 40, 1e11),), 1e-8)
 
@@ -140,3 +145,21 @@ def test_the_best_variant_counts_and_failures_cost_infinitely_much():
     kernels = next(k for e in ledger_of(graph).distinct for o in e.offers for k in [o.backend.build(e.cone, 1)])
     assert best_of(kernels[:1], [Failed("wrong")]) == Best("", inf)
     assert best_of(kernels[:1], [Measurement(2e-6)]).seconds == 2e-6
+
+
+def test_nobody_has_to_make_the_layout_twin_of_an_input():
+    """A row that asks for a maker of the input would exclude every plan that reads its other layout."""
+    b = Builder()
+    x = b.input("x", "float32", (1, 16, 12, 12))
+    w = b.constant(np.ones((16, 16, 3, 3), np.float32))
+    y = b.op("Conv", x, w, strides=(1, 1), pads=(1, 1, 1, 1), dilations=(1, 1), group=1, channels_last=0)
+    graph = add_choices(b.graph([("y", b.op("Relu", y))]))
+    ledger = ledger_of(graph)
+    problem = problem_of(graph, ledger)
+    priced = replace(problem, candidates=tuple(
+        replace(c, cost=e.cost) for c, e in zip(problem.candidates, ledger.entries, strict=True)))  # fmt: skip
+    plan = set(solve(priced, time_limit=10).chosen)
+    assert any(c.reads == ("x_nhwc",) for c in priced.candidates)
+    for row in all_rows(priced, incidence(priced)):
+        held = sum(v for k, v in row.terms if priced.candidates[k].id in plan)
+        assert row.lower <= held <= row.upper, row.name

@@ -62,13 +62,25 @@ class Status(Enum):
     FAILED = "failed"  # the solver crashed, was killed, or contradicted itself
 
 
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An edge row by what outlives a program (`rows.edge_row`): its class and, by producer, the choice on the way."""
+
+    of: str
+    choices: tuple[tuple[int, tuple[str, bool] | None], ...]
+
+
 @dataclass(frozen=True)
 class Restart:
-    """A simplex basis under names that outlive the program: candidate ids and row names, with the solver's status
-    codes."""
+    """What the next solve starts from, under names that outlive the program.
+
+    The simplex basis: candidate ids and row names with the solver's status codes. And the edge rows that were
+    separated.
+    """
 
     columns: Mapping[int, int]
     rows: Mapping[str, int]
+    edges: tuple[Edge, ...] = ()
 
 
 @dataclass(frozen=True)

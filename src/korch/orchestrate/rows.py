@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from korch.orchestrate.classes import ClassGraph, Producer, class_graph, held_classes
-from korch.orchestrate.problem import Problem
+from korch.orchestrate.problem import Edge, Problem
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -45,7 +45,7 @@ class Incidence:
     readers: Mapping[tuple[str, str], list[int]]  # (made, read): columns
     enters: Mapping[str, list[int]]
     inside: Mapping[tuple[int, str], list[int]]  # (q, p): columns that hold primitive q and its input class p
-    holders: Mapping[int, list[int]]  # of primitives without inputs
+    holders: Mapping[int, list[int]]  # of primitives that compute a class
 
 
 def incidence(problem: Problem) -> Incidence:
@@ -71,8 +71,7 @@ def incidence(problem: Problem) -> Incidence:
         for q in k.holds:
             if (ps := inputs.get(q)) is None:
                 continue
-            if not ps:
-                holders.setdefault(q, []).append(column)
+            holders.setdefault(q, []).append(column)
             for p in ps:
                 if p in held:
                     inside.setdefault((q, p), []).append(column)
@@ -126,14 +125,14 @@ Choice = Callable[[str, Producer], tuple[str, bool] | None]
 
 
 def edge_row(c: str, choice: Choice, at: Incidence) -> Row:
-    """Σ_{k holds a q of F and its chosen input} u_k + Σ_{k enters a chosen input} u_k ≥ 1, for a class c that plans
-    need.
+    """Σ_{k holds a q of F and its chosen input} u_k + Σ_{k enters a chosen input} u_k + Σ_{k holds a chosen q} u_k ≥ 1,
+    for a class c that plans need.
 
-    `choice(f, q)` names one input class p of each producer q of f and whether to *go on* at p; None if q has no
-    input. F is c and every class at which the choice goes on; the sums run over the choices that stop, and over the
-    holders of a q without inputs.
+    `choice(f, q)` names one input class p of each producer q of f and whether to *go on* at p; or None, which chooses
+    q itself. F is c and every class at which the choice goes on; the sums run over the choices that stop. (Two costly
+    algorithms on one input are told apart by choosing themselves, not what they read.)
 
-    Valid: some kernel k of the plan holds c, by a producer q. If q has no input, k is counted. Otherwise take the
+    Valid: some kernel k of the plan holds c, by a producer q. If q itself is chosen, k is counted. Otherwise take the
     chosen p. Either k computes the p that q reads inside: where the choice stops, k is counted; where it goes on,
     repeat from p in k. Or k reads p, and some earlier kernel enters p: where the choice stops it is counted; where
     it goes on, repeat from p there. The walk goes backwards through the plan, so it ends, and it ends only where
@@ -146,6 +145,7 @@ def edge_row(c: str, choice: Choice, at: Incidence) -> Row:
         f = todo.pop()
         for q in at.graph.producers[f]:
             if (chosen := choice(f, q)) is None:
+                ends.add(str(q.primitive))
                 columns.update(at.holders.get(q.primitive, ()))
                 continue
             p, go_on = chosen
@@ -182,33 +182,61 @@ def all_rows(problem: Problem, at: Incidence) -> list[Row]:
     return [row for build in builders for row in build(problem, at)]
 
 
-def violated_edges(x: Floats, at: Incidence, *, tolerance: float = 1e-4) -> list[Row]:
+def chosen_row(edge: Edge, at: Incidence) -> Row:
+    """The edge row of `edge`."""
+    choices = dict(edge.choices)
+    return edge_row(edge.of, lambda _, q: choices.get(q.primitive), at)
+
+
+def violated_edges(x: Floats, at: Incidence, *, tolerance: float = 1e-4) -> list[Edge]:
     """Edge rows with choices that the LP point `x` breaks.
 
-    value(f) = Σ_q min_p min(inside(q, p) + enters(p), value(p)) is an upper bound on the least left-hand side of an
-    edge row of f (a column may be counted twice), found by descent in at most a few passes over the classes.
+    Producers of one class that read the same classes (twins of each other) choose together. For such a group g,
+    value(f) = Σ_g min(holders(g), min_p min(inside(g, p) + enters(p), value(p))) is an upper bound on the least
+    left-hand side of an edge row of f (a column may be counted twice), found by descent in at most a few passes over
+    the classes.
     """
     enters = {p: float(x[ks].sum()) for p, ks in at.enters.items()}
+    groups = {c: _alike(producers) for c, producers in at.graph.producers.items()}
     value: dict[str, float] = {}
-    chosen: dict[int, tuple[str, bool]] = {}
+    chosen: dict[int, tuple[str, bool] | None] = {}
 
-    def best(q: Producer) -> float:
-        if not q.inputs:
-            return float(x[at.holders.get(q.primitive, [])].sum())
-        low = inf
-        for p in q.inputs:
-            crossing = float(x[at.inside.get((q.primitive, p), [])].sum()) + enters.get(p, 0.0)
-            for here, go_on in ((crossing, False), (value.get(p, inf) + 1e-9, True)):
+    def best(group: Sequence[Producer]) -> float:
+        low = sum(float(x[at.holders.get(q.primitive, [])].sum()) for q in group)
+        choice: tuple[str, bool] | None = None
+        for p in group[0].inputs:
+            inside = sum(float(x[at.inside.get((q.primitive, p), [])].sum()) for q in group)
+            for here, go_on in ((inside + enters.get(p, 0.0), False), (value.get(p, inf) + 1e-9, True)):
                 if here < low:
-                    low, chosen[q.primitive] = here, (p, go_on)
+                    low, choice = here, (p, go_on)
+        chosen.update(dict.fromkeys((q.primitive for q in group), choice))
         return low
 
     for _ in range(3):
-        for c, producers in at.graph.producers.items():
-            value[c] = min(value.get(c, inf), sum(best(q) for q in producers) if producers else inf)
-    broken = [c for c in at.graph.needed if value.get(c, 1.0) < 1.0 - tolerance and len(at.graph.producers[c]) > 1]
-    rows = [edge_row(c, lambda _, q: chosen.get(q.primitive), at) for c in broken]
-    return [row for row in rows if sum(x[k] for k, _ in row.terms) < 1.0 - tolerance]
+        for c, alike in groups.items():
+            value[c] = min(value.get(c, inf), sum(map(best, alike)) if alike else inf)
+    broken = [c for c in at.graph.needed if value.get(c, 1.0) < 1.0 - tolerance and len(groups[c]) > 1]
+    edges = [_edge(c, chosen, at.graph) for c in broken]
+    return [e for e in edges if sum(x[k] for k, _ in chosen_row(e, at).terms) < 1.0 - tolerance]
+
+
+def _edge(c: str, chosen: Mapping[int, tuple[str, bool] | None], graph: ClassGraph) -> Edge:
+    """The choices that the walk from `c` meets."""
+    region, choices = [c], dict[int, tuple[str, bool] | None]()
+    for f in region:  # grows while it is read
+        for q in graph.producers[f]:
+            choice = choices[q.primitive] = chosen[q.primitive]
+            if choice and choice[1] and choice[0] not in region:
+                region.append(choice[0])
+    return Edge(c, tuple(choices.items()))
+
+
+def _alike(producers: Iterable[Producer]) -> list[list[Producer]]:
+    """Producers of one class by what they read."""
+    groups: dict[tuple[str, ...], list[Producer]] = {}
+    for q in producers:
+        groups.setdefault(q.inputs, []).append(q)
+    return list(groups.values())
 
 
 @dataclass(frozen=True)

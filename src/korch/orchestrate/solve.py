@@ -21,10 +21,10 @@ from korch.orchestrate.check import CheckedPlan, check, cost_of
 from korch.orchestrate.cycles import cycle_cuts
 from korch.orchestrate.frontier import Frontier, frontier, search, suffix_bounds
 from korch.orchestrate.greedy import greedy
-from korch.orchestrate.problem import Problem, Restart, Solution, Status
+from korch.orchestrate.problem import Edge, Problem, Restart, Solution, Status
 from korch.orchestrate.program import Answer, Basis, Program, dual_bound
 from korch.orchestrate.prune import prune, within_reach
-from korch.orchestrate.rows import Floats, Incidence, Row, all_rows, incidence, matrix, violated_edges
+from korch.orchestrate.rows import Floats, Incidence, Row, all_rows, chosen_row, incidence, matrix, violated_edges
 from korch.orchestrate.solve_highs import Highs
 
 log = logging.getLogger(__name__)
@@ -35,6 +35,7 @@ BEAMS = (128, 1024)  # labels of the searches that look for plans
 DOLLS = (100, 400, 1600, 6400)  # labels of the suffix searches, and
 PROOFS = 4  # times as many for the search that uses them
 NEAR = 256  # candidates that `Solution.near` names
+SEPARATIONS = 40  # rounds of edge rows with choices
 NONBASIC_AT_LOWER, BASIC = 0, 1  # HiGHS's codes, for what an old basis does not know
 Run = Callable[[Program, float], Answer]
 
@@ -88,7 +89,7 @@ def solve(
     best = _first_plan(pruned, cost, warm)
     at = incidence(pruned)
     with Highs() if highs is None else nullcontext(highs) as solver:
-        relaxed = _relax(pruned, at, cost, solver.solve, deadline, warm.restart if warm else None)
+        relaxed = _relax(pruned, at, cost, best.columns, solver.solve, deadline, warm.restart if warm else None)
         best = best.proves(relaxed.bound)
         order = frontier(pruned, cost, relaxed.rows, relaxed.duals, relaxed.bound, relaxed.reduced)
         if best.gap <= max(gap, PROVED):
@@ -170,28 +171,44 @@ def _first_plan(problem: Problem, cost: Floats, warm: Solution | None) -> _Best:
 
 
 def _relax(
-    problem: Problem, at: Incidence, cost: Floats, run: Run, deadline: float, restart: Restart | None
-) -> _Relaxed:
+    problem: Problem, at: Incidence, cost: Floats, plan: Sequence[int], run: Run, deadline: float,
+    restart: Restart | None,
+) -> _Relaxed:  # fmt: skip
     """The LP relaxation, with edge rows added while its point breaks some. Without an answer, the bound is zero."""
-    rows = all_rows(problem, at)
+    edges = list(restart.edges) if restart else []
+    rows = _kept_by(plan, [*all_rows(problem, at), *(chosen_row(e, at) for e in edges)], len(cost))
     out = _Relaxed(rows, np.zeros(len(rows)), 0.0, cost, None)
-    known = {row.terms for row in rows}
-    for _ in range(10):
+    known = set(edges)
+    for _ in range(SEPARATIONS):
         program = Program(cost, matrix(rows), integer=False, basis=_basis(problem, rows, restart))
         answer = _first_solved(program, run, deadline)
         if answer.status is not Status.OPTIMAL or answer.duals is None or answer.x is None:
             log.warning("the relaxation was not solved: %s %s", answer.status.value, answer.detail)
             return out
         bound, reduced = dual_bound(program, answer.duals)
-        restart = _restart(problem, rows, answer.basis)
+        fresh = [e for e in violated_edges(answer.x, at) if e not in known]
+        edges += fresh
+        restart = _restart(problem, rows, answer.basis, edges)
         out = _Relaxed(rows, answer.duals, bound, reduced, restart)
-        fresh = [row for row in violated_edges(answer.x, at) if row.terms not in known]
         if not fresh:
             break
-        known.update(row.terms for row in fresh)
-        rows = rows + fresh
+        known.update(fresh)
+        rows = rows + _kept_by(plan, [chosen_row(e, at) for e in fresh], len(cost))
     log.debug("relaxation: %.3f us, %d rows", out.bound, len(out.rows))
     return out
+
+
+def _kept_by(plan: Sequence[int], rows: Sequence[Row], columns: int) -> list[Row]:
+    """`rows` without any that a plan breaks: it would be a mistake, and whatever it proves would be none."""
+    x = np.zeros(columns)
+    x[list(plan)] = 1.0
+    whole = matrix(rows)
+    sums = whole.activity(x)
+    kept = ((sums >= whole.lower - 1e-6) & (sums <= whole.upper + 1e-6)).tolist()
+    for row, held in zip(rows, kept):
+        if not held:
+            log.error("row %r excludes a plan that runs; it is left out", row.name)
+    return [row for row, held in zip(rows, kept) if held]
 
 
 def _first_solved(program: Program, run: Run, deadline: float) -> Answer:
@@ -216,11 +233,12 @@ def _basis(problem: Problem, rows: Sequence[Row], restart: Restart | None) -> Ba
     return Basis(np.array(columns, np.int8), np.array([restart.rows.get(r.name, BASIC) for r in rows], np.int8))
 
 
-def _restart(problem: Problem, rows: Sequence[Row], basis: Basis | None) -> Restart | None:
+def _restart(problem: Problem, rows: Sequence[Row], basis: Basis | None, edges: Sequence[Edge]) -> Restart | None:
     if basis is None:
         return None
     columns = {k.id: code for k, code in zip(problem.candidates, basis.columns.tolist()) if code != NONBASIC_AT_LOWER}
-    return Restart(columns, {r.name: code for r, code in zip(rows, basis.rows.tolist()) if code != BASIC})
+    return Restart(columns, {r.name: code for r, code in zip(rows, basis.rows.tolist()) if code != BASIC},
+                   tuple(edges))  # fmt: skip
 
 
 def _beams(order: Frontier, best: _Best, target: float, deadline: float) -> _Best:

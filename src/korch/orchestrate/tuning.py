@@ -77,7 +77,7 @@ class Tuner:
         self.measured = 0
         self.rounds = 0
         self.state = State("solving")
-        self._problem = _problem(graph, ledger)
+        self._problem = problem_of(graph, ledger)
         self._warm: Solution | None = None
         self._incumbent: tuple[int, ...] = ()
 
@@ -218,13 +218,17 @@ def _open(entries: Iterable[Entry]) -> list[tuple[Entry, Offer]]:
     return [(e, o) for e in entries for o in e.open]
 
 
-def _problem(graph: Graph, ledger: Ledger) -> Problem:
-    """The orchestration problem of `graph`; costs are filled in round by round."""
+def problem_of(graph: Graph, ledger: Ledger) -> Problem:
+    """The orchestration problem of `graph`; costs are filled in round by round.
+
+    Twins of the graph's inputs are in no class with them: nobody has to make an input.
+    """
     number = {p: i for i, p in enumerate(graph.primitives)}
     made = {p.output.name for p in graph.primitives}
+    classes = {t.name: plain.name for t, plain in graph.twins.items() if plain not in graph.inputs}
     refs = tuple(
         PrimitiveRef(i, p.output.name, tuple(t.name for t in dict.fromkeys(p.inputs) if t.name in made),
-                     graph.only_moves(p))
+                     graph.only_moves(p) and graph.value_of(p.output) not in graph.inputs)
         for p, i in number.items()
     )  # fmt: skip
     candidates = tuple(
@@ -236,5 +240,4 @@ def _problem(graph: Graph, ledger: Ledger) -> Problem:
     missing = set(outputs) - {c.makes[0] for c in candidates}
     if missing:
         raise SolverError(f"no backend builds {sorted(missing)[0]!r}; install onnxruntime, which runs any operator")
-    classes = {t.name: plain.name for t, plain in graph.twins.items()}
     return Problem(outputs, refs, candidates, classes)
