@@ -12,10 +12,10 @@ from korch.backends.cpu.onednn.backend import OneDnn
 from korch.candidates import enumerate_cones
 from korch.ir import Cone, Graph
 from korch.machine import Machine
-from korch.orchestrate import tuning
 from korch.orchestrate.ledger import open_ledger
 from korch.orchestrate.problem import Status
 from korch.orchestrate.solve import solve
+from korch.orchestrate.tuning import problem_of
 from korch.rewrite import add_choices
 
 MB = 1 << 20
@@ -38,7 +38,7 @@ def planned(plain: Graph, backends: Sequence[Backend] = FUSING, machine: Machine
     """The kernels (views among them) of the provably cheapest plan, all of Korch's choices allowed."""
     graph = add_choices(plain)
     ledger = open_ledger(enumerate_cones(graph), backends, machine)
-    problem = tuning._problem(graph, ledger)
+    problem = problem_of(graph, ledger)
     candidates = zip(problem.candidates, ledger.entries, strict=True)
     costed = replace(problem, candidates=tuple(replace(c, cost=e.cost) for c, e in candidates))
     solution = solve(costed, time_limit=60)
