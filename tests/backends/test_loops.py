@@ -88,6 +88,37 @@ def sliced(starts: tuple[int, ...], steps: tuple[int, ...], lengths: tuple[int, 
     return lambda b, x: b.op("Slice", x, starts=starts, steps=steps, lengths=lengths) * 2.0
 
 
+def taken(axis: int, batch: int, places: tuple[int, ...]) -> Build:
+    """Rows of `x` at indices of the run, and something behind them that the loops share."""
+
+    def build(b: Builder, x: Value) -> Value:
+        indices = b.input("indices", "int64", places)
+        return b.op("Relu", b.op("Take", x * 2.0, indices, axis=axis, batch=batch))
+
+    return build
+
+
+def embedded(b: Builder, words: Value, positions: Value) -> Value:
+    """The sum of two embeddings, normalised: a transformer's first kernel."""
+    ids, places = b.input("ids", "int64", (2, 50)), b.input("places", "int32", (50,))
+    summed = b.op("Take", words, ids, axis=0, batch=0) + b.op("Take", positions, places, axis=0, batch=0)
+    return normalised((2,))(b, summed)
+
+
+def taken_of_taken(b: Builder, x: Value) -> Value:
+    """Indices of indices, behind a cast and a transposition."""
+    first, second = b.input("first", "int64", (7, 3)), b.input("second", "int32", (4, 5))
+    inner = b.op("Take", b.op("Transpose", first, perm=(1, 0)), b.op("Cast", second, to="int64"), axis=1, batch=0)
+    return b.op("Exp", b.op("Take", x, inner, axis=1, batch=0))
+
+
+def taken_norm(b: Builder, x: Value) -> Value:
+    """Rows of what the same kernel has reduced: its sums must not be read before they are there."""
+    rows = b.input("rows", "int64", (6,))
+    total = b.op("ReduceSum", x, axes=(1,), keepdims=1)
+    return b.op("Take", total * 0.5, rows, axis=0, batch=0) + b.op("Take", x, rows, axis=0, batch=0)
+
+
 CONES = {
     "broadcast": cone_of(lambda b, x, y: b.op("Relu", x + y), (1, 8, 13, 13), (1, 8, 1, 1)),
     "scalar": cone_of(lambda b, x: x * 2.0, ()),
@@ -135,6 +166,17 @@ CONES = {
     "integers": cone_of(lambda b, x: b.op("Cast", x * 3 + 1, to="float32"), (7, 9), dtype="int64"),
     "where": cone_of(lambda b, x: b.op("Where", b.op("Less", x, 0.0), x, x * 2.0), (7, 33)),
     "few rows": cone_of(lambda b, x: b.op("Exp", b.op("Transpose", x, perm=(1, 0, 2))), (3, 5, 4000)),
+    "take": cone_of(taken(0, 0, (3, 5)), (11, 40)),
+    "take columns": cone_of(taken(1, 0, (6,)), (5, 9)),
+    "take in the middle": cone_of(taken(1, 0, (2, 2)), (3, 7, 4, 8)),
+    "take one": cone_of(taken(0, 0, ()), (7, 8)),
+    "take in batches": cone_of(taken(2, 2, (3, 4, 6)), (3, 4, 9, 5)),
+    "take elements": cone_of(taken(1, 1, (40, 3)), (40, 9)),
+    "take many": cone_of(taken(0, 0, (300, 200)), (9, 2)),
+    "take integers": cone_of(taken(0, 0, (8,)), (5, 3), dtype="int32"),
+    "take of take": cone_of(taken_of_taken, (2, 7, 3)),
+    "take of sums": cone_of(taken_norm, (9, 64)),
+    "embedding": cone_of(embedded, (1000, 64), (60, 64)),
     "double": cone_of(lambda b, x: b.op("Exp", x), (7, 33), dtype="float64"),
 }  # fmt: skip
 
@@ -161,7 +203,7 @@ def random_cone(seed: int) -> Cone:
 
 def _step(b: Builder, v: Value, values: list[Value], rng: random.Random) -> Value:
     axis = rng.randrange(3)
-    match rng.randrange(9):
+    match rng.randrange(10):
         case 0:
             return b.op(rng.choice(["Exp", "Tanh", "Relu", "Sigmoid"]), b.op("Tanh", v))
         case 1:
@@ -188,6 +230,9 @@ def _step(b: Builder, v: Value, values: list[Value], rng: random.Random) -> Valu
         case 7:
             shape = v.shape
             return b.op("Reshape", v, shape=(shape[1], shape[0], shape[2]))
+        case 8:
+            places = b.input(f"i{len(values)}", "int64", (rng.randint(1, 6),))
+            return b.op("Take", v, places, axis=axis, batch=0)
         case _:
             picks = tuple(rng.randrange(v.shape[axis]) for _ in range(rng.randint(1, 6)))
             return b.op("Gather", v, axis=axis, indices=picks)

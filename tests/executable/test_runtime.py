@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from korch.backends.contract import Kernel
+from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.errors import ArchiveError, Error, InputError
 from korch.executable.buffers import aligned_empty
 from korch.executable.plan import Plan
 from korch.executable.runtime import Executable
-from korch.ir import Builder, Primitive
+from korch.ir import Builder, Cone, Primitive
 from korch.ir.evaluate import evaluate_graph
 
 from .small_plans import chain, feeds_of, host, native, plan_of, with_workspace
@@ -70,6 +71,23 @@ def test_zero_sized_and_scalar_tensors() -> None:
 def test_a_graph_without_steps_or_inputs() -> None:
     b = Builder()
     assert_right(plan_of(b.graph([("c", b.constant(np.array([1, 2], np.int64)))])))
+
+
+@pytest.mark.parametrize("repeats", [1, 40])
+def test_an_index_outside_of_its_axis_is_an_error_of_that_run(repeats: int) -> None:
+    """Whether the program is one unit of C or several."""
+    b = Builder()
+    table, i = b.input("table", "float32", (5, 3)), b.input("i", "int64", (2,))
+    y = b.op("Take", table, i, axis=0, batch=0)
+    for _ in range(repeats):
+        y = b.op("Neg", y)
+    plan = plan_of(b.graph([("y", y)]), lambda p: LOOPS.build(Cone.of([p]), 2)[0])
+    feeds = {"table": np.arange(15, dtype=np.float32).reshape(5, 3), "i": np.asarray([-5, 4])}
+    with Executable.link(plan) as e:
+        for wrong in ([5, 0], [0, -6], [2**62, 0]):
+            with pytest.raises(Error, match=r"step 0 .* index outside of the axis"):
+                e.run(feeds | {"i": np.asarray(wrong)})
+            np.testing.assert_array_equal(e.run(feeds)["y"], feeds["table"][[-5, 4]] * (-1) ** repeats)
 
 
 def test_host_steps_between_native_ones() -> None:

@@ -97,8 +97,20 @@ def test_evenly_spaced_gathers_are_slices():
     assert ops(check("Gather", values(9), ints(1, 3, 4), constants=[1])) == ["Gather"]
 
 
-def test_computed_indices_stay_opaque():
-    check("Gather", values(9), ints(1, 3, 4), opaque=True)
+@QUICK
+@given(shape=SHAPES, dtype=st.sampled_from(["int32", "int64"]), data=st.data())
+def test_gather_at_indices_of_the_run(shape, dtype, data):
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    n = shape[axis]
+    where = data.draw(st.lists(st.integers(1, 3), max_size=2))
+    picked = [data.draw(st.integers(-n, n - 1)) for _ in range(int(np.prod(where)))]
+    assert ops(check("Gather", values(*shape), ints(*picked).reshape(where).astype(dtype), axis=axis)) == ["Take"]
+
+
+def test_gathered_integers_and_rows_of_weights():
+    check("Gather", np.arange(7, dtype=np.int64), ints(1, -1, 4))
+    check("Gather", np.asarray([True, False, True]), ints(2, 1))
+    check("Gather", values(9, 4), ints(1, 3, 4), constants=[0])
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])

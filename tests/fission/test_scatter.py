@@ -1,9 +1,13 @@
-"""Gathers and scatters at constant places against onnxruntime."""
+"""Gathers and scatters, at constant places and at places of the run, against onnxruntime."""
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from .oracle import check, values
+
+QUICK = settings(max_examples=15, deadline=None)
 
 
 def ops(graph):
@@ -56,15 +60,27 @@ def test_nothing_to_scatter():
 def test_gather_nd(depth):
     indices = np.asarray([[[1, 2, 0], [0, -1, 3]], [[1, 0, 1], [-2, 1, 1]]])[..., :depth]
     check("GatherND", values(2, 3, 4), indices, constants=[1])
-    check("GatherND", values(2, 3, 4), indices, opaque=True)
+    check("GatherND", values(2, 3, 4), indices, opaque=depth > 1)
 
 
 def test_gather_nd_of_batches():
-    check("GatherND", values(2, 3, 4), np.asarray([[[1], [0]], [[2], [2]]]), constants=[1], batch_dims=1)
+    for constants in ([1], []):
+        check("GatherND", values(2, 3, 4), np.asarray([[[1], [0]], [[2], [-2]]]), constants=constants, batch_dims=1)
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_gather_elements(axis):
     indices = np.asarray([[0, 1, -1], [1, 0, 0]])
     check("GatherElements", values(3, 3), indices, constants=[1], axis=axis)
-    check("GatherElements", values(3, 3), indices, axis=axis, opaque=True)
+
+
+@QUICK
+@given(shape=st.lists(st.integers(1, 4), min_size=1, max_size=3), dtype=st.sampled_from(["int32", "int64"]),
+       data=st.data())  # fmt: skip
+def test_gather_elements_at_indices_of_the_run(shape, dtype, data):
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    n, where = shape[axis], [data.draw(st.integers(1, m)) for m in shape]
+    where[axis] = data.draw(st.integers(1, 5))
+    picked = [data.draw(st.integers(-n, n - 1)) for _ in range(int(np.prod(where)))]
+    graph = check("GatherElements", values(*shape), np.asarray(picked, dtype).reshape(where), axis=axis)
+    assert "Take" in ops(graph)

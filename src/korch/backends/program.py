@@ -78,6 +78,7 @@ def _row(kernel: Kernel, i: int, prefix: str) -> str:
 def _table(kernels: Sequence[Kernel], prefix: str) -> str:
     rows = [_row(kernel, i, prefix) for i, kernel in enumerate(kernels)] or ["  {NULL, NULL, NULL, 0},"]
     return "\n".join((
+        "_Thread_local int korch_out_of_range = 0;",
         "extern const korch_entry korch_kernels[];",
         "extern const int korch_kernel_count;",
         "const korch_entry korch_kernels[] = {",

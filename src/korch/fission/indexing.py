@@ -77,10 +77,10 @@ def concat(b: Builder, *xs: Value, axis: int = 1) -> Value:
 
 @fission("Gather")
 def gather(b: Builder, x: Value, indices: Value, *, axis: int = 0) -> Value | Opaque:
-    """x[..., indices, ...] for constant indices of any shape, negative ones from the back."""
+    """x[..., indices, ...] for indices of any shape, negative ones from the back."""
     places, n = integers(indices), x.shape[axis]
     if isinstance(places, Opaque):
-        return places
+        return b.op("Take", x, indices, axis=axis % x.rank, batch=0)
     if not all(-n <= i < n for i in places):
         raise ValueError(f"an index is outside of its axis of length {n}")
     at = axis % x.rank

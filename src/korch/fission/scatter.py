@@ -1,4 +1,4 @@
-"""Gathers and scatters at constant places: parts are put between the rest, scattered elements picked one by one."""
+"""Gathers and scatters: at constant places parts are put between the rest, scattered elements picked one by one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def scatter_elements(b: Builder, x: Value, indices: Value, updates: Value, *, ax
 def gather_nd(b: Builder, x: Value, indices: Value, *, batch_dims: int = 0) -> Value | Opaque:
     """The slices x[indices[i]], for each position of the first `batch_dims` axes its own."""
     if indices.array is None:
-        return Opaque("its indices are computed by the model")
+        return _taken(b, x, indices, batch_dims)
     depth = batch_dims + indices.shape[-1]
     batch = np.indices(indices.shape[:-1])[:batch_dims]
     rows = _wrapped(np.concatenate([batch, np.moveaxis(indices.array, -1, 0)]), x.shape[:depth])
@@ -62,7 +62,7 @@ def gather_nd(b: Builder, x: Value, indices: Value, *, batch_dims: int = 0) -> V
 def gather_elements(b: Builder, x: Value, indices: Value, *, axis: int = 0) -> Value | Opaque:
     """The elements of x at positions indices[i] of `axis`."""
     if indices.array is None:
-        return Opaque("its indices are computed by the model")
+        return _taken_along(b, x, indices, axis % x.rank)
     places = _along(indices.array, x.shape, axis % x.rank)
     if isinstance(places, Opaque):
         return places
@@ -70,6 +70,23 @@ def gather_elements(b: Builder, x: Value, indices: Value, *, axis: int = 0) -> V
         return Opaque("it picks too many elements")
     flat = b.op("Reshape", x, shape=(x.tensor.size,))
     return b.op("Reshape", take(b, flat, 0, places.reshape(-1).tolist()), shape=indices.shape)
+
+
+def _taken(b: Builder, x: Value, indices: Value, batch: int) -> Value | Opaque:
+    """`gather_nd` of indices that the model computes, one coordinate each."""
+    if indices.shape[-1] != 1:
+        return Opaque("its indices are computed by the model and have several coordinates")
+    column = b.op("Reshape", indices, shape=indices.shape[:-1])
+    return b.op("Take", x, column, axis=batch, batch=batch)
+
+
+def _taken_along(b: Builder, x: Value, indices: Value, axis: int) -> Value:
+    """`gather_elements` of indices that the model computes: with `axis` last, all other axes are shared."""
+    order = (*(a for a in range(x.rank) if a != axis), axis)
+    back = tuple(order.index(a) for a in range(x.rank))
+    shared = cut(b, x, {a: range(n) for a, n in enumerate(indices.shape) if a != axis})
+    rows, places = (b.op("Transpose", v, perm=order) for v in (shared, indices))
+    return b.op("Transpose", b.op("Take", rows, places, axis=x.rank - 1, batch=x.rank - 1), perm=back)
 
 
 def _wrapped(columns: NDArray[Any], lengths: Sequence[int]) -> Places | Opaque:

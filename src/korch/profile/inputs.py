@@ -55,6 +55,8 @@ def _block(leaf: Tensor, cone: Cone, rng: np.random.Generator, n: int, draw: Dra
         return (draw(rng, n) * _scale(leaf, cone)).astype(leaf.dtype)
     if kind == "b":
         return rng.integers(0, 2, n).astype(bool)
+    if length := indexed_length(leaf, cone):
+        return _indices(leaf.dtype, length, rng, n)
     if _read_by_opaque(leaf, cone):
         return rng.integers(0, 2, n).astype(leaf.dtype)  # these pass as indices of almost anything
     magnitude = rng.integers(1, 8, n)  # no zeros: integers get divided by
@@ -78,3 +80,25 @@ def terms(op: str, weights: Tensor) -> int:
 
 def _read_by_opaque(leaf: Tensor, cone: Cone) -> bool:
     return any(p.category is Category.OPAQUE and leaf in p.inputs for p in cone.primitives)
+
+
+PASSING = ("Cast", "Expand", "Reshape", "Transpose", "Slice", "Gather", "Concat", "Take")
+"""What leaves an index the number that it is."""
+
+
+def indexed_length(leaf: Tensor, cone: Cone) -> int:
+    """The length of the shortest axis that values of `leaf` index; 0 where they are no indices."""
+    passed = {leaf}
+    lengths: list[int] = []
+    for p in cone.primitives:
+        if p.op == "Take" and p.inputs[1] in passed:
+            lengths.append(p.inputs[0].shape[p.attr("axis")])
+        if p.op in PASSING and not passed.isdisjoint(p.inputs[:1] if p.op == "Take" else p.inputs):
+            passed.add(p.output)
+    return min(lengths, default=0)
+
+
+def _indices(dtype: str, length: int, rng: np.random.Generator, n: int) -> Array:
+    """Valid ones, from the front and from the back."""
+    limits = np.iinfo(dtype)
+    return rng.integers(max(-length, limits.min), min(length - 1, limits.max), n, endpoint=True).astype(dtype)

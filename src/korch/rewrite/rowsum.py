@@ -33,10 +33,31 @@ def row_sum_in_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """(A / sum A) B = C / c with [C c] = A [B 1]: one product gives the row sums too (paper, Figure 2)."""
     for q in s.producers(p.inputs[0]) if p.op == "MatMul" and p.inputs[1].rank == p.output.rank else ():
         if q.op == "Div" and _scales_rows(q) and any(_sums_rows(r, q.inputs[0]) for r in s.producers(q.inputs[1])):
-            b = p.inputs[1]
-            more = (*(0,) * (2 * b.rank - 1), 1)
-            both = s.op("MatMul", q.inputs[0], s.op("Pad", b, pads=more, mode="constant", value=1.0))
-            yield s.op("Div", _columns(s, both, 0, b.shape[-1]), _columns(s, both, b.shape[-1], 1))
+            n, both = p.inputs[1].shape[-1], _with_row_sums(s, q.inputs[0], p.inputs[1])
+            yield s.op("Div", _columns(s, both, 0, n), _columns(s, both, n, 1))
+
+
+@algebra(pays=True)
+def row_sum_beside_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
+    """A B and sum A are columns of A [B 1], whatever reads them, where B is no larger than A (linear attention)."""
+    a = p.inputs[0]
+    readers = s.graph.consumers.get(a, ())
+    product = next((q for q in readers if q.op == "MatMul" and _is_computed(q, a)), None)
+    if product and p in readers and (p == product or _sums_rows(p, a)) and any(_sums_rows(q, a) for q in readers):
+        n, both = product.output.shape[-1], _with_row_sums(s, a, product.inputs[1])
+        yield _columns(s, both, 0, n) if p == product else _columns(s, both, n, 1)
+
+
+def _is_computed(p: Primitive, a: Tensor) -> bool:
+    """Whether `p` multiplies `a` by a matrix that is no constant, one a batch, and no larger."""
+    b = p.inputs[1]
+    return p.inputs[0] == a and not a.const and not b.const and b.shape[:-2] == a.shape[:-2] and b.size <= a.size
+
+
+def _with_row_sums(s: Space, a: Tensor, b: Tensor) -> Tensor:
+    """A [B 1]."""
+    more = (*(0,) * (2 * b.rank - 1), 1)
+    return s.op("MatMul", a, s.op("Pad", b, pads=more, mode="constant", value=1.0))
 
 
 def _scales_rows(p: Primitive) -> bool:

@@ -37,6 +37,43 @@ def merged_biased_siblings(s: Space, p: Primitive) -> Iterator[Tensor | None]:
             yield _part(s, s.op("Add", y, summand), group, q)
 
 
+@algebra(pays=True)
+def merged_products(s: Space, p: Primitive) -> Iterator[Tensor | None]:
+    """A B_i = columns i of A [B_1 B_2 ...], B_i computed as A is, where together they are no larger than A."""
+    group = _products(s, p) if p.op == "MatMul" else ()
+    if len(group) > 1:
+        b = _side_by_side(s, tuple(q.inputs[1] for q in group))
+        yield _part(s, s.op("MatMul", p.inputs[0], b), group, p)
+
+
+def _products(s: Space, p: Primitive) -> tuple[Primitive, ...]:
+    """The products of the model that have p's left matrix, which is not read twice when they are one."""
+    a = p.inputs[0]
+    group = tuple(q for q in s.graph.consumers.get(a, ()) if q.op == "MatMul" and q.inputs[0] == a
+                  and not q.inputs[1].const and q.inputs[1].shape[:-2] == a.shape[:-2])  # fmt: skip
+    small = sum(q.inputs[1].size for q in group) <= a.size
+    return group if p in group and small and len(group) <= MOST else ()
+
+
+def _side_by_side(s: Space, parts: tuple[Tensor, ...]) -> Tensor:
+    """The matrices joined: the one whose columns they are, in this order, where there is one."""
+    joined = s.op("Concat", *parts, axis=parts[0].rank - 1)
+    wholes = (q.inputs[0] for q in s.producers(parts[0]) if q.op == "Slice")
+    same = (x for x in wholes if x.shape == joined.shape and _are_columns(s, parts, x))
+    return next(same, joined)
+
+
+def _are_columns(s: Space, parts: tuple[Tensor, ...], x: Tensor) -> bool:
+    at = 0
+    for t in parts:
+        first = (*(0,) * (x.rank - 1), at)
+        if not any(q.op == "Slice" and q.inputs[0] == x and q.attr("starts") == first and set(q.attr("steps")) == {1}
+                   for q in s.producers(t)):  # fmt: skip
+            return False
+        at += t.shape[-1]
+    return True
+
+
 def _siblings(s: Space, p: Primitive) -> tuple[Primitive, ...]:
     """The linear primitives of the model that do as `p` does, to the same input, with other weights."""
     if not _is_small(p):

@@ -236,6 +236,12 @@ static int korch_run_host(korch_model *m, int number, const void *const *in, voi
     return status;
 }
 
+static int korch_refuse_index(korch_model *m, int number) {
+    korch_out_of_range = 0;
+    return korch_say(m->error, sizeof m->error, "step %d (%s) was given an index outside of the axis that it indexes",
+                     number, korch_step_names[number]), 1;
+}
+
 // `seconds`: where to write the time of each step, or NULL.
 static int korch_run_steps(korch_model *m, double *seconds) {
     double before = seconds ? korch_now() : 0;
@@ -247,6 +253,7 @@ static int korch_run_steps(korch_model *m, double *seconds) {
             korch_kernels[step->kernel].run(m->states[i], in, out, m->arena + step->workspace);
         else if (step->work == KORCH_HOST && korch_run_host(m, i, in, out))
             return 1;
+        if (korch_out_of_range) return korch_refuse_index(m, i);
         if (seconds) {
             double after = korch_now();
             seconds[i] = after - before;

@@ -18,11 +18,16 @@ from korch.rewrite.compose import (
 from korch.rewrite.concat import convolution_over_concat, map_over_concat
 from korch.rewrite.evidence.table import sample
 from korch.rewrite.regroup import view_of_view
-from korch.rewrite.rowsum import row_sum_in_product, scale_before_product, scale_behind_product
+from korch.rewrite.rowsum import (
+    row_sum_beside_product,
+    row_sum_in_product,
+    scale_before_product,
+    scale_behind_product,
+)
 from korch.rewrite.samples.drawing import activation, conv, graph, weights
 from korch.rewrite.saturate import algebra
 from korch.rewrite.scaling import convolution_after_scale, map_after_scale, scale_after_map
-from korch.rewrite.siblings import merged_biased_siblings, merged_siblings
+from korch.rewrite.siblings import merged_biased_siblings, merged_products, merged_siblings
 from korch.rewrite.subpixel import subpixel_convolutions
 
 
@@ -124,6 +129,18 @@ def attention(draw: Random) -> Graph:
     soft = (e / b.op("ReduceSum", e, axes=(2,), keepdims=1)) @ v
     wide = (q @ k) / b.op("ReduceSum", q * q, axes=(2,), keepdims=1)
     return graph(b, soft, (q @ k) @ v, k @ (v @ k), wide)
+
+
+@sample(merged_products, row_sum_beside_product, algebra)
+def linear_attention(draw: Random) -> Graph:
+    """(q (k v)) / (q sum k), a sum beside a product and products of one matrix; relu v times both parts of k."""
+    b = Builder()
+    many, d = draw.randint(5, 7), draw.randint(2, 3)
+    q, k, v = (b.input(n, "float32", s) for n, s in (("q", (2, many, d)), ("k", (2, d, many)), ("v", (2, many, d))))
+    sums = b.op("ReduceSum", k, axes=(2,), keepdims=1)
+    columns = [(0, 2), (2, many - 2)]
+    parts = [b.op("Slice", k, starts=(0, 0, i), steps=(1, 1, 1), lengths=(2, d, n)) for i, n in columns]
+    return graph(b, (q @ (k @ v)) / (q @ sums), *(b.op("Relu", v) @ part for part in parts))
 
 
 @sample(map_after_map, map_after_convolution, convolution_after_scale, scale_after_map, shift_after_shift)

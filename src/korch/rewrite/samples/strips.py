@@ -14,7 +14,7 @@ from korch.rewrite.strips import conv_in_strips
 @sample(conv_in_strips)
 def few_channels(draw: Random) -> Graph:
     b = Builder()
-    height, width = draw.randint(4, 8), draw.randint(6, 20)
+    height, width = draw.randint(5, 8), draw.randint(6, 20)
     x = b.input("x", "float32", (draw.randint(1, 2), height, width, draw.randint(1, 3)))
     kernel = (draw.randint(1, 3), draw.randint(4, 5))
     attrs = {"pads": pads(draw), "strides": (draw.randint(1, 2), 1), "dilations": (draw.randint(1, 2), 1)}

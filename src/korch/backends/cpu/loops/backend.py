@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cpu.loops import winograd
+from korch.backends.cpu.loops import bounds, winograd
 from korch.backends.cpu.loops.ctypes import C_TYPES, spells
 from korch.backends.cpu.loops.emit import generate
 from korch.backends.cpu.loops.work import operations
@@ -38,6 +38,8 @@ class Loops:
                 return Declined(f"{p.output.name}: {reason}")
         if winograd.transform_of(cone) and winograd.objection(cone):
             return Declined(winograd.objection(cone))
+        if objection := bounds.objection(cone):
+            return Declined(objection)
         if len(cone.leaves) > MOST_LEAVES:
             return Declined(f"has {len(cone.leaves)} leaves; loops take {MOST_LEAVES}")
         return None

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from korch.backends.cpu.loops.bounds import write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.maps import write_map
 from korch.backends.cpu.loops.reductions import Reduction
@@ -53,6 +54,7 @@ def _body(writer: Writer) -> None:
     if not plan.hoisted:
         for s in plan.stages[:-1]:
             writer.buffer(s, s.stored, f"b{s.number}")
+    write_checks(writer)
     if writer.threads > 1:
         text.open(f"#pragma omp parallel num_threads({writer.threads})\n" + "  " * text.depth)
     if plan.hoisted:

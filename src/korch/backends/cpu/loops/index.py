@@ -1,4 +1,5 @@
-"""Integer index expressions over loop variables: affine sums, with floor division, remainder, tables and clamps.
+"""Integer index expressions over loop variables: affine sums, with floor division, remainder, tables, clamps and what
+is read from tensors of indices.
 
 The ranges of the variables are known, so most divisions that reshapes bring in simplify away.
 """
@@ -57,7 +58,16 @@ class Clamp:
     hi: int
 
 
-Atom = Var | Div | Mod | Lookup | Clamp
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The C variable `name` of one loop body: a position below `length` that the data say, read at `of`."""
+
+    name: str
+    of: Index
+    length: int
+
+
+Atom = Var | Div | Mod | Lookup | Clamp | Fetched
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +145,11 @@ class Index:
     def affine(self) -> bool:
         return all(isinstance(a, Var) for a, _ in self.terms)
 
+    @property
+    def fetched(self) -> bool:
+        """Whether the data decide: known only in the loop body that has read them."""
+        return any(isinstance(a, Fetched) for a in self.atoms())
+
 
 def _range(atom: Atom) -> tuple[int, int]:
     match atom:
@@ -149,6 +164,8 @@ def _range(atom: Atom) -> tuple[int, int]:
             return min(table), max(table)
         case Clamp(_, lo, hi):
             return lo, hi
+        case Fetched(_, _, length):
+            return 0, length - 1
 
 
 def _vars(atom: Atom) -> frozenset[Var]:

@@ -384,7 +384,7 @@ def _aligned(e: Index, hoisted: set[Var]) -> tuple[Index, int] | None:
     outer = tuple((a, k) for a, k in e.terms if Index.of(a).vars() <= hoisted)
     inner = Index(0, tuple(term for term in e.terms if term not in outer))
     lo, hi = inner.range()
-    if not outer or lo != 0 or any(k % (hi + 1) for _, k in outer):
+    if not outer or lo != 0 or any(k % (hi + 1) for _, k in outer) or e.fetched:
         return None
     return Index(e.const, outer), hi + 1
 

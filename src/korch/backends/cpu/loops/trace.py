@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from korch.backends.cpu.loops.ctypes import C_TYPES, elementwise, literal
-from korch.backends.cpu.loops.index import Clamp, Div, Index, Lookup, Mod, Var, flat, unflat
+from korch.backends.cpu.loops.index import Clamp, Div, Fetched, Index, Lookup, Mod, Var, flat, unflat
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -75,6 +75,7 @@ class Trace:
         self.reads: list[tuple[Tensor, Indices]] = []
         self.indices: list[Index] = []
         self._memo: dict[tuple[Tensor, Indices], str] = {}
+        self._fetched: dict[tuple[Tensor, Indices, int], Index] = {}
 
     def value(self, t: Tensor, idx: Indices) -> str:
         """The C name of t[idx]."""
@@ -125,6 +126,8 @@ class Trace:
             case "Gather":
                 axis = p.attr("axis")
                 return self.value(x, (*idx[:axis], lookup(p.attr("indices"), idx[axis]), *idx[axis + 1 :]))
+            case "Take":
+                return self._take(p, idx)
             case "Concat":
                 return self._concat(p, idx)
             case "Pad":
@@ -143,6 +146,23 @@ class Trace:
                 if isinstance(atom, Div | Mod):
                     self.requests.split(atom.of, atom.by)
         return result
+
+    def _take(self, p: Primitive, idx: Indices) -> str:
+        x, indices = p.inputs
+        axis, batch = p.attr("axis"), p.attr("batch")
+        behind = axis + indices.rank - batch
+        at = self._position(indices, (*idx[:batch], *idx[axis:behind]), x.shape[axis])
+        return self.value(x, (*idx[:axis], at, *idx[behind:]))
+
+    def _position(self, t: Tensor, idx: Indices, n: int) -> Index:
+        """Where the index t[idx] points on an axis of length n; inside of it, whatever the index (see `bounds`)."""
+        key = (t, idx, n)
+        if key not in self._fetched:
+            v = self.value(t, idx)
+            wrapped = self.name(f"{v} < 0 ? {v} + {n} : {v}", t.dtype)
+            inside = self.name(f"KORCH_MIN(KORCH_MAX({wrapped}, 0), {n - 1})", "int32")
+            self._fetched[key] = Index.of(Fetched(inside, flat(idx, t.shape), n))
+        return self._fetched[key]
 
     def _concat(self, p: Primitive, idx: Indices) -> str:
         """The part that holds the position; where that is not known, a choice between clamped loads."""
@@ -267,7 +287,7 @@ def _c_term(atom: object, k: int) -> str:
 
 def c_atom(atom: object) -> str:
     match atom:
-        case Var(name):
+        case Var(name) | Fetched(name):
             return name
         case Div(of, by):
             return _floor_div(of, by)
