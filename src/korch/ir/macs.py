@@ -7,15 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from korch.ir.graph import Graph
-from korch.ir.ops.table import Category
 from korch.ir.ops.winograd import KERNEL
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 
+COUNTED = ("MatMul", "Conv", "ConvTranspose")
+
 
 def products(p: Primitive) -> int:
-    """Multiply-adds of a matrix product or convolution, 0 for all else (and for interpolation, which is sparse)."""
-    return multiply_adds(p) if p.category is Category.LINEAR and p.op != "Interpolate" else 0
+    """Multiply-adds of a matrix product or convolution, 0 for all else (interpolation and transforms are sparse)."""
+    return multiply_adds(p) if p.op in COUNTED else 0
 
 
 def total(primitives: Iterable[Primitive]) -> int:

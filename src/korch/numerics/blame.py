@@ -8,7 +8,7 @@ at the outputs nobody can say cheaply: it is taken for granted that they do so i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 
@@ -42,16 +42,15 @@ def inexact(graph: Graph) -> list[Primitive]:
     return [p for p in graph.primitives if p.error != EXACT and p not in written]
 
 
-def blames(graph: Graph, picked: Iterable[Primitive], feeds: Arrays) -> list[Blame]:
-    """The choices among `picked` (all primitives of a plan) with the coarsest error class there is, worst first."""
-    own = tuple(dict.fromkeys(picked))
+def blames(graph: Graph, loose: Collection[Primitive], picked: Iterable[Primitive], feeds: Arrays) -> list[Blame]:
+    """Those of the coarsest error class among `loose`, the plan's inexact choices, worst first; `picked` is all that
+    the plan computes."""
     roots = set(graph.plain().producers)
-    suspects = [p for p in inexact(graph) if p in set(own) and graph.value_of(p.output) in roots]
+    suspects = [p for p in loose if graph.value_of(p.output) in roots]
     worst = next((c for c in (APPROXIMATE, REASSOCIATED) if any(p.error == c for p in suspects)), EXACT)
-    made = {p.output: p for p in reversed(own) if graph.value_of(p.output) not in roots}
+    made = {p.output: p for p in picked if graph.value_of(p.output) not in roots}
     cones = [Cone.of(topological(p.output, made | {p.output: p})) for p in suspects if p.error == worst]
-    wanted = {graph.value_of(t) for c in cones for t in (c.root, *c.leaves) if not t.const}
-    values = values_of(graph, feeds, wanted)
+    values = values_of(graph, feeds, {graph.value_of(t) for c in cones for t in (c.root, *c.leaves) if not t.const})
     found = [Blame(c.primitives[-1], _error(graph, c, values)) for c in cones]
     return sorted(found, key=lambda b: -b.error)
 

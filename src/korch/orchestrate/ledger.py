@@ -125,7 +125,9 @@ class Ledger:
 
     def within(self, primitives: Collection[Primitive]) -> Ledger:
         """The cones that hold nothing but `primitives`, at the same costs."""
-        kept = [(c, e) for c, e in zip(self.cones, self.entries, strict=True) if all(p in primitives for p in c.primitives)]
+        kept = [
+            (c, e) for c, e in zip(self.cones, self.entries, strict=True) if all(p in primitives for p in c.primitives)
+        ]
         return Ledger(tuple(c for c, _ in kept), tuple(e for _, e in kept), self.declined)
 
     def entry(self, i: int) -> Entry:
