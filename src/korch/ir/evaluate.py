@@ -15,8 +15,8 @@ from korch.ir.tensor import Tensor
 
 
 def widen(x: Array, precision: str = "float64") -> Array:
-    """Floats in the precision of the evaluation; everything else as it is."""
-    return x.astype(precision) if x.dtype.kind == "f" else x
+    """Floats in the precision of the evaluation (the array itself where it has that); everything else as it is."""
+    return x.astype(precision, copy=False) if x.dtype.kind == "f" else x
 
 
 def evaluate_cone(
@@ -56,7 +56,7 @@ def evaluate_primitive(p: Primitive, inputs: Sequence[Array], precision: str = "
         return x[np.ix_(*part)] if x.ndim else x
 
     y = p.spec.evaluate(p, whole(p.output.shape), pull)
-    return np.asarray(y.astype(precision) if y.dtype.kind == "f" else y, order="C")
+    return np.asarray(widen(y, precision), order="C")
 
 
 def _ordered(part: Region) -> bool:

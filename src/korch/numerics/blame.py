@@ -59,7 +59,8 @@ def _error(graph: Graph, cone: Cone, values: Mapping[Tensor, Array]) -> float:
     with np.errstate(all="ignore"):
         leaves = [graph.constants[t.name] if t.const else _form(graph, t, values) for t in cone.leaves]
         y = evaluate_cone(cone, leaves, precision="float32")
-    return error_of(y, _form(graph, cone.root, values), y)
+    exact = _form(graph, cone.root, values)
+    return error_of(y, exact, exact)
 
 
 def _form(graph: Graph, t: Tensor, values: Mapping[Tensor, Array]) -> Array:

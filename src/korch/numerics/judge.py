@@ -66,11 +66,12 @@ class Judge:
         return max(each, key=lambda v: v.excess, default=Verdict("", 0.0, None))
 
     def _output(self, name: str, y: np.ndarray) -> Verdict:
-        error, bound = error_of(y, self.exact[name], y), BOUNDS.get(self.numerics)
+        exact, bound = self.exact[name], BOUNDS.get(self.numerics)
+        error = error_of(y, exact, exact)
         if bound is not None and error <= bound:
             return Verdict(name, error, bound)
         if self.single is None:
             return Verdict(name, error, bound)
         theirs = self.single[name]
-        allowed = bound_of(self.numerics, error_of(theirs, self.exact[name], theirs), y.dtype)
-        return Verdict(name, error_of(y, self.exact[name], theirs), allowed)
+        allowed = bound_of(self.numerics, error_of(theirs, exact, theirs), y.dtype)
+        return Verdict(name, error_of(y, exact, theirs), allowed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -67,7 +67,8 @@ class ChoiceReport:
 
     `won_by_us`: what the plan would cost more, at most, without what was picked: the next best offer for this value,
     computed as `instead` says (or not at all) and fitted into a plan that stays as it is everywhere else. None where
-    nothing fits. What is not `measured` counts with its lower bound.
+    nothing fits: layouts, for example, change only together with what is around them. What is not `measured` counts
+    with its lower bound.
     """
 
     tensor: str
@@ -82,8 +83,8 @@ class ChoiceReport:
 
     def _margin(self) -> str:
         if self.won_by_us is None:
-            return "(nothing else fits the rest of the plan)"
-        by = f"{'' if self.measured else 'bound: '}{self.won_by_us:+.1f} us"
+            return "(nothing else fits what is around it)"
+        by = f"{'' if self.measured else 'at least '}{self.won_by_us:+.1f} us"
         return f"(next best offer: {' + '.join(self.instead) or 'without it'}, {by})"
 
 
@@ -129,7 +130,10 @@ class Explanation:
 
     def _choices(self) -> list[str]:
         """Where there was a choice, in the order in which the values are computed."""
-        return ["choices:", *(f"    {c}" for c in self.choices), ""] if self.choices else []
+        fitting = [c for c in self.choices if c.won_by_us is not None]
+        tied = Counter(" + ".join(c.picked) for c in self.choices if c.won_by_us is None)
+        more = [f"    where no other way fits what is around it: {', '.join(f'{n} {w}' for w, n in tied.most_common())}"]
+        return ["choices:", *(f"    {c}" for c in fitting), *(more if tied else []), ""] if self.choices else []
 
     def _accuracy(self) -> list[str]:
         a = self.accuracy
