@@ -14,7 +14,7 @@ from pathlib import Path
 from korch.fission import fission
 from korch.fission.importer import read
 from korch.ir import Primitive
-from korch.rewrite.cost import products
+from korch.ir.macs import products
 from korch.rewrite.extract import cheapest
 from korch.rewrite.saturate import all_algebra, kept, saturated
 

@@ -22,6 +22,7 @@ LAYERS = (
     ("options",),
     ("ir",),
     ("fission",),
+    ("numerics",),
     ("rewrite",),
     ("candidates",),
     ("backends",),

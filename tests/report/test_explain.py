@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from korch.backends.contract import Kernel
 from korch.executable import Executable, Plan, RunnerUp, Step
-from korch.ir import Builder, Cone
+from korch.executable.plan import Accuracy, Choice
+from korch.executable.plan_json import plan_from_json, plan_to_json
+from korch.ir import Builder, Cone, Primitive
+from korch.ir.macs import total
 from korch.ir.onnx_write import cone_to_onnx
 from korch.report.explain import explain
+from korch.rewrite.layouts import add_layouts
+from korch.rewrite.winograd import winograd
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +66,9 @@ def test_text(plan: Plan):
         f"    {root} = neg(v1)  # f32[2,3]",
         "    computed in 1 too: v1",
     ]
-    assert lines[-4].startswith("total: 2 kernels, 0.004 ms, within 25.0% of the optimum")
-    assert lines[-3] == "asked for: numerics strict, time_budget 5"
+    assert lines[-5].startswith("total: 2 kernels, 0.004 ms, within 25.0% of the optimum")
+    assert lines[-4] == "asked for: numerics strict, time_budget 5"
+    assert lines[-3] == "multiply-adds: 0.000 G as written, 0.000 G chosen, 0.000 G executed"
 
 
 def test_equal_kernels_on_different_tensors_share_nothing():
@@ -74,3 +83,57 @@ def test_equal_kernels_on_different_tensors_share_nothing():
     assert [k.primitives[0].split("  #")[0] for k in kernels] == [
         f"{graph.outputs[0].name} = exp(x)", f"{graph.outputs[1].name} = exp(y)"]  # fmt: skip
     assert not any(k.again for k in kernels)
+
+
+def host_step(*primitives: Primitive) -> Step:
+    cone = Cone.of(primitives)
+    return Step.of(Kernel(cone, "onnxruntime", host=cone_to_onnx(cone).SerializeToString()), 1e-6)
+
+
+def counted(plan: Plan) -> dict[str, int]:
+    with Executable.link(plan) as executable:
+        return explain(executable).to_json()["multiply_adds"]
+
+
+@pytest.mark.parametrize("tile", [2, 4])
+def test_winograds_products_count_as_executed_and_as_the_convolution_they_stand_for(tile: int):
+    b = Builder()
+    x = b.input("x", "float32", (1, 16, 10, 10))
+    w = b.constant(np.ones((24, 16, 3, 3), np.float32))
+    attrs = {"strides": (1, 1), "pads": (1, 0, 1, 1), "dilations": (1, 1), "group": 1, "channels_last": 0}
+    plain = b.graph([("y", b.op("Conv", x, w, **attrs))])
+    full = winograd(add_layouts(plain))
+    chain = [p for p in full.primitives if p.rule == "winograd" and f"_f{tile}" in f"{p.output.name}{p.inputs[0].name}"]
+    moves = [p for p in full.primitives if full.only_moves(p)]
+    steps = tuple(map(host_step, [moves[0], *chain, moves[1]]))
+    written = total(plain.primitives)
+    tiles = -(-10 // tile) * -(-9 // tile)
+    assert counted(Plan(full, steps, as_written=written)) == {
+        "as_written": written, "chosen": written, "executed": tiles * (tile + 2) ** 2 * 16 * 24}  # fmt: skip
+
+
+def test_what_two_kernels_compute_is_executed_twice_and_chosen_once():
+    b = Builder()
+    x = b.input("x", "float32", (4, 8))
+    m = x @ b.constant(np.ones((8, 2), np.float32))
+    graph = b.graph([("y", b.op("Relu", m)), ("z", -m)])
+    product, relu, neg = graph.primitives
+    plan = Plan(graph, (host_step(product, relu), host_step(product, neg)), as_written=64)
+    assert counted(plan) == {"as_written": 64, "chosen": 64, "executed": 128}
+
+
+def test_choices_and_errors_are_told(plan: Plan):
+    choices = (Choice("t1", ("winograd: WinogradOutput, tile 4",), ("as written: Conv",), ("as written: Conv",), 5e-6),
+               Choice("t2", ("as written: Relu",), ("channels_last: Relu",)),
+               Choice("t3", ("as written: Add",), ("siblings: Add",), (), 2e-6, measured=False))  # fmt: skip
+    told = Accuracy("a", 2e-5, 1e-4, ("t4 by low_rank: MatMul",))
+    again = plan_from_json(plan_to_json(replace(plan, choices=choices, accuracy=told, as_written=7)), {})
+    with Executable.link(again) as executable:
+        result = explain(executable)
+    text = str(result)
+    assert "    t1  winograd: WinogradOutput, tile 4  of 2  (next best offer: as written: Conv, +5.0 us)\n" in text
+    assert "    t3  as written: Add  of 2  (next best offer: without it, at least +2.0 us)\n" in text
+    assert "    where no other way fits what is around it: 1 as written: Relu\n" in text
+    assert "error: 2.0e-05 of the largest magnitude at output 'a', 1.0e-04 allowed\n    without t4 by low_rank" in text
+    assert result.to_json()["choices"][1]["won_by_us"] is None
+    assert (again.choices, again.accuracy, again.as_written) == (choices, told, 7)

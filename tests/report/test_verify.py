@@ -18,8 +18,9 @@ from korch.fission.importer import read
 from korch.ir import Cone
 from korch.ir.evaluate import evaluate_graph
 from korch.ir.onnx_write import cone_to_onnx
-from korch.report.verify import OutputCheck, Verification, bound_of, error_of, float64_outputs, verify
-from korch.report.widen import widened
+from korch.numerics import bound_of, error_of, float64_outputs
+from korch.numerics.widen import widened
+from korch.report.verify import OutputCheck, Verification, verify
 
 HEAD = '<ir_version: 8, opset_import: ["": 17]>'
 MODEL = f"""{HEAD}

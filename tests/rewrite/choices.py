@@ -9,8 +9,8 @@ import numpy as np
 from korch.executable.feeds import random_feeds
 from korch.ir import Graph, Primitive, Tensor
 from korch.ir.evaluate import evaluate_primitive, widen
+from korch.ir.macs import products
 from korch.ir.ops.table import Array
-from korch.rewrite.cost import products
 from korch.rewrite.extract import cheapest
 from korch.rewrite.rule import Rule
 from korch.rewrite.saturate import all_algebra, saturated

@@ -48,4 +48,11 @@ def _text(path: Path, s: Summary) -> str:
         f"{count(s.kernels, 'kernel')} of {s.candidates} candidates ({s.distinct} distinct, {s.measured} measured)"
     )
     times = f"{s.actual_ms:.3f} ms a run, {s.predicted_ms:.3f} ms predicted, within {s.gap:.1%} of the optimum"
-    return f"{path}: {kernels}\n{times}; {s.tuning_s:.1f} s of tuning, {size_text(s.peak_bytes)} at the peak"
+    spent = f"{s.tuning_s:.1f} s of tuning, {size_text(s.peak_bytes)} at the peak"
+    return f"{path}: {kernels}\n{times}; {spent}\n{_error_text(s)}"
+
+
+def _error_text(s: Summary) -> str:
+    allowed = "nothing to compare with" if s.error_bound is None else f"{s.error_bound:.1e} allowed"
+    dropped = f"; {count(len(s.dropped), 'choice')} dropped that erred too much" if s.dropped else ""
+    return f"error {s.error:.1e} of the largest magnitude, {allowed}{dropped}"

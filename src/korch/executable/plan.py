@@ -21,6 +21,37 @@ class RunnerUp:
     cost: float
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that several primitives of the graph can compute: what was `picked`, and the `others` that were not.
+
+    `margin`: seconds that the plan costs more at most if what was picked is forbidden and only the kernels that hold
+    it are replaced, computing the value as in `instead` (nothing there: it is not computed at all); None where nothing
+    fits in. `measured`: whether what would come in is; otherwise its lower bound counts.
+    """
+
+    tensor: str
+    picked: tuple[str, ...]
+    others: tuple[str, ...]
+    instead: tuple[str, ...] = ()
+    margin: float | None = None
+    measured: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """What the program erred when the plan was made, on seeded random inputs, and how much it may (None: unknown).
+
+    `output` is the worst by its bound. `dropped` are the choices that were forbidden because plans with them erred
+    too much.
+    """
+
+    output: str
+    error: float
+    allowed: float | None
+    dropped: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Step:
     """One kernel at its place in the plan.
@@ -55,7 +86,8 @@ class Plan:
     """Steps in execution order for the outputs of `graph`, whose constants include every constant leaf.
 
     `predicted_seconds` is the sum of the costs; `gap` the proved relative distance from the cheapest plan (0 =
-    optimal). `options` are what the search was asked for, for the archive's manifest.
+    optimal). `options` are what the search was asked for, for the archive's manifest. `as_written` are the
+    multiply-adds of the model before there were choices.
     """
 
     graph: Graph
@@ -65,6 +97,9 @@ class Plan:
     predicted_seconds: float = 0.0
     gap: float = 0.0
     options: tuple[tuple[str, str], ...] = ()
+    as_written: int = 0
+    choices: tuple[Choice, ...] = ()
+    accuracy: Accuracy | None = None
 
     @property
     def constants(self) -> tuple[Tensor, ...]:

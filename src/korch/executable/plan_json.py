@@ -6,10 +6,11 @@ import base64
 import json
 import math
 from collections.abc import Hashable, Mapping
+from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
 from korch.backends.contract import Kernel
-from korch.executable.plan import Plan, RunnerUp, Step
+from korch.executable.plan import Accuracy, Choice, Plan, RunnerUp, Step
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
@@ -51,7 +52,8 @@ def plan_to_json(plan: Plan) -> str:
     g = plan.selection()
     document: dict[str, Any] = {
         "threads": plan.threads, "numerics": plan.numerics, "predicted_seconds": pack(plan.predicted_seconds),
-        "gap": pack(plan.gap), "options": plan.options,
+        "gap": pack(plan.gap), "options": plan.options, "as_written": plan.as_written,
+        "choices": [_fields(c) for c in plan.choices], "accuracy": plan.accuracy and _fields(plan.accuracy),
         "graph": {"name": g.name, "inputs": [tensors.index(t) for t in g.inputs],
                   "outputs": [tensors.index(t) for t in g.outputs], "output_names": g.output_names,
                   "primitives": [primitives.index(p) for p in g.primitives]},
@@ -86,7 +88,17 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     graph = Graph(g["name"], tuple(tensors[i] for i in g["inputs"]), tuple(tensors[i] for i in g["outputs"]),
                   tuple(g["output_names"]), tuple(primitives[i] for i in g["primitives"]), dict(constants))  # fmt: skip
     return Plan(graph, tuple(step(s) for s in d["steps"]), d["threads"], d["numerics"],
-                unpack(d["predicted_seconds"]), unpack(d["gap"]), unpack(d["options"]))  # fmt: skip
+                unpack(d["predicted_seconds"]), unpack(d["gap"]), unpack(d["options"]), d["as_written"],
+                tuple(Choice(**_values(c)) for c in d["choices"]),
+                d["accuracy"] and Accuracy(**_values(d["accuracy"])))  # fmt: skip
+
+
+def _fields(record: Choice | Accuracy) -> dict[str, Any]:
+    return {k: pack(v) for k, v in asdict(record).items()}
+
+
+def _values(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: unpack(v) for k, v in fields.items()}
 
 
 def _primitive_to_json(p: Primitive, tensors: _Table[Tensor]) -> dict[str, Any]:

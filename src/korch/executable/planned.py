@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isfinite
 
+from korch.executable.choices import choices
 from korch.executable.plan import Plan, RunnerUp, Step
 from korch.ir.graph import Graph
+from korch.ir.macs import total
 from korch.options import Options
 from korch.orchestrate.ledger import Entry, Ledger
 from korch.orchestrate.tuning import Tuned
@@ -16,6 +19,12 @@ def planned(graph: Graph, ledger: Ledger, tuned: Tuned, options: Options) -> Pla
     steps = tuple(_step(ledger, i, options.thread_count) for i in tuned.chosen)
     predicted, asked = sum(s.cost for s in steps), tuple(options.texts().items())
     return Plan(graph, steps, options.thread_count, options.numerics, predicted, tuned.gap, asked)
+
+
+def accounted(plan: Plan, ledger: Ledger, tuned: Tuned) -> Plan:
+    """The plan with what cannot be told from its steps: the model's own multiply-adds, and what else was on offer."""
+    made = choices(plan.graph, ledger, tuned.chosen)
+    return replace(plan, as_written=total(plan.graph.plain().primitives), choices=made)
 
 
 def _step(ledger: Ledger, i: int, threads: int) -> Step:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from korch.ir.tensor import Tensor
 
 
 def widen(x: Array, precision: str = "float64") -> Array:
-    """Floats in the precision of the evaluation; everything else as it is."""
-    return x.astype(precision) if x.dtype.kind == "f" else x
+    """Floats in the precision of the evaluation (the array itself where it has that); everything else as it is."""
+    return x.astype(precision, copy=False) if x.dtype.kind == "f" else x
 
 
 def evaluate_cone(
@@ -56,7 +56,7 @@ def evaluate_primitive(p: Primitive, inputs: Sequence[Array], precision: str = "
         return x[np.ix_(*part)] if x.ndim else x
 
     y = p.spec.evaluate(p, whole(p.output.shape), pull)
-    return np.asarray(y.astype(precision) if y.dtype.kind == "f" else y, order="C")
+    return np.asarray(widen(y, precision), order="C")
 
 
 def _ordered(part: Region) -> bool:
@@ -64,18 +64,26 @@ def _ordered(part: Region) -> bool:
 
 
 def evaluate_graph(graph: Graph, feeds: Mapping[str, Array], precision: str = "float64") -> dict[str, Array]:
-    """The outputs of the graph's choice-free selection, by output name; tensors are dropped when last used."""
+    """The outputs of the graph's choice-free selection, by output name."""
+    values = values_of(graph, feeds, graph.outputs, precision)
+    return {n: _value(t, values, graph) for n, t in zip(graph.output_names, graph.outputs, strict=True)}
+
+
+def values_of(
+    graph: Graph, feeds: Mapping[str, Array], wanted: Iterable[Tensor], precision: str = "float64"
+) -> dict[Tensor, Array]:
+    """Those of `wanted` that the choice-free selection computes, and the inputs; others are dropped when last used."""
     plain = graph.plain()
     values: dict[Tensor, Array] = {t: widen(np.asarray(feeds[t.name]), precision) for t in plain.inputs}
     uses = Counter(t for p in plain.primitives for t in dict.fromkeys(p.inputs))
-    uses.update(plain.outputs)
+    uses.update({*wanted, *plain.inputs})
     for p in plain.primitives:
         values[p.output] = evaluate_primitive(p, [_value(t, values, plain) for t in p.inputs], precision)
         for t in dict.fromkeys(p.inputs):
             uses[t] -= 1
             if not uses[t]:
                 values.pop(t, None)
-    return {n: _value(t, values, plain) for n, t in zip(plain.output_names, plain.outputs, strict=True)}
+    return values
 
 
 def _value(t: Tensor, values: Mapping[Tensor, Array], graph: Graph) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -64,6 +64,15 @@ class Graph:
             constants=Constants(self.constants, constants or {}),
             twins={**self.twins, **(twins or {})},
         )
+
+    def without(self, dropped: Collection[Primitive]) -> Graph:
+        """This graph with fewer choices: `dropped` are gone, and what nothing can compute without them."""
+        left = [p for p in self.primitives if p not in dropped]
+        made, before = set(self.inputs), -1
+        while len(made) != before:
+            before = len(made)
+            made.update(p.output for p in left if all(t.const or t in made for t in p.inputs))
+        return replace(self, primitives=tuple(p for p in left if all(t.const or t in made for t in p.inputs)))
 
     def plain(self) -> Graph:
         """The choice-free selection: each tensor's first producer, unused primitives dropped."""

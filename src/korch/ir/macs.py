@@ -3,9 +3,56 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from korch.ir.primitive import Primitive
+from korch.ir.graph import Graph
+from korch.ir.ops.winograd import KERNEL
+from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
+
+COUNTED = ("MatMul", "Conv", "ConvTranspose")
+
+
+def products(p: Primitive) -> int:
+    """Multiply-adds of a matrix product or convolution, 0 for all else (interpolation and transforms are sparse)."""
+    return multiply_adds(p) if p.op in COUNTED else 0
+
+
+def total(primitives: Iterable[Primitive]) -> int:
+    """Multiply-adds of all of `primitives`; Winograd's are those of its products, transforms do not count."""
+    return sum(map(products, primitives))
+
+
+def total_of_values(graph: Graph) -> int:
+    """Multiply-adds of a choice-free selection whose values are computed once, Winograd's products counted as the
+    convolutions that they stand for."""
+    distinct = _distinct(graph.primitives)
+    makers = {p.output: p for p in distinct}
+    stands = {p.inputs[0]: p for p in distinct if p.op == "WinogradOutput"}
+    return sum(products(_convolution_of(p, stands[p.output], makers) if p.output in stands else p) for p in distinct)
+
+
+def _distinct(primitives: Iterable[Primitive]) -> list[Primitive]:
+    """Without those that compute from equal inputs what an earlier one computes."""
+    same: dict[Tensor, Tensor] = {}
+    first: dict[object, Primitive] = {}
+    for p in primitives:
+        q = replace(p, inputs=tuple(same.get(t, t) for t in p.inputs))
+        key = (q.op, q.inputs, q.attrs, q.output.dtype, q.output.shape)
+        same[p.output] = first.setdefault(key, q).output
+    return list(first.values())
+
+
+def _convolution_of(product: Primitive, output: Primitive, makers: Mapping[Tensor, Primitive]) -> Primitive:
+    """The convolution whose place WinogradInput, `product` and `output` take; `product` where it is no such chain."""
+    given = makers.get(product.inputs[0])
+    if product.op != "MatMul" or given is None or given.op != "WinogradInput":
+        return product
+    u = product.inputs[1]
+    weights = Tensor(u.name, u.dtype, (u.shape[-1], u.shape[-2], KERNEL, KERNEL), True)
+    attrs = {"strides": (1, 1), "dilations": (1, 1), "pads": given.attr("pads"), "group": 1, "channels_last": 1}
+    return Primitive("Conv", (given.inputs[0], weights), output.output, freeze(attrs))
 
 
 def multiply_adds(p: Primitive) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite, log2
 
@@ -125,6 +125,13 @@ class Ledger:
     cones: tuple[Cone, ...]
     entries: tuple[Entry, ...]
     declined: dict[str, int] = field(default_factory=dict)
+
+    def within(self, primitives: Collection[Primitive]) -> Ledger:
+        """The cones that hold nothing but `primitives`, at the same costs."""
+        kept = [
+            (c, e) for c, e in zip(self.cones, self.entries, strict=True) if all(p in primitives for p in c.primitives)
+        ]
+        return Ledger(tuple(c for c, _ in kept), tuple(e for _, e in kept), self.declined)
 
     def entry(self, i: int) -> Entry:
         """The entry of `cones[i]`."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from korch.executable import Executable, Step
+from korch.executable import Executable, Plan, Step
+from korch.executable.plan import Accuracy, Choice
 from korch.ir import Category, Primitive, Tensor
+from korch.ir.macs import total, total_of_values
 
 MOVES = (Category.LAYOUT, Category.BROADCAST)
 """What these compute twice costs nothing worth telling."""
@@ -60,10 +62,40 @@ class KernelReport:
 
 
 @dataclass(frozen=True)
+class ChoiceReport:
+    """A value that could be computed in several ways: `picked`, and the `others`.
+
+    `won_by_us`: what the plan would cost more, at most, without what was picked: the next best offer for this value,
+    computed as `instead` says (or not at all) and fitted into a plan that stays as it is everywhere else. None where
+    nothing fits: layouts, for example, change only together with what is around them. What is not `measured` counts
+    with its lower bound.
+    """
+
+    tensor: str
+    picked: tuple[str, ...]
+    others: tuple[str, ...]
+    instead: tuple[str, ...]
+    won_by_us: float | None
+    measured: bool
+
+    def __str__(self) -> str:
+        return f"{self.tensor}  {' + '.join(self.picked)}  of {len(self.picked) + len(self.others)}  {self._margin()}"
+
+    def _margin(self) -> str:
+        if self.won_by_us is None:
+            return "(nothing else fits what is around it)"
+        by = f"{'' if self.measured else 'at least '}{self.won_by_us:+.1f} us"
+        return f"(next best offer: {' + '.join(self.instead) or 'without it'}, {by})"
+
+
+@dataclass(frozen=True)
 class Explanation:
     """The kernels in execution order, and the totals. `total_us` is the sum of costs; memory in bytes.
 
-    `options` are what the search was asked for.
+    `options` are what the search was asked for. `multiply_adds`: of the model `as_written`; of what was `chosen`, each
+    value computed once and Winograd's products counted as the convolutions that they replace; and `executed`, where
+    those products count as such, and what several kernels compute as often as they do. `accuracy` is what the program
+    erred when it was made, None for one that no search has made.
     """
 
     kernels: tuple[KernelReport, ...]
@@ -74,6 +106,9 @@ class Explanation:
     options: dict[str, str]
     by_backend: dict[str, dict[str, float]]
     memory: dict[str, int]
+    multiply_adds: dict[str, int]
+    choices: tuple[ChoiceReport, ...] = ()
+    accuracy: Accuracy | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -87,8 +122,26 @@ class Explanation:
             f"total: {len(self.kernels)} kernels, {self.total_us / 1e3:.3f} ms, within {self.gap:.1%} of the optimum"
         )
         asked = ", ".join(f"{name} {value}" for name, value in self.options.items())
-        return "\n".join([*map(str, self.kernels), "", f"{total}, threads: {self.threads}, numerics: {self.numerics}",
-                          *([f"asked for: {asked}"] if asked else []), backends, f"memory: {memory}"])  # fmt: skip
+        made = ", ".join(f"{count / 1e9:.3f} G {name.replace('_', ' ')}" for name, count in self.multiply_adds.items())
+        return "\n".join([*map(str, self.kernels), "", *self._choices(),
+                          f"{total}, threads: {self.threads}, numerics: {self.numerics}", *self._accuracy(),
+                          *([f"asked for: {asked}"] if asked else []), f"multiply-adds: {made}", backends,
+                          f"memory: {memory}"])  # fmt: skip
+
+    def _choices(self) -> list[str]:
+        """Where there was a choice, in the order in which the values are computed."""
+        fitting = [c for c in self.choices if c.won_by_us is not None]
+        tied = Counter(" + ".join(c.picked) for c in self.choices if c.won_by_us is None)
+        more = [f"    where no other way fits what is around it: {', '.join(f'{n} {w}' for w, n in tied.most_common())}"]
+        return ["choices:", *(f"    {c}" for c in fitting), *(more if tied else []), ""] if self.choices else []
+
+    def _accuracy(self) -> list[str]:
+        a = self.accuracy
+        if a is None:
+            return []
+        allowed = "nothing to compare with" if a.allowed is None else f"{a.allowed:.1e} allowed"
+        without = [f"    without {name}, which erred too much" for name in a.dropped]
+        return [f"error: {a.error:.1e} of the largest magnitude at output {a.output!r}, {allowed}", *without]
 
 
 def explain(executable: Executable) -> Explanation:
@@ -100,7 +153,18 @@ def explain(executable: Executable) -> Explanation:
     memory = {"arena": executable.memory.arena_bytes, "arena_lower_bound": executable.memory.lower_bound,
               "weights": executable.weight_bytes, "peak": executable.peak_bytes}  # fmt: skip
     return Explanation(kernels, total * 1e6, plan.gap, executable.threads, plan.numerics, dict(plan.options),
-                       _by_backend(kernels), memory)  # fmt: skip
+                       _by_backend(kernels), memory, _multiply_adds(plan), tuple(map(_choice, plan.choices)),
+                       plan.accuracy)  # fmt: skip
+
+
+def _multiply_adds(plan: Plan) -> dict[str, int]:
+    run = (p for s in plan.steps if not s.idle for p in s.kernel.cone.primitives)
+    return {"as_written": plan.as_written, "chosen": total_of_values(plan.selection()), "executed": total(run)}
+
+
+def _choice(c: Choice) -> ChoiceReport:
+    margin = None if c.margin is None else c.margin * 1e6
+    return ChoiceReport(c.tensor, c.picked, c.others, c.instead, margin, c.measured)
 
 
 def _kernel(number: int, step: Step, total: float, again: tuple[Again, ...]) -> KernelReport:

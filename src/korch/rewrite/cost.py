@@ -6,7 +6,7 @@ so those move no bytes of their own, but for operands that come from the side.
 
 from __future__ import annotations
 
-from korch.ir.macs import multiply_adds
+from korch.ir.macs import products
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 
@@ -18,11 +18,6 @@ VIEWS = ("Reshape", "Transpose", "Slice", "Expand")
 def estimate(p: Primitive) -> int:
     """Multiply-adds of `p`, and those that fit into the time in which its bytes move; never nothing."""
     return 1 + products(p) + PER_BYTE * _traffic(p)
-
-
-def products(p: Primitive) -> int:
-    """Multiply-adds of a matrix product or convolution, 0 for all else."""
-    return multiply_adds(p) if p.category is Category.LINEAR and p.op != "Interpolate" else 0
 
 
 def _traffic(p: Primitive) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from korch.ir.macs import products
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
-from korch.rewrite.cost import products
 from korch.rewrite.maps import is_dense
 from korch.rewrite.rule import algebra
 from korch.rewrite.space import Space

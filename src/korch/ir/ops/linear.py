@@ -103,12 +103,25 @@ def _grouped(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Regi
     else:  # [O, I/g, *k] -> [g, O/g, I/g, *k]
         w = w.reshape(groups, w.shape[0] // groups, *w.shape[1:])[used]
     lengths = tuple(len(o) for o in out)
+    if w.shape[1] == w.shape[2] == 1:
+        return _depthwise(x, w.reshape(g, *w.shape[3:]), axes, have, out)
     total = np.zeros((n, g, w.shape[1], int(np.prod(lengths))), np.result_type(x, w))
     for offset, seen in shifted(x, axes, have, out, 0.0):
         tap = w[(slice(None), slice(None), slice(None), *offset)]
         columns = seen.reshape(n, g, w.shape[2], -1)
         total += tap[None] * columns if w.shape[2] == 1 else np.matmul(tap[None], columns)
     return total.reshape(n, g * w.shape[1], *lengths)
+
+
+def _depthwise(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Region) -> Array:
+    """One kernel a channel, and one channel after another: they stay in the cache."""
+    result = np.zeros((*x.shape[:2], *map(len, out)), np.result_type(x, w))
+    product = np.empty(result.shape[2:], result.dtype)
+    for image, sums in zip(x, result, strict=True):
+        for channel, kernel, total in zip(image, w, sums, strict=True):
+            for offset, seen in shifted(channel, axes, have, out, 0.0):
+                total += np.multiply(seen, kernel[offset], out=product)
+    return result
 
 
 def _conv_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import onnx
-from onnx import AttributeProto, TensorProto, helper, numpy_helper
+from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 
 from korch.fission.importer.load import subgraphs_of, tensors_of
 
 NARROW = (TensorProto.FLOAT, TensorProto.FLOAT16)
 DTYPE_ATTRIBUTES = {"Cast": "to", "EyeLike": "dtype"}
+SINGLE = "tensor(float)"
 FLOAT_CONSTANTS = ("value_float", "value_floats")
 
 
@@ -20,18 +23,35 @@ def widened(model: onnx.ModelProto) -> onnx.ModelProto:
     for t in list(tensors_of(copy.graph)):
         if t.data_type in NARROW:
             t.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(t).astype(np.float64), t.name))
-    _widen_graph(copy.graph)
+    _widen_graph(copy.graph, {o.domain: o.version for o in copy.opset_import})
     return copy
 
 
-def _widen_graph(graph: onnx.GraphProto) -> None:
+def _widen_graph(graph: onnx.GraphProto, opsets: Mapping[str, int]) -> None:
     for info in (*graph.input, *graph.output):
         if info.type.tensor_type.elem_type in NARROW:
             info.type.tensor_type.elem_type = TensorProto.DOUBLE
     for node in graph.node:
         _widen_node(node)
     for inner in subgraphs_of(graph):
-        _widen_graph(inner)
+        _widen_graph(inner, opsets)
+    nodes = [n for node in graph.node for n in (*_casts(node, opsets), node)]
+    del graph.node[:]
+    graph.node.extend(nodes)
+
+
+def _casts(node: onnx.NodeProto, opsets: Mapping[str, int]) -> list[onnx.NodeProto]:
+    """Casts before the inputs that take float32 only, such as the scales of Resize; `node` reads these instead."""
+    try:
+        formal = defs.get_schema(node.op_type, opsets.get(node.domain, 1), node.domain).inputs
+    except defs.SchemaError:
+        return []
+    result: list[onnx.NodeProto] = []
+    for i, name in enumerate(node.input):
+        if name and formal[min(i, len(formal) - 1)].type_str == SINGLE:
+            node.input[i] = f"{node.output[0]}_single{i}__"
+            result.append(helper.make_node("Cast", [name], [node.input[i]], to=TensorProto.FLOAT))
+    return result
 
 
 def _widen_node(node: onnx.NodeProto) -> None:

@@ -1,0 +1,47 @@
+"""What counts as an error, and how much of it numerics allow.
+
+Errors are in units of the output's largest magnitude; of outputs that are no floats, the share of elements that differ.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+STRICT = 4.0
+"""Of onnxruntime's own error: the bound of numerics `strict`."""
+BOUNDS = {"default": 1e-4, "fast": 1e-3}
+"""Of the largest magnitude, by numerics."""
+
+
+def bound_of(numerics: str, onnxruntime_error: float, dtype: np.dtype[Any]) -> float:
+    """The error that `numerics` allow an output of `dtype`: never less than one rounding to that dtype.
+
+    Where the dtype rounds more coarsely than the class allows (float16), or onnxruntime itself errs more (quantized
+    models, whose values at a step fall to either side), `strict` takes its place.
+    """
+    rounding = float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
+    strict = max(STRICT * onnxruntime_error, rounding)
+    if numerics == "strict" or max(rounding, onnxruntime_error) > BOUNDS[numerics]:
+        return strict
+    return BOUNDS[numerics] if dtype.kind == "f" else max(BOUNDS[numerics], strict)
+
+
+def error_of(found: np.ndarray, exact: np.ndarray, single: np.ndarray) -> float:
+    """The error of `found` against float64's `exact`.
+
+    Where onnxruntime's `single` leaves the finite numbers and float64 does not, any value passes.
+    """
+    if not found.size:
+        return 0.0
+    if found.dtype.kind != "f":
+        return float((found != exact).mean())
+    a, b = found.astype(np.float64), exact.astype(np.float64)
+    finite = np.isfinite(b)
+    told = ~finite | np.isfinite(single)
+    if not (np.array_equal(a[~finite], b[~finite], equal_nan=True) and np.isfinite(a[finite & told]).all()):
+        return float("inf")
+    distance = float(np.abs(a[finite & told] - b[finite & told]).max(initial=0.0))
+    largest = float(np.abs(b[finite & told]).max(initial=0.0))
+    return distance / largest if largest else distance

@@ -1,0 +1,76 @@
+"""Verdicts on outputs: against float64 first, beside onnxruntime only where its error matters."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+
+from korch.fission.importer import read
+from korch.ir.evaluate import evaluate_graph
+from korch.numerics import exact, judge
+from korch.numerics.judge import Judge, Verdict
+from korch.numerics.widen import widened
+
+MODEL = """<ir_version: 8, opset_import: ["": 17]>
+g (float[4,8] x) => (float[4,8] y, float[4,8] z)
+{ y = Softmax<axis=1>(x) z = Relu(x) }
+"""
+RESIZE = """<ir_version: 8, opset_import: ["": 17]>
+g (float[1,1,2,2] x) => (float[1,1,4,4] y)
+<float[2] head = {1, 1}, float[2] tail = {2, 2}>
+{ scales = Concat<axis=0>(head, tail) y = Resize<mode="nearest">(x, , scales) }
+"""
+FEEDS = {"x": np.random.default_rng(0).standard_normal((4, 8), dtype=np.float32)}
+
+
+def judge_of(numerics: str) -> Judge:
+    return Judge(read(onnx.parser.parse_model(MODEL)), FEEDS, numerics)
+
+
+def outputs(error: float = 0.0) -> dict[str, np.ndarray]:
+    """The right ones, but for `error` of the largest magnitude of z."""
+    found = {n: y.astype(np.float32) for n, y in judge_of("default").exact.items()}
+    found["z"][0, 0] += error * np.abs(found["z"]).max()
+    return found
+
+
+@pytest.mark.parametrize(("numerics", "error", "passes"), [
+    ("default", 5e-5, True), ("default", 2e-4, False), ("fast", 5e-4, True), ("fast", 2e-3, False),
+    ("strict", 0.0, True), ("strict", 1e-5, False),
+])  # fmt: skip
+def test_the_worst_output_decides(numerics: str, error: float, passes: bool):
+    verdict = judge_of(numerics).verdict(outputs(error))
+    assert verdict.passed == passes
+    if not passes:
+        assert verdict.output == "z" and verdict.error == pytest.approx(error, rel=0.1) and verdict.excess > 1
+
+
+def test_onnxruntime_is_not_asked_where_nothing_depends_on_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(judge, "onnxruntime_outputs", None)
+    assert judge_of("default").verdict(outputs(5e-5)).passed
+    with pytest.raises(TypeError):
+        judge_of("strict").verdict(outputs())
+
+
+def test_nan_is_never_right():
+    found = outputs()
+    found["y"][1, 1] = np.nan
+    assert not judge_of("fast").verdict(found).passed
+
+
+def test_what_nobody_can_tell_passes():
+    assert Verdict("y", 1.0, None).passed and Verdict("y", 1.0, None).excess == 0
+
+
+def test_inputs_that_take_single_precision_only_keep_it(monkeypatch: pytest.MonkeyPatch):
+    """Else the model would be evaluated with rounded weights."""
+    model = read(onnx.parser.parse_model(RESIZE))
+    assert [n.op_type for n in widened(model).graph.node] == ["Concat", "Cast", "Resize"]
+    seen = []
+    monkeypatch.setattr(exact, "evaluate_graph", lambda g, f: seen.append(g.outputs[0].dtype) or evaluate_graph(g, f))
+    x = np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)
+    found = exact.float64_outputs(model, {"x": x})["y"]
+    assert seen == ["float64"]
+    np.testing.assert_array_equal(found, x.repeat(2, 2).repeat(2, 3))

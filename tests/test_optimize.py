@@ -1,0 +1,125 @@
+"""The search as a whole: a program that errs more than it may is searched for again without what errs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+from korch.executable import Executable
+from korch.ir import Graph, Primitive, Tensor
+from korch.ir.primitive import APPROXIMATE, EXACT
+from korch.numerics.judge import Judge
+from korch.optimize import Summary, optimized
+from korch.options import Options
+from korch.report.explain import Explanation, explain
+from korch.rewrite import table
+from korch.rewrite.table import Rewrite
+
+ROWS, SIZE, RANK, NOISE = 512, 256, 8, 1.5e-4
+
+
+def product_model() -> onnx.ModelProto:
+    """y = x w, where w is of rank 8 but for noise."""
+    r = np.random.default_rng(0)
+    low = r.standard_normal((SIZE, RANK)) @ r.standard_normal((RANK, SIZE))
+    w = (low + NOISE * np.abs(low).max() * r.standard_normal(low.shape)).astype(np.float32)
+    return model_of([helper.make_node("MatMul", ["x", "w"], ["y"])], (ROWS, SIZE), (ROWS, SIZE), w)
+
+
+def model_of(nodes: list[onnx.NodeProto], x: tuple[int, ...], y: tuple[int, ...], w: np.ndarray) -> onnx.ModelProto:
+    ends = [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, s) for n, s in (("x", x), ("y", y))]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], [numpy_helper.from_array(w, "w")])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def low_rank(graph: Graph) -> Graph:
+    """x w = (x a) b with the largest singular values of w only: far cheaper, and wrong by the others."""
+    (p,) = (p for p in graph.primitives if p.op == "MatMul")
+    x, w = p.inputs
+    u, s, v = np.linalg.svd(graph.constants[w.name].astype(np.float64))
+    parts = {"a__": (u[:, :RANK] * s[:RANK]).astype(np.float32), "b__": v[:RANK].astype(np.float32)}
+    a, b = (Tensor(name, "float32", value.shape, True) for name, value in parts.items())
+    m = Tensor("thin__", "float32", (ROWS, RANK))
+    steps = [((x, a), m), ((m, b), p.output)]
+    return graph.add([Primitive("MatMul", i, o, (), APPROXIMATE, p.origin, "low_rank") for i, o in steps], parts)
+
+
+@dataclass(frozen=True)
+class Found:
+    executable: Executable
+    summary: Summary
+    explanation: Explanation
+
+    @property
+    def rules(self) -> set[str]:
+        return {p.rule for s in self.executable.plan.steps for p in s.kernel.cone.primitives}
+
+
+def search(model: onnx.ModelProto, numerics: str) -> Found:
+    executable, summary = optimized(model, Options(1, 10.0, numerics), lambda state: None)
+    return Found(executable, summary, explain(executable))
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path))
+
+
+@pytest.fixture
+def poor_rule(own_cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    table.all_rewrites()
+    monkeypatch.setitem(table._TABLE, "low_rank", Rewrite("low_rank", 0, low_rank))
+
+
+@pytest.mark.usefixtures("poor_rule")
+def test_a_choice_that_errs_too_much_is_dropped():
+    found = search(product_model(), "default")
+    assert "low_rank" not in found.rules
+    assert any("low_rank" in d for d in found.summary.dropped)
+    assert found.summary.error_bound == 1e-4 and found.summary.error < 1e-5
+    assert "which erred too much" in str(found.explanation)
+
+
+@pytest.mark.usefixtures("poor_rule")
+def test_a_choice_that_errs_as_much_as_allowed_is_kept():
+    found = search(product_model(), "fast")
+    assert "low_rank" in found.rules and not found.summary.dropped
+    assert 1e-4 < found.summary.error < 1e-3
+    (choice,) = (c for c in found.explanation.choices if "low_rank: MatMul" in c.picked)
+    assert choice.won_by_us and choice.won_by_us > 0 and "as written: MatMul" in choice.others
+    counts = found.explanation.multiply_adds
+    assert counts["chosen"] == counts["executed"] == ROWS * SIZE * RANK * 2 < counts["as_written"] == ROWS * SIZE**2
+
+
+@pytest.mark.usefixtures("poor_rule")
+def test_a_remembered_program_is_not_judged_again(monkeypatch: pytest.MonkeyPatch):
+    first = search(product_model(), "fast").summary
+    monkeypatch.setattr(Judge, "verdict", None)
+    again = search(product_model(), "fast").summary
+    assert (again.error, again.error_bound, again.dropped) == (first.error, first.error_bound, first.dropped)
+
+
+@pytest.mark.usefixtures("own_cache")
+@pytest.mark.parametrize("numerics", ["strict", "default"])
+def test_strict_numerics_take_no_winograd(numerics: str):
+    channels, size = 128, 24
+    w = np.random.default_rng(0).standard_normal((channels, channels, 3, 3)).astype(np.float32) / 30
+    shape = (1, channels, size, size)
+    conv = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])
+    found = search(model_of([conv], shape, shape, w), numerics)
+    assert ("winograd" in found.rules) == (numerics == "default")
+    if numerics == "strict":  # four times what onnxruntime errs, and nothing that could be dropped to keep to it
+        assert found.summary.error_bound and found.summary.error_bound < 1e-5
+        assert {p.error for s in found.executable.plan.steps for p in s.kernel.cone.primitives} == {EXACT}
+    else:
+        assert found.summary.error <= found.summary.error_bound == 1e-4
+    counts = found.explanation.multiply_adds
+    assert counts["chosen"] == counts["as_written"]
+    assert (counts["executed"] < 0.5 * counts["as_written"]) == (numerics == "default")
+    if not found.summary.gap:
+        assert all(c.won_by_us is None or c.won_by_us > -0.01 for c in found.explanation.choices)
