@@ -38,7 +38,9 @@ log = logging.getLogger(__name__)
 
 RUNS, BLOCKS = 7, 4
 """Runs of a linked program over which its kernels are timed in place, and how often that is repeated."""
-MOST_PLACEMENTS = 4
+MOST_PLACEMENTS, MOST_PROOFS = 4, 3
+SETTLED = 0.02
+"""Of the predicted time: if less came off since the proof, it stands."""
 MOST_ATTEMPTS = 3
 """Searches for a program that errs little enough before all choices go that are not exact."""
 SUSPICIOUS, PAUSES = 1.15, (0.2, 0.5, 1.0, 2.0)
@@ -196,11 +198,21 @@ class _Search:
         for _ in range(MOST_PLACEMENTS):
             if tuner.placed(tuned) or tuner.late:
                 break
-            tuner.rest()
-            with Executable.link(planned(graph, ledger, tuned, self.options)) as trial:
-                tuner.place(tuned, in_place(trial, self.judge.feeds, tuned.cost).steps)
+            tuner.place(tuned, self._steps(graph, ledger, tuner, tuned))
             tuned = tuner.explore()
-        return tuned if tuner.late else tuner.prove()
+        for _ in range(MOST_PROOFS):
+            if tuner.late:
+                break
+            tuned = tuner.prove()
+            if tuner.lower(tuned, self._steps(graph, ledger, tuner, tuned)) < SETTLED:
+                break
+        return tuned
+
+    def _steps(self, graph: Graph, ledger: Ledger, tuner: Tuner, tuned: Tuned) -> Sequence[float]:
+        """What each kernel takes in the linked program, in seconds."""
+        tuner.rest()
+        with Executable.link(planned(graph, ledger, tuned, self.options)) as trial:
+            return in_place(trial, self.judge.feeds, tuned.cost).steps
 
 
 def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float, blocks: int = BLOCKS) -> Profile:

@@ -104,8 +104,8 @@ def test_winograds_products_count_as_executed_and_as_the_convolution_they_stand_
     plain = b.graph([("y", b.op("Conv", x, w, **attrs))])
     full = winograd(add_layouts(plain))
     chain = [p for p in full.primitives if p.rule == "winograd" and f"_f{tile}" in f"{p.output.name}{p.inputs[0].name}"]
-    moves = [p for p in full.primitives if full.only_moves(p)]
-    steps = tuple(map(host_step, [moves[0], *chain, moves[1]]))
+    to_last, to_first = sorted(filter(full.only_moves, full.primitives), key=lambda p: p.output == plain.outputs[0])
+    steps = tuple(map(host_step, [to_last, *chain, to_first]))
     written = total(plain.primitives)
     tiles = -(-10 // tile) * -(-9 // tile)
     assert counted(Plan(full, steps, as_written=written)) == {

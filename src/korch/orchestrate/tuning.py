@@ -143,12 +143,20 @@ class Tuner:
         return all(self.ledger.entry(i).best.in_place is not None for i in tuned.chosen)
 
     def place(self, tuned: Tuned, seconds: Sequence[float]) -> None:
-        """Enters what the plan's kernels took in place, the mean where several are equal."""
+        """Enters what the plan's kernels took in place, where no earlier plan has shown that."""
+        self.memory.place(self._means(tuned, seconds))
+
+    def lower(self, tuned: Tuned, seconds: Sequence[float]) -> float:
+        """Enters what took less in place than was known: a busy machine only ever adds. The share that came off."""
+        return self.memory.lower(self._means(tuned, seconds)) / max(tuned.cost, 1e-12)
+
+    def _means(self, tuned: Tuned, seconds: Sequence[float]) -> list[tuple[Entry, float]]:
+        """The kernels of the plan, each with its time, the mean where several are equal."""
         own: dict[int, list[float]] = {}
         for i, s in zip(tuned.chosen, seconds, strict=True):
             own.setdefault(id(self.ledger.entry(i)), []).append(s)
         entries = {id(self.ledger.entry(i)): self.ledger.entry(i) for i in tuned.chosen}
-        self.memory.place((entries[key], sum(times) / len(times)) for key, times in own.items())
+        return [(entries[key], sum(times) / len(times)) for key, times in own.items()]
 
     def _solve(self, problem: Problem, warm: Solution | None, gap: float) -> Solution:
         """Each call has a share of what the solver may still use, the proof the largest."""

@@ -132,7 +132,8 @@ class Explanation:
         """Where there was a choice, in the order in which the values are computed."""
         fitting = [c for c in self.choices if c.won_by_us is not None]
         tied = Counter(" + ".join(c.picked) for c in self.choices if c.won_by_us is None)
-        more = [f"    where no other way fits what is around it: {', '.join(f'{n} {w}' for w, n in tied.most_common())}"]
+        counts = ", ".join(f"{n} {what}" for what, n in tied.most_common())
+        more = [f"    where no other way fits what is around it: {counts}"]
         return ["choices:", *(f"    {c}" for c in fitting), *(more if tied else []), ""] if self.choices else []
 
     def _accuracy(self) -> list[str]:
