@@ -41,27 +41,45 @@ def measure(model: Path, options: argparse.Namespace) -> dict[str, Any]:
         tuned = korch("optimize", str(model), "-o", archive, *limits, cache=cache)
         again = korch("optimize", str(model), "-o", archive, *limits, cache=cache)
         verified = korch("verify", archive, str(model), cache=cache)
+        explained = korch("explain", archive, cache=cache)
         peers = ("--torch-models", str(HERE / "models"), "--python", options.peers_python)
         rounds = ("--rounds", str(options.rounds))
         timed = korch("bench", str(model), "--korch", archive, *threads, *rounds, *peers, cache=cache)
+        equal = same_bits(archive)
         if options.keep:
             shutil.copy(archive, options.keep / f"{model.stem}.korch")
     for told in (tuned, again):  # names, not paths of this machine
         told |= {"model": model.stem, "output": f"{model.stem}.korch"}
-    return {"model": model.stem, "optimize": tuned, "again": again, "verify": verified, "bench": timed}
+    return {"model": model.stem, "optimize": tuned, "again": again, "verify": verified, "bench": timed,
+            "multiply_adds": explained["multiply_adds"], "same_bits": equal}  # fmt: skip
+
+
+TWICE = """
+import sys, korch, numpy
+exe = korch.load(sys.argv[1])
+feeds = {i.name: numpy.random.default_rng(0).standard_normal(i.shape).astype(i.dtype) for i in exe.inputs}
+for y in exe.run(feeds).values():
+    print(y.tobytes().hex()[:4096], hash(y.tobytes()))
+"""
+
+
+def same_bits(archive: str) -> bool:
+    """Whether two processes get the same bits from the same input."""
+    environment = os.environ | {"PYTHONHASHSEED": "0"}
+    told = [subprocess.check_output([sys.executable, "-c", TWICE, archive], env=environment) for _ in range(2)]
+    return told[0] == told[1]
 
 
 def table() -> str:
     """The figures of all workloads, as Markdown."""
     head = ["workload", "korch", "onnxruntime", "OpenVINO", "torch.compile", "speedup", "predicted / actual", "gap",
-            "solver s", "tuning s (warm)", "kernels", "measured / distinct", "error / onnxruntime's"]  # fmt: skip
+            "solver s", "tuning s (warm)", "kernels", "measured / distinct", "multiply-adds G: written / chosen / executed", "error / onnxruntime's"]  # fmt: skip
     rows = [row(json.loads((RESULTS / f"{n}.json").read_text())) for n in WORKLOADS if (RESULTS / f"{n}.json").exists()]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows])
 
 
 def row(r: dict[str, Any]) -> list[str]:
     runtimes, tuned = r["bench"]["runtimes"], r["optimize"]
-    shown = ("korch", "onnxruntime", "openvino", "torch")
     shown = ("korch", "onnxruntime", "openvino", "torch")
     times = [f"{runtimes[n]['median_ms']:.2f}" if n in runtimes else "–" for n in shown]
     ratio = max((o["ratio"] for o in r["verify"]["outputs"] if o.get("ratio") is not None), default=float("nan"))
@@ -75,6 +93,7 @@ def row(r: dict[str, Any]) -> list[str]:
         f"{tuned['tuning_s']:.0f} ({r['again']['tuning_s']:.0f})",
         str(tuned["kernels"]),
         f"{tuned['measured']} / {tuned['distinct']}",
+        " / ".join(f"{r['multiply_adds'][k] / 1e9:.2f}" for k in ("as_written", "chosen", "executed")),
         f"{ratio:.2f}",
     ]
 
