@@ -73,7 +73,8 @@ def same_bits(archive: str) -> bool:
 def table() -> str:
     """The figures of all workloads, as Markdown."""
     head = ["workload", "korch", "onnxruntime", "OpenVINO", "torch.compile", "speedup", "predicted / actual", "gap",
-            "solver s", "tuning s (warm)", "kernels", "measured / distinct", "multiply-adds G: written / chosen / executed", "error / onnxruntime's"]  # fmt: skip
+            "solver s", "tuning s (warm)", "kernels", "measured / distinct", "multiply-adds, G",
+            "error / onnxruntime's"]  # fmt: skip
     rows = [row(json.loads((RESULTS / f"{n}.json").read_text())) for n in WORKLOADS if (RESULTS / f"{n}.json").exists()]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows])
 
