@@ -105,7 +105,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
             executable, facts = Executable.link(known[0]), known[1]
         else:
             judge = Judge(prepared, feeds, options.numerics)
-            executable, facts = _Search(graph, options, profiler, report, start + patience, judge).run()
+            executable, facts = Search(graph, options, profiler, report, start + patience, judge).run()
             recall.keep(executable.plan, patience, facts)
         profiler.close()
         plan = executable.plan
@@ -123,7 +123,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
 
 
 @dataclass
-class _Search:
+class Search:
     """The search for one graph's program; `deadline` is a time.monotonic() value, `judge` has the seeded inputs."""
 
     graph: Graph

@@ -14,7 +14,7 @@ from korch.backends.table import backends
 from korch.candidates import enumerate_cones
 from korch.ir import Builder, Graph
 from korch.machine import Machine
-from korch.orchestrate.ledger import ENOUGH, Efficiency, Ledger, best_of, open_ledger
+from korch.orchestrate.ledger import ENOUGH, SEEN, Efficiency, Ledger, best_of, open_ledger
 from korch.orchestrate.rows import all_rows, incidence
 from korch.orchestrate.solve import solve
 from korch.orchestrate.tuning import State, Tuned, Tuner, problem_of
@@ -163,3 +163,17 @@ def test_nobody_has_to_make_the_layout_twin_of_an_input():
     for row in all_rows(priced, incidence(priced)):
         held = sum(v for k, v in row.terms if priced.candidates[k].id in plan)
         assert row.lower <= held <= row.upper, row.name
+
+
+def test_what_kernels_lose_in_place_is_expected_of_their_kind():
+    """Else each plan would be left for kernels that nobody has seen in place."""
+    graph = attention()
+    offers = [o for e in ledger_of(graph).distinct for o in e.offers][: SEEN + 1]
+    kind = Efficiency()
+    for offer in offers:
+        offer.kind = kind
+        offer.settle(Best("", 1e-6))
+    for offer in offers[:SEEN]:
+        assert offers[-1].seconds == 1e-6
+        offer.place(1.2e-6)
+    assert offers[-1].seconds == pytest.approx(1.2e-6) and offers[0].seconds == 1.2e-6

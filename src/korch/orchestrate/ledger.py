@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite, log2
+from statistics import median
 
 from korch.backends.contract import Backend, Declined, Kernel
 from korch.ir.cone import Cone
@@ -21,19 +22,35 @@ MANY = 3
 ENOUGH = 6
 """Measurements of a kind of kernel after which its best efficiency is trusted."""
 MARGIN = 0.95
+SEEN = 3
+"""Kernels of a kind that must have been timed in place before that tells of the others."""
 
 
 @dataclass
 class Efficiency:
-    """How near to the roofline the kernels of one kind have come: what calibrates the bounds of the rest."""
+    """How near to the roofline the kernels of one kind have come: what calibrates the bounds of the rest.
+
+    And by how much those that were timed in place took longer there than alone: what calibrates the costs of the
+    rest, or the next plan would be made of kernels that only look cheaper because nobody has seen them in place.
+    """
 
     count: int = 0
     best: float = inf
+    placed: list[float] = field(default_factory=list[float])
 
     def learn(self, seconds: float, bound: float) -> None:
         if isfinite(seconds) and bound > 0:
             self.count += 1
             self.best = min(self.best, seconds / bound)
+
+    def place(self, alone: float, in_place: float) -> None:
+        if alone > 0:
+            self.placed.append(in_place / alone)
+
+    @property
+    def slowdown(self) -> float:
+        """Of a kernel in a program against the kernel alone, as far as it is known; at least 1."""
+        return max(1.0, median(self.placed)) if len(self.placed) >= SEEN else 1.0
 
     @property
     def factor(self) -> float:
@@ -70,12 +87,18 @@ class Offer:
         """The measured cost; infinite without one."""
         if self.in_place is not None:
             return self.in_place
-        return inf if self.alone is None else self.alone
+        return inf if self.alone is None else self.alone * self.kind.slowdown
 
     @property
     def cost(self) -> float:
         """Seconds: measured, or at least this much."""
         return self.seconds if self.measured else self.bound
+
+    def place(self, seconds: float) -> None:
+        """Enters what the kernel took in place."""
+        assert self.alone is not None
+        self.in_place = seconds
+        self.kind.place(self.alone, seconds)
 
     @property
     def best(self) -> Best:

@@ -28,7 +28,7 @@ class Memory:
         fresh = [(e.best, self._placed(e), s) for e, s in timed if e.best.in_place is None]
         known = self.profiler.database.in_place([key for _, key, _ in fresh])
         for offer, key, seconds in fresh:
-            offer.in_place = known.get(key, seconds)
+            offer.place(known.get(key, seconds))
             if key not in known:
                 self.profiler.database.record_in_place(key, seconds)
 
