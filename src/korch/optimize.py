@@ -109,7 +109,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
             recall.keep(executable.plan, patience, facts)
         profiler.close()
         plan = executable.plan
-        actual = in_place(executable, feeds, plan.predicted_seconds, BLOCKS if not known else 1)
+        actual = executable.profile(feeds, RUNS) if known else in_place(executable, feeds, plan.predicted_seconds)
         measured = profiler.measured
     accuracy = plan.accuracy or Accuracy("", 0.0, None)
     summary = Summary(
@@ -215,12 +215,12 @@ class Search:
             return in_place(trial, self.judge.feeds, tuned.cost).steps
 
 
-def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float, blocks: int = BLOCKS) -> Profile:
+def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float) -> Profile:
     """The program's times, nothing else of ours running; again while they are far from what was promised."""
-    best = executable.profile(feeds, RUNS, blocks)
+    best = executable.profile(feeds, RUNS, BLOCKS)
     for pause in PAUSES:
         if best.total <= SUSPICIOUS * promised:
             break
         time.sleep(pause)
-        best = best.least(executable.profile(feeds, RUNS, blocks))
+        best = best.least(executable.profile(feeds, RUNS, BLOCKS))
     return best
