@@ -79,8 +79,9 @@ def solve(
     """The cheapest plan of `problem`, within about `time_limit` seconds.
 
     `warm` is the solution of an earlier problem with the same candidates at other costs. The search ends early when
-    the relative gap is at most `gap`; where that is above zero, only narrow searches look for a plan. `highs` is a solver process to use and leave running. Raises SolverError
-    where no plan exists, naming a tensor that nothing can make.
+    the relative gap is at most `gap`; where that is above zero, only narrow searches look for a plan. `highs` is a
+    solver process to use and leave running. Raises SolverError where no plan exists, naming a tensor that nothing can
+    make.
     """
     begin = monotonic()
     deadline = begin + time_limit
