@@ -36,8 +36,9 @@ from korch.rewrite import add_choices
 
 log = logging.getLogger(__name__)
 
-RUNS, BLOCKS = 7, 4
-"""Runs of a linked program over which its kernels are timed in place, and how often that is repeated."""
+RUNS, BLOCKS, FEW = 7, 4, 3
+"""Runs of a linked program over which its kernels are timed in place, how often that is repeated, and the runs of a
+program whose times are known."""
 MOST_PLACEMENTS, MOST_PROOFS = 4, 3
 SETTLED = 0.02
 """Of the predicted time: if less came off since the proof, it stands."""
@@ -109,7 +110,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
             recall.keep(executable.plan, patience, facts)
         profiler.close()
         plan = executable.plan
-        actual = executable.profile(feeds, RUNS) if known else in_place(executable, feeds, plan.predicted_seconds)
+        actual = executable.profile(feeds, FEW) if known else in_place(executable, feeds, plan.predicted_seconds)
         measured = profiler.measured
     accuracy = plan.accuracy or Accuracy("", 0.0, None)
     summary = Summary(
