@@ -46,17 +46,23 @@ class _Winograd:
     graph: Graph
     added: list[Primitive] = field(default_factory=list)
     constants: dict[str, Derived] = field(default_factory=dict)
+    _products: dict[tuple[Tensor, Tensor], Tensor] = field(default_factory=dict)
     _transformed: dict[tuple[Tensor, int, tuple[int, ...]], Tensor] = field(default_factory=dict)
 
     def convolution(self, p: Primitive, tile: int) -> None:
-        """Adds the chain that ends in p's output; convolutions of one tensor share its transform."""
+        """Adds the chain that ends in p's output; convolutions of one tensor share its transform.
+
+        The product is a tensor for each pair of operands: two ways to compute one output need not have one product.
+        """
         _, height, width, channels = p.output.shape
         tiling = Tiling(tile, p.output.shape[0], height, width)
         if tiling.tiles * tiling.side**2 > WORTH * p.output.size // channels * KERNEL**2:
             return
         v, u = self._input(p, tile), self._weights(p, tile)
-        m = self._add(p, "MatMul", (v, u), f"{p.output.name}_f{tile}")
-        self._add(p, "WinogradOutput", (m,), p.output, tile=tile, shape=p.output.shape)
+        if (v, u) not in self._products:
+            name = f"{p.output.name}_f{tile}_{len(self._products)}"
+            self._products[v, u] = self._add(p, "MatMul", (v, u), name)
+        self._add(p, "WinogradOutput", (self._products[v, u],), p.output, tile=tile, shape=p.output.shape)
 
     def _input(self, p: Primitive, tile: int) -> Tensor:
         x, pads = p.inputs[0], tuple(p.attr("pads"))

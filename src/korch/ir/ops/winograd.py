@@ -31,8 +31,13 @@ POINTS: dict[int, tuple[float, ...]] = {2: (0.0, 1.0, -1.0), 4: (0.0, _ROOT, -_R
 
 @cache
 def matrices(tile: int) -> tuple[Array, Array, Array]:
-    """(A^T, G, B^T) of F(tile, 3) by Cook and Toom: y = A^T [(G g) * (B^T d)]."""
-    points, side = POINTS[tile], tile + KERNEL - 1
+    """(A^T, G, B^T) of F(tile, 3): y = A^T [(G g) * (B^T d)]."""
+    return cook_toom(tile, POINTS[tile])
+
+
+def cook_toom(tile: int, points: tuple[float, ...]) -> tuple[Array, Array, Array]:
+    """The matrices by Cook's and Toom's interpolation at `points` and infinity."""
+    side = tile + KERNEL - 1
     others = [[q for q in points if q != p] for p in points]
     a = np.zeros((tile, side))
     g = np.zeros((side, KERNEL))
