@@ -31,7 +31,6 @@ from korch.fission import fission
 from korch.fission.importer import read
 from korch.ir import Category, Cone, Graph
 from korch.numerics.judge import Judge
-from korch.optimize import Search, in_place
 from korch.options import Options
 from korch.orchestrate.check import check
 from korch.orchestrate.greedy import greedy
@@ -41,11 +40,10 @@ from korch.orchestrate.tuning import Tuned, problem_of
 from korch.profile import Database, Profiler
 from korch.profile.calibrate import machine
 from korch.rewrite import all_rewrites
+from korch.search import Search, in_place
+from page import HERE, WORKLOADS, markdown, put
 
-HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "ablation"
-BEGIN, END = "<!-- ablation: begin -->", "<!-- ablation: end -->"
-WORKLOADS = ("candy", "yolov4", "yolox_nano", "segformer", "efficientvit")
 STEPS = ("rule fusion", "+ fission", "+ program", "+ rewrites", "+ layouts", "+ algorithms")
 ADDED = {"+ rewrites": ("algebra",), "+ layouts": ("add_layouts",), "+ algorithms": ("conv_in_strips", "winograd")}
 
@@ -125,9 +123,7 @@ def _milliseconds(executable: Executable, feeds: dict, profiler: Profiler) -> fl
 def table() -> str:
     files = [(n, RESULTS / f"{n}.json") for n in WORKLOADS]
     rows = [(n, json.loads(f.read_text())) for n, f in files if f.exists()]
-    lines = [["workload, ms", *STEPS], ["---"] * (len(STEPS) + 1)]
-    lines += [[n, *(f"{r[s]:.1f}" for s in STEPS)] for n, r in rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    return markdown([["workload, ms", *STEPS], *([n, *(f"{r[s]:.1f}" for s in STEPS)] for n, r in rows)])
 
 
 def main() -> None:
@@ -141,9 +137,7 @@ def main() -> None:
     for name in given.names:
         found = measure(given.models / f"{name}.onnx", Options(given.threads, given.time_budget))
         (RESULTS / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")
-    page = HERE / "RESULTS.md"
-    before, rest = page.read_text().split(BEGIN)
-    page.write_text(f"{before}{BEGIN}\n{table()}\n{END}{rest.split(END)[1]}")
+    put("ablation", table())
 
 
 if __name__ == "__main__":

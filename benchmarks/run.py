@@ -17,10 +17,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
+from page import HERE, WORKLOADS, markdown, put
+
 RESULTS = HERE / "results"
-BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
-WORKLOADS = ("candy", "yolov4", "yolox_nano", "segformer", "efficientvit")
 
 
 def korch(*arguments: str, cache: str) -> Any:
@@ -76,7 +75,7 @@ def table() -> str:
             "solver s", "tuning s (warm)", "kernels", "measured / distinct", "multiply-adds, G",
             "error / onnxruntime's"]  # fmt: skip
     rows = [row(json.loads((RESULTS / f"{n}.json").read_text())) for n in WORKLOADS if (RESULTS / f"{n}.json").exists()]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows])
+    return markdown([head, *rows])
 
 
 def row(r: dict[str, Any]) -> list[str]:
@@ -99,13 +98,6 @@ def row(r: dict[str, Any]) -> list[str]:
     ]
 
 
-def write_table() -> None:
-    """Puts the table into RESULTS.md."""
-    page = HERE / "RESULTS.md"
-    before, rest = page.read_text().split(BEGIN)
-    page.write_text(f"{before}{BEGIN}\n{table()}\n{END}{rest.split(END)[1]}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=WORKLOADS)
@@ -121,7 +113,7 @@ def main() -> None:
         result = measure(options.models / f"{name}.onnx", options)
         (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
         print(table(), file=sys.stderr)
-    write_table()
+    put("table", table())
 
 
 if __name__ == "__main__":

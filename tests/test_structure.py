@@ -29,6 +29,7 @@ LAYERS = (
     ("profile",),
     ("orchestrate",),
     ("executable",),
+    ("search",),
     ("optimize",),
     ("report",),
     ("integrations",),

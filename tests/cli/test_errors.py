@@ -72,6 +72,7 @@ def folder(tmp_path: Path, small_model: Path, monkeypatch: pytest.MonkeyPatch) -
     ("explain bad.onnx", "not a Korch archive"),
     ("verify bad.onnx good.onnx", "not a Korch archive"),
     ("bench good.onnx --korch a.korch --korch b.korch", "2 archives are given for 1 models"),
+    ("bench good.onnx --korch a.korch --time-budget 5", "are for programs that are made now"),
     ("cache frobnicate", "frobnicate"),
 ])  # fmt: skip
 def test_what_is_wrong_is_named(folder: Path, complaint, line: str, words: str):

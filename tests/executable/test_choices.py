@@ -8,7 +8,7 @@ from korch.backends.table import backends
 from korch.executable.choices import choices
 from korch.ir import Builder, Cone, Graph, Primitive, Tensor
 from korch.ir.primitive import REASSOCIATED
-from korch.orchestrate.ledger import Efficiency, Entry, Ledger, Offer
+from korch.orchestrate.ledger import Entry, Kind, Ledger, Offer
 
 
 def offered() -> tuple[Graph, list[Cone]]:
@@ -26,7 +26,7 @@ def offered() -> tuple[Graph, list[Cone]]:
 
 
 def ledger_of(cones: list[Cone], costs: list[float], unmeasured: int | None = None) -> Ledger:
-    offers = [Offer(backends()[0], c * 1e-6, Efficiency(), alone=None if i == unmeasured else c * 1e-6)
+    offers = [Offer(backends()[0], c * 1e-6, Kind(), alone=None if i == unmeasured else c * 1e-6)
               for i, c in enumerate(costs)]  # fmt: skip
     return Ledger(tuple(cones), tuple(Entry(c, [o]) for c, o in zip(cones, offers, strict=True)))
 

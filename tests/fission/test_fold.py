@@ -105,6 +105,8 @@ CHAIN = st.lists(st.tuples(st.sampled_from(["Add", "Sub", "Mul", "Div", "Relu", 
 
 @settings(max_examples=15, deadline=None)
 @example("MatMul", [("Add", "c"), ("Add", "c"), ("Sub", "c"), ("Add", "c")])  # comes by an equal sum twice
+@example("MatMul", [("Add", "s"), ("Sub", "s"), ("Add", "c"), ("Mul", "c")])  # comes back to the product
+@example("Conv", [("Mul", "c"), ("Div", "c"), ("Mul", "c")])
 @given(st.sampled_from(["MatMul", "Conv"]), CHAIN)
 def test_any_chain_behind_a_linear_primitive(linear, chain):
     shape, w, c = ((2, 3), (3, 4), (4,)) if linear == "MatMul" else ((1, 3, 4, 4), (4, 3, 2, 2), (4, 1, 1))

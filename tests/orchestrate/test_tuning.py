@@ -14,7 +14,7 @@ from korch.backends.table import backends
 from korch.candidates import enumerate_cones
 from korch.ir import Builder, Graph
 from korch.machine import Machine
-from korch.orchestrate.ledger import ENOUGH, SEEN, Efficiency, Ledger, best_of, open_ledger
+from korch.orchestrate.ledger import ENOUGH, SEEN, Kind, Ledger, best_of, open_ledger
 from korch.orchestrate.rows import all_rows, incidence
 from korch.orchestrate.solve import solve
 from korch.orchestrate.tuning import State, Tuned, Tuner, problem_of
@@ -131,7 +131,7 @@ def test_equal_cones_share_an_entry():
 
 
 def test_efficiency_calibrates_bounds_only_after_enough_measurements():
-    kind = Efficiency()
+    kind = Kind()
     for i in range(ENOUGH):
         assert kind.factor == 1.0
         kind.learn((2.0 + i) * 1e-6, 1e-6)
@@ -169,7 +169,7 @@ def test_what_kernels_lose_in_place_is_expected_of_their_kind():
     """Else each plan would be left for kernels that nobody has seen in place."""
     graph = attention()
     offers = [o for e in ledger_of(graph).distinct for o in e.offers][: SEEN + 1]
-    kind = Efficiency()
+    kind = Kind()
     for offer in offers:
         offer.kind = kind
         offer.settle(Best("", 1e-6))

@@ -122,7 +122,7 @@ class _Search:
         made = {self.output[i] for i in inside}
         if len(made) != len(inside) or not leaves.isdisjoint(made):
             return None  # two producers of one tensor, or a tensor both computed and read
-        linear = _is_linear(p) or any(c.linear for c in parts)
+        linear = p.intensive or any(c.linear for c in parts)
         return Cut(leaves, inside, int(linear), p.op in VIEWS and all(c.pure for c in parts))
 
     def _best(self, cuts: Iterable[Cut]) -> tuple[Cut, ...]:
@@ -147,16 +147,12 @@ def _trivial(t: Tensor) -> Cut:
     return Cut(frozenset((t,)), frozenset())
 
 
-def _is_linear(p: Primitive) -> bool:
-    return p.category is Category.LINEAR and p.op != "Interpolate"
-
-
 def _compatible(p: Primitive, parts: tuple[Cut, ...]) -> bool:
     """At most one linear primitive; before it only views, behind it elementwise primitives and views.
 
     What joins a linear chain from the side must be a leaf or come from the same linear primitive.
     """
-    if _is_linear(p):
+    if p.intensive:
         return all(c.pure for c in parts)
     heavy = [c for c in parts if c.linear]
     if not heavy:

@@ -35,6 +35,10 @@ def bench(
 
     if korch and len(korch) != len(models):
         raise Error(f"{len(korch)} archives are given for {len(models)} models")
+    if korch and (time_budget is not None or numerics != "default"):
+        raise Error(
+            "--time-budget and --numerics are for programs that are made now, not for archives given by --korch"
+        )
     options = Options(threads, time_budget, numerics)
     names = tuple(name.strip() for name in against.split(",") if name.strip())
     with tempfile.TemporaryDirectory(prefix="korch-bench-") as folder:

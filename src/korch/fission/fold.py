@@ -53,7 +53,7 @@ class _Fold:
         """Computes p's output anew."""
         self.builder.origin, self.builder.rule, self.builder.error = p.origin, p.rule, p.error
         inputs = tuple(self.value(t) for t in p.inputs)
-        new = self._folded(p, inputs) or self.builder.op(p.op, *inputs, **dict(p.attrs))
+        new = self._folded(p, inputs) or self._reused(self.builder.op(p.op, *inputs, **dict(p.attrs)), *inputs)
         self.values[p.output] = new
         self.uses[new.tensor] += len(self.graph.consumers.get(p.output, ())) + self.graph.outputs.count(p.output)
 
@@ -78,9 +78,15 @@ class _Fold:
         y, c = self._with_constant(x, "Add") or (x, None)
         total = None if c is None else _no_larger(self._wide(c) + summand, c.tensor.size, summand.size)
         if total is None:
-            return x + self._rounded(summand, x.dtype)
+            return self._reused(x + self._rounded(summand, x.dtype), x)
         self.uses[x.tensor] -= 1  # its one reader reads y now; an equal sum may come up again
-        return y + self._rounded(total, x.dtype)
+        return self._reused(y + self._rounded(total, x.dtype), y)
+
+    def _reused(self, new: Value, *read: Value) -> Value:
+        """`new`; where it is one of the values that were to be read for it, nothing reads that one for it."""
+        if new.tensor in (v.tensor for v in read):
+            self.uses[new.tensor] -= 1
+        return new
 
     def _scaled(self, x: Value, factor: Array) -> Value | None:
         """x * factor without a multiplication, if what computes x can take the factor in."""
@@ -131,7 +137,7 @@ class _Fold:
         if inner is None:
             return None
         total = _no_larger(self._wide(inner[1]) * factor, inner[1].tensor.size, factor.size)
-        return None if total is None else inner[0] * self._rounded(total, x.dtype)
+        return None if total is None else self._reused(inner[0] * self._rounded(total, x.dtype), inner[0])
 
     def _scaled_linear(self, x: Value, p: Primitive, factor: Array) -> Value | None:
         """The factor goes into constant weights; a number into either side of a product."""

@@ -35,8 +35,8 @@ class Cone:
 
     @cached_property
     def linear(self) -> tuple[Primitive, ...]:
-        """The compute-intensive primitives inside (interpolation, being sparse, is not)."""
-        return tuple(p for p in self.primitives if p.category is Category.LINEAR and p.op != "Interpolate")
+        """The compute-intensive primitives inside."""
+        return tuple(p for p in self.primitives if p.intensive)
 
     @cached_property
     def signature(self) -> str:

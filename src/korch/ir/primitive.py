@@ -46,6 +46,11 @@ class Primitive:
     def category(self) -> Category:
         return self.spec.category
 
+    @property
+    def intensive(self) -> bool:
+        """Whether it heads a kernel: linear, but for interpolation, which is sparse and fuses with anything."""
+        return self.category is Category.LINEAR and self.op != "Interpolate"
+
     def attr(self, name: str) -> Any:
         """The attribute `name`; KeyError where the primitive has none."""
         for key, value in self.attrs:

@@ -27,7 +27,7 @@ SEEN = 3
 
 
 @dataclass
-class Efficiency:
+class Kind:
     """How near to the roofline the kernels of one kind have come: what calibrates the bounds of the rest.
 
     And by how much those that were timed in place took longer there than alone: what calibrates the costs of the
@@ -67,7 +67,7 @@ class Offer:
 
     backend: Backend
     roofline: float
-    kind: Efficiency
+    kind: Kind
     variant: str = ""
     alone: float | None = None
     error: float = 0.0
@@ -191,7 +191,7 @@ class _Office:
     backends: tuple[Backend, ...]
     machine: Machine
     declined: dict[str, int] = field(default_factory=dict)
-    kinds: dict[tuple[object, ...], Efficiency] = field(default_factory=dict)
+    kinds: dict[tuple[object, ...], Kind] = field(default_factory=dict)
 
     def entry(self, cone: Cone) -> Entry | None:
         offers = [self._offer(b, cone) for b in self.backends if not b.fallback and self._takes(b, cone)]
@@ -201,7 +201,7 @@ class _Office:
 
     def _offer(self, backend: Backend, cone: Cone) -> Offer:
         roofline = backend.bound(cone, self.machine)
-        return Offer(backend, roofline, self.kinds.setdefault(_kind(backend, cone, roofline), Efficiency()))
+        return Offer(backend, roofline, self.kinds.setdefault(_kind(backend, cone, roofline), Kind()))
 
     def _takes(self, backend: Backend, cone: Cone) -> bool:
         answer = backend.declines(cone)

@@ -10,14 +10,14 @@ import numpy as np
 from korch.ir.builder import Builder, Value
 from korch.ir.graph import Graph
 
-WEIGHTS = 3
-"""The largest magnitude: products of a few such weights are exact in float32, and so are folded ones."""
+WEIGHTS = (2, 3)
+"""Magnitudes: products of a few such weights are exact in float32, and so are folded ones."""
 
 
 def weights(b: Builder, draw: Random, *shape: int, dtype: str = "float32") -> Value:
-    """A constant of small whole numbers, none of them zero: what a rule folds should leave traces."""
+    """A constant of small whole numbers, none of them zero or one: what a rule folds must leave traces."""
     rng = np.random.default_rng(draw.getrandbits(32))
-    return b.constant((rng.integers(1, WEIGHTS + 1, shape) * rng.choice([-1, 1], shape)).astype(dtype))
+    return b.constant((rng.choice(WEIGHTS, shape) * rng.choice([-1, 1], shape)).astype(dtype))
 
 
 def conv(b: Builder, draw: Random, x: Value, outputs: int, kernel: tuple[int, int] = (3, 3), **attrs: Any) -> Value:

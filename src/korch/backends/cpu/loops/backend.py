@@ -84,7 +84,7 @@ def _unsupported(p: Primitive) -> str:
         case Category.OPAQUE:
             return "an opaque primitive"
         case Category.LINEAR:
-            return "" if p.op == "Interpolate" or p.op in winograd.TRANSFORMS else f"{p.op} is compute-intensive"
+            return f"{p.op} is compute-intensive" if p.intensive and p.op not in winograd.TRANSFORMS else ""
         case Category.ELEMENTWISE:
             return "" if spells(p) else f"{p.op} on {p.inputs[0].dtype}"
         case Category.REDUCE if p.op in ("MaxPool", "AveragePool"):
