@@ -10,8 +10,8 @@ import numpy as np
 from korch.ir.builder import Builder, Value
 from korch.ir.graph import Graph
 
-WEIGHTS = (2, 3)
-"""Magnitudes: products of a few such weights are exact in float32, and so are folded ones."""
+WEIGHTS = range(2, 20)
+"""Magnitudes: products of a few such weights are exact in float32, and so are folded ones; sums rarely cancel."""
 
 
 def weights(b: Builder, draw: Random, *shape: int, dtype: str = "float32") -> Value:
