@@ -33,19 +33,31 @@ Source = str | Path | bytes | onnx.ModelProto
 class Summary:
     """What an optimisation did: counts, milliseconds, the proved relative gap, seconds and bytes.
 
+    How the problem grew: `primitives` of the model; the `choices`, producers that rewriting and layouts add to these,
+    and the `tensors` that all of them can compute; the `cones` enumerated, the `candidates` among them that a backend
+    takes, the `distinct` ones of these; `columns` and `rows` of the largest program solved, after pruning and with the
+    rows that were added to its relaxation. And the seconds that adding choices, enumerating cones and solving took.
+    What the search did may have been done by an earlier one, whose plan is recalled.
+
     `error` is that of the output that is worst by its bound, `error_bound`, against float64 (see `Accuracy`).
     """
 
     primitives: int
+    tensors: int
     choices: int
+    cones: int
     candidates: int
     distinct: int
+    columns: int
+    rows: int
     kernels: int
     measured: int
     rounds: int
     predicted_ms: float
     actual_ms: float
     gap: float
+    saturation_s: float
+    enumeration_s: float
     solver_s: float
     tuning_s: float
     peak_bytes: int
@@ -74,7 +86,9 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
     report(State("reading"))
     prepared = read(model, options.shapes)
     plain = fission(prepared)
+    saturating = time.monotonic()
     graph = add_choices(plain, approximate=options.numerics != "strict")
+    saturating = time.monotonic() - saturating
     threads, patience = options.thread_count, options.time_budget or PATIENCE
     feeds = random_feeds(graph.inputs)
     with Database() as database, Profiler(threads, database) as profiler:
@@ -92,9 +106,11 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
         measured = profiler.measured
     accuracy = plan.accuracy or Accuracy("", 0.0, None)
     summary = Summary(
-        primitives=len(plain.primitives), choices=len(graph.primitives), candidates=int(facts["candidates"]),
-        distinct=int(facts["distinct"]), kernels=len(plan.steps), measured=measured, rounds=int(facts["rounds"]),
-        predicted_ms=plan.predicted_seconds * 1e3, actual_ms=actual.total * 1e3, gap=plan.gap,
+        primitives=len(plain.primitives), tensors=len(graph.producers),
+        choices=len(graph.primitives) - len(plain.primitives),
+        **{name: int(facts[name]) for name in ("cones", "candidates", "distinct", "columns", "rows", "rounds")},
+        kernels=len(plan.steps), measured=measured, predicted_ms=plan.predicted_seconds * 1e3,
+        actual_ms=actual.total * 1e3, gap=plan.gap, saturation_s=saturating, enumeration_s=facts["enumeration_s"],
         solver_s=facts["solver_s"], tuning_s=time.monotonic() - start, peak_bytes=executable.peak_bytes,
         error=accuracy.error, error_bound=accuracy.allowed, dropped=accuracy.dropped,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from korch.backends.table import backends
 from korch.candidates import enumerate_cones
 from korch.executable import Executable, Profile
 from korch.executable.choices import label
-from korch.executable.plan import Accuracy
+from korch.executable.plan import Accuracy, Plan
 from korch.executable.planned import accounted, planned
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
@@ -19,6 +19,7 @@ from korch.ir.primitive import Primitive
 from korch.numerics.blame import alike, blames, inexact, to_drop
 from korch.numerics.judge import Judge, Verdict
 from korch.options import Options
+from korch.orchestrate.accuracy import ban, culprits
 from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.solve_highs import Highs
 from korch.orchestrate.tuning import State, Tuned, Tuner
@@ -34,10 +35,21 @@ SETTLED = 0.02
 """Of the predicted time: if less came off the plan's own kernels since the proof, it stands: no other got cheaper."""
 MOST_ATTEMPTS = 3
 """Searches for a program that errs little enough before all choices go that are not exact."""
+MOST_BANS = 4
+"""Searches without kernels that err too much, where there is no such choice left."""
 SUSPICIOUS, PAUSES = 1.15, (0.2, 0.5, 1.0, 2.0)
 """How much slower than the sum of its kernels a program may seem before it is timed again, after so many seconds."""
 
 Report = Callable[[State], None]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A plan that a search has found, and what its program errs."""
+
+    tuned: Tuned
+    verdict: Verdict
+    plan: Plan
 
 
 @dataclass
@@ -52,40 +64,57 @@ class Search:
     judge: Judge
     rounds: int = 0
     solver_seconds: float = 0.0
+    largest: tuple[int, int] = (0, 0)
 
     def run(self) -> tuple[Executable, dict[str, float]]:
         """The program, and facts for the summary."""
         self.report(State("enumerating"))
+        begin = time.monotonic()
         cones = enumerate_cones(self.graph)
+        enumerating = time.monotonic() - begin
         calibrated = machine(self.profiler.setting.threads, self.profiler.database, self.profiler)
         ledger = open_ledger(cones, backends(), calibrated)
         with Highs(self.profiler.setting.threads) as highs:
             executable = self._accurate(ledger, highs)
-        facts = {"candidates": len(ledger.cones), "distinct": len(ledger.distinct), "rounds": self.rounds,
+        columns, rows = self.largest
+        facts = {"cones": len(cones), "candidates": len(ledger.cones), "distinct": len(ledger.distinct),
+                 "columns": columns, "rows": rows, "rounds": self.rounds, "enumeration_s": enumerating,
                  "solver_s": self.solver_seconds}  # fmt: skip
         return executable, facts
 
     def _accurate(self, ledger: Ledger, highs: Highs) -> Executable:
-        """Searches until the program keeps to the numerics, each time without the choices that cost most error."""
-        graph, gone, attempt = self.graph, list[str](), 0
+        """Searches until the program keeps to the numerics, each time without the choices that cost most error, in the
+        end without the kernels; where nothing is left to drop, the program that errs least."""
+        graph, gone, tried = self.graph, list[str](), list[Tried]()
         while True:
-            attempt += 1
-            tuner = Tuner(graph, ledger, self.profiler, self.report, self.deadline, highs=highs)
-            tuned = self._settled(graph, ledger, tuner)
-            tuner.rest()
-            self._tally(tuned)
-            executable = Executable.link(accounted(planned(graph, ledger, tuned, self.options), ledger, tuned))
-            verdict = self._judged(executable)
-            picked = [p for i in tuned.chosen for p in ledger.cones[i].primitives]
-            dropped = set[Primitive]() if verdict.passed else self._to_drop(graph, picked, verdict, attempt)
-            if not dropped:
-                told = Accuracy(verdict.output, verdict.error, verdict.allowed, tuple(gone))
-                executable.plan = replace(executable.plan, accuracy=told)
+            executable, now = self._attempt(graph, ledger, highs, gone)
+            tried.append(now)
+            if now.verdict.passed:
                 return executable
+            picked = [p for i in now.tuned.chosen for p in ledger.cones[i].primitives]
+            dropped = self._to_drop(graph, picked, now.verdict, len(tried))
+            told = self._names(dropped) if dropped else self._ban(ledger, tried)
+            if not told:
+                return self._least(executable, tried)
             executable.close()
-            gone += self._told(dropped, verdict)
-            graph = graph.without(dropped)
-            ledger = ledger.within(set(graph.primitives))
+            log.info("output %r errs by %.1e of %.1e: searching again without %s", now.verdict.output,
+                     now.verdict.error, now.verdict.allowed, "; ".join(told))  # fmt: skip
+            gone += told
+            if dropped:
+                graph = graph.without(dropped)
+                ledger = ledger.within(set(graph.primitives))
+
+    def _attempt(self, graph: Graph, ledger: Ledger, highs: Highs, gone: Sequence[str]) -> tuple[Executable, Tried]:
+        """One search, and the verdict on its program."""
+        tuner = Tuner(graph, ledger, self.profiler, self.report, self.deadline, highs=highs)
+        tuned = self._settled(graph, ledger, tuner)
+        tuner.rest()
+        self._tally(tuned, tuner.largest)
+        executable = Executable.link(accounted(planned(graph, ledger, tuned, self.options), ledger, tuned))
+        verdict = self._judged(executable)
+        accuracy = Accuracy(verdict.output, verdict.error, verdict.allowed, tuple(gone))
+        executable.plan = replace(executable.plan, accuracy=accuracy)
+        return executable, Tried(tuned, verdict, executable.plan)
 
     def _judged(self, executable: Executable) -> Verdict:
         self.report(State("checking"))
@@ -96,19 +125,36 @@ class Search:
         if loose := set(inexact(graph)).intersection(picked):
             found = blames(graph, loose, picked, self.judge.feeds) if attempt < MOST_ATTEMPTS else []
             return alike(graph, to_drop(found, verdict.excess)) or set(inexact(graph))
-        log.warning("output %r errs by %.1e as the model is written, numerics %s allow %.1e", verdict.output,
-                    verdict.error, self.options.numerics, verdict.allowed)  # fmt: skip
         return set()
 
-    def _told(self, dropped: Collection[Primitive], verdict: Verdict) -> list[str]:
-        names = [f"{p.output.name} by {label(p)}" for p in self.graph.primitives if p in dropped]
-        log.info("output %r errs by %.1e of %.1e: searching again without %s", verdict.output, verdict.error,
-                 verdict.allowed, "; ".join(names))  # fmt: skip
-        return names
+    def _ban(self, ledger: Ledger, tried: Sequence[Tried]) -> list[str]:
+        """Bans the kernels of the last plan that err most and need not; their names. Nothing where there are none, or
+        after enough tries with the same choices."""
+        now = tried[-1]
+        if sum(t.plan.graph is now.plan.graph for t in tried) > MOST_BANS:
+            return []
+        found = culprits(ledger, now.tuned.chosen, self.profiler, now.verdict.excess)
+        ban(ledger, found, self.profiler.setting.threads)
+        return list(dict.fromkeys(map(str, found)))
 
-    def _tally(self, tuned: Tuned) -> None:
+    def _least(self, executable: Executable, tried: Sequence[Tried]) -> Executable:
+        """The program of those `tried` that errs least, the first of equal ones; `executable` is the last of them."""
+        best = min(tried, key=lambda t: t.verdict.excess)
+        told = best.verdict
+        log.warning("output %r errs by %.1e, numerics %s allow %.1e: the least of %d tried; nothing was found to "
+                    "err less", told.output, told.error, self.options.numerics, told.allowed, len(tried))  # fmt: skip
+        if best is tried[-1]:
+            return executable
+        executable.close()
+        return Executable.link(best.plan)
+
+    def _names(self, dropped: Collection[Primitive]) -> list[str]:
+        return [f"{p.output.name} by {label(p)}" for p in self.graph.primitives if p in dropped]
+
+    def _tally(self, tuned: Tuned, largest: tuple[int, int]) -> None:
         self.rounds += tuned.rounds
         self.solver_seconds += tuned.solver_seconds
+        self.largest = max(self.largest, largest)
 
     def _settled(self, graph: Graph, ledger: Ledger, tuner: Tuner) -> Tuned:
         """Explores, times kernels where they stand, explores again with those costs; proves the plan that stays."""

@@ -70,11 +70,23 @@ def test_optimize_prints_json_and_nothing_else(optimising):
     assert optimising.stderr == ""
 
 
-def test_optimize_without_json_says_what_it_does(small_model, small_archive, tmp_path):
+def test_optimize_tells_how_the_problem_grew(optimising):
+    facts = json.loads(optimising.stdout)
+    assert facts["choices"] > 0 and facts["tensors"] > facts["primitives"] > 0, "layouts are tensors and choices too"
+    assert facts["cones"] >= facts["candidates"] >= facts["distinct"] > 0
+    assert 0 < facts["columns"] <= facts["candidates"] and facts["rows"] > 0
+    assert all(facts[stage] > 0 for stage in ("saturation_s", "enumeration_s", "solver_s"))
+    assert facts["enumeration_s"] + facts["saturation_s"] + facts["solver_s"] < facts["tuning_s"]
+
+
+def test_optimize_without_json_says_what_it_does(small_model, small_archive, optimising, tmp_path):
     command = [sys.executable, "-m", "korch.cli", "optimize", str(small_model), "--threads", "2", "--time-budget", "5"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("small.korch: ") and (tmp_path / "small.korch").is_file()
+    growth = next(line for line in done.stdout.splitlines() if " grew by " in line)
+    facts = json.loads(optimising.stdout)
+    assert f"{facts['columns']} columns and {facts['rows']} rows; " in growth and "for choices" in growth
     assert "reading" in done.stderr.splitlines()  # and no more: what was found before is only linked again
 
 

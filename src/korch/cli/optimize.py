@@ -49,10 +49,18 @@ def _text(path: Path, s: Summary) -> str:
     )
     times = f"{s.actual_ms:.3f} ms a run, {s.predicted_ms:.3f} ms predicted, within {s.gap:.1%} of the optimum"
     spent = f"{s.tuning_s:.1f} s of tuning, {size_text(s.peak_bytes)} at the peak"
-    return f"{path}: {kernels}\n{times}; {spent}\n{_error_text(s)}"
+    return f"{path}: {kernels}\n{times}; {spent}\n{_growth_text(s)}\n{_error_text(s)}"
+
+
+def _growth_text(s: Summary) -> str:
+    """How large the problem became, and what it took to make and to solve it."""
+    graph = f"{count(s.primitives, 'primitive')} grew by {count(s.choices, 'choice')} to {count(s.tensors, 'tensor')}"
+    program = f"{count(s.cones, 'cone')}, a program of {count(s.columns, 'column')} and {count(s.rows, 'row')}"
+    spent = f"{s.saturation_s:.1f} s for choices, {s.enumeration_s:.1f} s for cones, {s.solver_s:.1f} s for solving"
+    return f"{graph}, {program}; {spent}"
 
 
 def _error_text(s: Summary) -> str:
     allowed = "nothing to compare with" if s.error_bound is None else f"{s.error_bound:.1e} allowed"
-    dropped = f"; {count(len(s.dropped), 'choice')} dropped that erred too much" if s.dropped else ""
+    dropped = f"; {len(s.dropped)} choices or kernels dropped that erred too much" if s.dropped else ""
     return f"error {s.error:.1e} of the largest magnitude, {allowed}{dropped}"

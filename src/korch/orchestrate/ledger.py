@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite, log2
 from statistics import median
 
@@ -24,6 +24,10 @@ ENOUGH = 6
 MARGIN = 0.95
 SEEN = 3
 """Kernels of a kind that must have been timed in place before that tells of the others."""
+
+
+Named = tuple[str, str]
+"""A backend and one of its variants."""
 
 
 @dataclass
@@ -63,6 +67,7 @@ class Offer:
     """One backend's offer for all cones of one signature: its best variant, once measured.
 
     `alone` is the kernel's time by itself; `in_place` what it took inside the linked program, which then counts.
+    `banned` variants are no longer offered.
     """
 
     backend: Backend
@@ -72,6 +77,7 @@ class Offer:
     alone: float | None = None
     error: float = 0.0
     in_place: float | None = None
+    banned: frozenset[str] = frozenset()
 
     @property
     def measured(self) -> bool:
@@ -111,6 +117,16 @@ class Offer:
         self.variant, self.alone, self.error = best.variant, best.seconds, best.error
         self.kind.learn(best.seconds, self.roofline)
 
+    def ban(self, variants: Collection[str]) -> None:
+        """The offer without `variants`: to be measured again where the best is among them."""
+        self.banned |= frozenset(variants)
+        if self.variant in self.banned:
+            self.alone = self.in_place = None
+
+    def kernels(self, cone: Cone, threads: int) -> list[Kernel]:
+        """What may be measured."""
+        return [k for k in self.backend.build(cone, threads) if k.variant not in self.banned]
+
     def kernel(self, cone: Cone, threads: int) -> Kernel:
         """The best variant's kernel for `cone`."""
         return next(k for k in self.backend.build(cone, threads) if k.variant == self.variant)
@@ -140,21 +156,51 @@ class Entry:
     def best_measured(self) -> float:
         return min((o.seconds for o in self.offers if o.measured), default=inf)
 
+    def ban(self, kernels: Collection[Named], threads: int) -> None:
+        """The entry without `kernels`; an offer that has no other costs infinitely much."""
+        for o in self.offers:
+            if own := [variant for backend, variant in kernels if backend == o.backend.name]:
+                o.ban(own)
+                if not o.kernels(self.cone, threads):
+                    o.settle(Best("", inf))
+
+    def add(self, offers: Iterable[Offer]) -> None:
+        """The entry with the `offers` of other backends."""
+        known = {o.backend.name for o in self.offers}
+        self.offers += [o for o in offers if o.backend.name not in known]
+
+
+def _nobody(cone: Cone) -> list[Offer]:
+    return []
+
 
 @dataclass
 class Ledger:
-    """The costs of `cones` (those that some backend takes), by signature."""
+    """The costs of `cones` (those that some backend takes), by signature. `fallbacks`: who takes any one primitive."""
 
     cones: tuple[Cone, ...]
     entries: tuple[Entry, ...]
     declined: dict[str, int] = field(default_factory=dict)
+    fallbacks: Callable[[Cone], list[Offer]] = _nobody
 
     def within(self, primitives: Collection[Primitive]) -> Ledger:
         """The cones that hold nothing but `primitives`, at the same costs."""
         kept = [
             (c, e) for c, e in zip(self.cones, self.entries, strict=True) if all(p in primitives for p in c.primitives)
         ]
-        return Ledger(tuple(c for c, _ in kept), tuple(e for _, e in kept), self.declined)
+        return replace(self, cones=tuple(c for c, _ in kept), entries=tuple(e for _, e in kept))
+
+    def ban(self, kernels: Collection[Named], held: Collection[Primitive], threads: int) -> None:
+        """Rules out `kernels` for all cones that hold `held`, and for equal ones elsewhere.
+
+        Single primitives are offered to the fallback backends then, so that a plan of single primitives stays.
+        """
+        holding = {id(e): e for c, e in zip(self.cones, self.entries, strict=True)
+                   if all(p in c.primitives for p in held)}  # fmt: skip
+        for entry in holding.values():
+            entry.ban(kernels, threads)
+            if len(entry.cone.primitives) == 1:
+                entry.add(self.fallbacks(entry.cone))
 
     def entry(self, i: int) -> Entry:
         """The entry of `cones[i]`."""
@@ -181,7 +227,7 @@ def open_ledger(cones: Iterable[Cone], backends: Sequence[Backend], machine: Mac
         if entry:
             kept.append(cone)
             entries.append(entry)
-    return Ledger(tuple(kept), tuple(entries), office.declined)
+    return Ledger(tuple(kept), tuple(entries), office.declined, office.fallbacks)
 
 
 @dataclass
@@ -195,9 +241,11 @@ class _Office:
 
     def entry(self, cone: Cone) -> Entry | None:
         offers = [self._offer(b, cone) for b in self.backends if not b.fallback and self._takes(b, cone)]
-        if not offers:
-            offers = [self._offer(b, cone) for b in self.backends if b.fallback and self._takes(b, cone)]
+        offers = offers or self.fallbacks(cone)
         return Entry(cone, offers) if offers else None
+
+    def fallbacks(self, cone: Cone) -> list[Offer]:
+        return [self._offer(b, cone) for b in self.backends if b.fallback and self._takes(b, cone)]
 
     def _offer(self, backend: Backend, cone: Cone) -> Offer:
         roofline = backend.bound(cone, self.machine)

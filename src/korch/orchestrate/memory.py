@@ -41,4 +41,7 @@ class Memory:
         return sum(saved for _, saved, _ in less)
 
     def _placed(self, entry: Entry) -> str:
-        return f"{self.context}-{self.profiler.offer_key(entry.cone, entry.best.backend.name)}"
+        """Where some variants are banned, of the variant that is left: another may have been timed before."""
+        best = entry.best
+        variant = f"-{best.variant}" if best.banned else ""
+        return f"{self.context}-{self.profiler.offer_key(entry.cone, best.backend.name)}{variant}"

@@ -90,7 +90,8 @@ class Solution:
     `chosen` holds candidate ids in an order in which they can run. `bound` is a lower bound on the cost of every
     plan of the whole problem; `gap` = (cost - bound) / cost. `near` maps candidates that were not chosen to their
     reduced cost in the relaxation (seconds), least first: what is worth measuring next. `restart` speeds up the
-    next solve.
+    next solve. `columns` and `rows` are those of the program that was solved, after pruning, with the rows added
+    lazily to its relaxation.
     """
 
     chosen: tuple[int, ...]
@@ -101,3 +102,5 @@ class Solution:
     status: Status
     near: Mapping[int, float] = field(default_factory=dict[int, float])
     restart: Restart | None = None
+    columns: int = 0
+    rows: int = 0

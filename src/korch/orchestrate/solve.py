@@ -126,7 +126,7 @@ def solve_plainly(
     if columns is None:
         raise SolverError(f"{solver} found no plan within {time_limit:g} s")
     plan = check(problem, (problem.candidates[i].id for i in columns), cost=float(cost[list(columns)].sum()) / MICRO)
-    return _solution(plan, bound / MICRO, begin, None, problem)
+    return replace(_solution(plan, bound / MICRO, begin, None, problem), rows=len(rows))
 
 
 def _pruned(problem: Problem) -> Problem:
@@ -334,6 +334,6 @@ def _solution(plan: CheckedPlan, bound: float, begin: float, relaxed: _Relaxed |
         ranked = np.argsort(relaxed.reduced, kind="stable")[: NEAR + len(chosen)]
         pairs = ((problem.candidates[i].id, float(relaxed.reduced[i]) / MICRO) for i in ranked)
         near = {k: max(d, 0.0) for k, d in pairs if k not in chosen}
-    return Solution(
-        plan.ids, cost_of(plan.order), bound, gap, monotonic() - begin, status, near, relaxed and relaxed.restart
-    )
+    restart, rows = (relaxed.restart, len(relaxed.rows)) if relaxed else (None, 0)
+    return Solution(plan.ids, cost_of(plan.order), bound, gap, monotonic() - begin, status, near, restart,
+                    len(problem.candidates), rows)  # fmt: skip

@@ -76,6 +76,8 @@ class Tuner:
         self.solver_seconds = 0.0
         self.measured = 0
         self.rounds = 0
+        self.largest = (0, 0)
+        """Columns and rows of the largest program solved."""
         self.state = State("solving")
         self._problem = problem_of(graph, ledger)
         self._warm: Solution | None = None
@@ -166,6 +168,7 @@ class Tuner:
         solution = solve(problem, time_limit=limit, warm=warm, gap=gap, highs=self.highs)
         self.solver_left -= solution.seconds
         self.solver_seconds += solution.seconds
+        self.largest = max(self.largest, (solution.columns, solution.rows))
         self._tell(bound=solution.bound)
         return solution
 
@@ -199,7 +202,7 @@ class Tuner:
             : max(BATCH, len(picked))]  # fmt: skip
 
     def _measure(self, todo: list[tuple[Entry, Offer]]) -> None:
-        kernels = {id(o): o.backend.build(e.cone, self.profiler.setting.threads) for e, o in todo}
+        kernels = {id(o): o.kernels(e.cone, self.profiler.setting.threads) for e, o in todo}
         flat = [k for e, o in todo for k in kernels[id(o)]]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
         results = iter(self.profiler.measure_until(self._until, flat))
