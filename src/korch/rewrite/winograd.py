@@ -15,7 +15,7 @@ interleave. They share the input's transform and are one product: so for an imag
 (`subpixel.py`) an output takes 1.44 products on a quarter of the tiles.
 
 The sums of the transforms cancel, so the result errs more than a direct convolution's: about twice as much with four
-points, five times with six. Hence `approximate`, and no choice under strict numerics.
+points, five times with six, whichever the kernel. Hence `approximate`, and no choice under strict numerics.
 """
 
 from __future__ import annotations
