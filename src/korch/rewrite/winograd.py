@@ -130,7 +130,7 @@ class _Winograd:
                   shape=p.output.shape, phases=view.phases, skipped=view.skipped)  # fmt: skip
 
     def _input(self, view: _View, tile: int) -> Tensor:
-        x, pads = view.primitive.inputs[0], tuple(view.pads)
+        x, pads = view.primitive.inputs[0], view.pads
         key = (x, tile, view.kernel, pads)
         if key not in self._transformed:
             name = f"{x.name}_{_form(view, tile)}_{'_'.join(map(str, pads))}"

@@ -108,7 +108,7 @@ def _output(cone: Cone, p: Primitive, threads: int) -> Code:
     text.add(f"const int top = row * {span} - {top}, left = column * {span} - {left};")
     text.add(f"float y[{span * span * block}] __attribute__((aligned(64)));")
     text.open(f"for (int c0 = 0; c0 < {channels}; c0 += {block})")
-    text.add(f"const int count = KORCH_MIN({block}, {channels} - c0);")
+    text.add(f"const int count = {f'KORCH_MIN({block}, {channels} - c0)' if channels % block else block};")
     _phases(text, p, f"x + tile * {every} + c0", tiling.tiles * every, block)
     text.open(f"for (int h = KORCH_MAX(top, 0); h < KORCH_MIN(top + {span}, {height}); ++h)")
     text.open(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {span}, {width}); ++w)")
