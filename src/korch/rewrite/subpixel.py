@@ -1,7 +1,7 @@
 """Sub-pixel convolution: on an image enlarged twice by repetition, most products of a 3x3 kernel repeat (9 -> 4).
 
-Either four 2x2 convolutions whose results are woven together, for which every backend is fast, or the same as one
-transposed convolution: that is the form in which Winograd's algorithm takes all four at once (`winograd.py`).
+Either four 2x2 convolutions whose results are woven together, or the same as one transposed convolution, which needs
+no weaving: that is the form in which Winograd's algorithm takes all four at once (`winograd.py`).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from korch.rewrite.evidence.table import sample
 from korch.rewrite.samples.drawing import graph, numbers, pads
 from korch.rewrite.winograd import LEAST_CHANNELS, winograd
 
-DISTINCT = 3
+DISTINCT = 2
 
 
 @sample(winograd)
