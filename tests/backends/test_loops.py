@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from korch.backends.contract import Declined
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.ir import Builder, Cone, Value
 from korch.profile import Database, Measurement, Profiler
+from korch.profile.results import Failed
 
 Build = Callable[..., Value]
 
@@ -240,9 +242,67 @@ def _step(b: Builder, v: Value, values: list[Value], rng: random.Random) -> Valu
 
 def test_random_cones(profiler: Profiler):
     cones = [random_cone(seed) for seed in range(60)]
+    cones += [c.exporting(random.Random(i).choice(c.primitives[:-1]).output) for i, c in enumerate(cones)
+              if len(c.primitives) > 1]  # fmt: skip
     kernels = [BACKEND.build(c, profiler.setting.threads)[0] for c in cones]
     for seed, result in enumerate(profiler.measure(kernels)):
         assert isinstance(result, Measurement), f"seed {seed}: {result}\n{cones[seed]}"
+
+
+def exporting(cone: Cone, *ops: str) -> Cone:
+    """The cone that stores what its last primitives of these operators compute as well."""
+    last = {p.op: p.output for p in cone.primitives[:-1]}
+    return cone.exporting(*(last[op] for op in ops))
+
+
+def residual_norm(b: Builder, x: Value, y: Value) -> Value:
+    return normalised((2,))(b, x + y)
+
+
+def turned(b: Builder, x: Value) -> Value:
+    return b.op("Transpose", b.op("Exp", x), perm=(0, 2, 3, 1))
+
+
+def joined(b: Builder, x: Value, y: Value) -> Value:
+    return b.op("Concat", b.op("Exp", x), y, axis=1)
+
+
+def half(b: Builder, x: Value) -> Value:
+    lengths = tuple((n + 1) // 2 for n in x.shape)
+    return b.op("Slice", b.op("Exp", x), starts=(0, 0), steps=(2, 2), lengths=lengths) * 2.0
+
+
+EXPORTS = {
+    "residual norm": exporting(cone_of(residual_norm, (1, 300, 32), (1, 300, 32)), "Add"),
+    "residual norm tiny": exporting(cone_of(residual_norm, (1, 3, 5), (1, 3, 5)), "Add"),
+    "padded norm": exporting(CONES["instance norm pad"], "Relu"),
+    "padded norm last": exporting(CONES["instance norm pad last"], "Relu"),
+    "norm and its moments": exporting(CONES["instance norm"], "ReduceMean", "Sqrt"),
+    "softmax and its terms": exporting(CONES["softmax last"], "Exp"),
+    "softmax over channels": exporting(CONES["softmax channels"], "Exp", "ReduceSum"),
+    "both layouts": exporting(cone_of(turned, (1, 65, 40, 40)), "Exp"),
+    "read in part": exporting(cone_of(half, (33, 100)), "Exp"),
+    "concat": exporting(cone_of(joined, (2, 8, 13), (2, 5, 13)), "Exp"),
+    "elementwise": exporting(cone_of(lambda b, x, y: b.op("Relu", x * y) + y, (8, 130, 13), (8, 1, 1)), "Mul", "Relu"),
+    "scalar": exporting(cone_of(lambda b, x: b.op("Exp", x) * 2.0, ()), "Exp"),
+}  # fmt: skip
+
+
+def test_exports(profiler: Profiler):
+    kernels = [BACKEND.build(cone, profiler.setting.threads)[0] for cone in EXPORTS.values()]
+    results = profiler.measure(kernels)
+    wrong = {name: r for name, r in zip(EXPORTS, results, strict=True) if not isinstance(r, Measurement)}
+    assert not wrong
+
+
+def test_an_export_that_is_wrong_or_missing_is_found(profiler: Profiler):
+    cone = exporting(cone_of(residual_norm, (1, 30, 31), (1, 30, 31)), "Add")
+    kernel = BACKEND.build(cone, profiler.setting.threads)[0]
+    other = cone.exporting(next(p.output for p in cone.primitives if p.op == "Div"))
+    none = BACKEND.build(cone.exporting(), profiler.setting.threads)[0]
+    results = profiler.measure([replace(kernel, cone=other), replace(none, cone=cone)])
+    assert [type(r) for r in results] == [Failed, Failed]
+    assert "never writes" in str(results[1])
 
 
 def test_refusals_say_why():

@@ -17,6 +17,7 @@ from korch.ir.macs import total
 from korch.ir.onnx_write import cone_to_onnx
 from korch.report.explain import explain
 from korch.rewrite.layouts import add_layouts
+from korch.rewrite.strips import conv_in_strips
 from korch.rewrite.winograd import winograd
 
 
@@ -132,6 +133,21 @@ def test_winograds_products_count_as_executed_and_as_the_convolution_they_stand_
     written = total(plain.primitives)
     assert counted(Plan(full, steps, as_written=written)) == {
         "as_written": written, "chosen": written, "executed": executed * 16 * 24}  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [20, 18])
+def test_strips_multiply_zeros_that_count_as_executed_only(width: int):
+    b = Builder()
+    x = b.input("x", "float32", (1, 9, width, 3))
+    w = b.constant(np.ones((3, 3, 5, 5), np.float32))
+    attrs = {"strides": (1, 1), "pads": (2, 2, 2, 2), "dilations": (1, 1), "group": 1, "channels_last": 1}
+    plain = b.graph([("y", b.op("Conv", x, w, **attrs))])
+    full = conv_in_strips(plain)
+    strips = [p for p in full.primitives if p.rule == "conv_in_strips"]
+    written = total(plain.primitives)
+    found = counted(Plan(full, tuple(map(host_step, strips)), as_written=written))
+    assert found == {"as_written": written, "chosen": written, "executed": total(strips)}
+    assert total(strips) > 1.2 * written
 
 
 def test_what_two_kernels_compute_is_executed_twice_and_chosen_once():

@@ -20,7 +20,8 @@ class Declined:
 class Kernel:
     """One way to run a cone.
 
-    `source` is C for one kernel, every global name starting with the token `KERNEL_` (see `program.py`).
+    `source` is C for one kernel, every global name starting with the token `KERNEL_` (see `program.py`). Its `in`
+    points to the leaves, then the root, then the exports; `out` is the root.
     `alias`: nothing runs, the root is the bytes of leaf 0. `host`: an ONNX model that onnxruntime runs, leaves
     in order as its inputs. `workspace` is in bytes. `variant` tells several kernels of one backend apart.
     """

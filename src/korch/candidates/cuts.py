@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
+from korch.candidates.exports import exporting_cones
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Category
@@ -23,11 +24,13 @@ from korch.ir.tensor import Tensor
 
 @dataclass(frozen=True)
 class Limits:
-    """What backends can build, as bounds that hold for every part of a cone too."""
+    """What backends can build, as bounds that hold for every part of a cone too; `export`: bytes that a tensor must
+    have at least for a kernel to store it besides its root."""
 
     primitives: int = 24
     leaves: int = 8
     cuts: int = 20
+    export: int = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +51,11 @@ EPILOGUE_VIEWS = ("Reshape", "Transpose")
 
 
 def enumerate_cones(graph: Graph, limits: Limits | None = None) -> list[Cone]:
-    """All cones of `graph` within `limits`, by root in graph order; the widest ones go first where cuts are capped."""
-    search = _Search(graph, limits or Limits())
-    return list(search.cones())
+    """All cones of `graph` within `limits`, by root in graph order, then those with exports; where cuts are capped, the
+    widest ones go first."""
+    limits = limits or Limits()
+    cones = list(_Search(graph, limits).cones())
+    return cones + exporting_cones(graph, cones, limits.export)
 
 
 class _Search:

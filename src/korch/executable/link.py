@@ -83,7 +83,7 @@ def _native(steps: Iterable[Step]) -> list[Kernel]:
 
 
 def _tables(plan: Plan, memory: MemoryPlan, layout: weights.Layout, digest: int, number: Mapping[Identity, int]) -> str:
-    buffers = [t for s in plan.steps for t in (*s.reads, s.writes)]
+    buffers = [t for s in plan.steps for t in (*s.reads, *s.outputs)]
     places = [memory.places[t] for t in buffers]
     uses = [i for i, p in enumerate(places) if p.room in (Room.INPUT, Room.OUTPUT)]
     sizes = {
@@ -123,7 +123,7 @@ def _steps(steps: Sequence[Step], memory: MemoryPlan, number: Mapping[Identity, 
     for step, workspace in zip(steps, memory.workspaces, strict=True):
         kernel = number.get(_identity(step.kernel), 0)
         rows.append(f"{{{_work(step)}, {kernel}, {first}, {len(step.reads)}, {workspace}}},  // {_one_line(str(step))}")
-        first += len(step.reads) + 1
+        first += len(step.reads) + len(step.outputs)
     return rows
 
 

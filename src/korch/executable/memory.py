@@ -97,7 +97,7 @@ def _owners(plan: Plan) -> dict[Tensor, Tensor]:
     """Each tensor with the one whose bytes it is: itself, or what its chain of aliases starts from."""
     owner = {t: t for t in (*plan.graph.inputs, *plan.constants)}
     for step in plan.steps:
-        owner[step.writes] = owner[step.reads[0]] if step.kernel.alias else step.writes
+        owner |= {t: owner[step.reads[0]] if step.kernel.alias else t for t in step.outputs}
     return owner
 
 
@@ -115,7 +115,7 @@ def _lifetimes(plan: Plan, owner: Mapping[Tensor, Tensor], outside: Mapping[Tens
     for number, step in enumerate(plan.steps):
         if step.idle:
             continue
-        for t in {owner[t] for t in (*step.reads, step.writes)}:
+        for t in {owner[t] for t in (*step.reads, *step.outputs)}:
             span[t] = (span.get(t, (number, 0))[0], number)
     return {t: Block(_aligned(t.nbytes), *s) for t, s in span.items() if t.size and t not in outside}
 

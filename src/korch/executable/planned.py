@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from math import isfinite
 
@@ -9,6 +10,7 @@ from korch.executable.choices import choices
 from korch.executable.plan import Plan, RunnerUp, Step
 from korch.ir.graph import Graph
 from korch.ir.macs import total
+from korch.ir.tensor import Tensor
 from korch.options import Options
 from korch.orchestrate.ledger import Entry, Ledger
 from korch.orchestrate.tuning import Tuned
@@ -16,7 +18,7 @@ from korch.orchestrate.tuning import Tuned
 
 def planned(graph: Graph, ledger: Ledger, tuned: Tuned, options: Options) -> Plan:
     """The plan of the cones that `tuned` chose, each with its cheapest kernel."""
-    steps = tuple(_step(ledger, i, options.thread_count) for i in tuned.chosen)
+    steps = once(_step(ledger, i, options.thread_count) for i in tuned.chosen)
     predicted, asked = sum(s.cost for s in steps), tuple(options.texts().items())
     return Plan(graph, steps, options.thread_count, options.numerics, predicted, tuned.gap, asked)
 
@@ -31,7 +33,24 @@ def _step(ledger: Ledger, i: int, threads: int) -> Step:
     """The kernel is built for this cone: equal cones differ in names, and flat ones in shapes."""
     cone, entry = ledger.cones[i], ledger.entry(i)
     kernel = entry.best.kernel(cone, threads)
-    return Step(kernel, cone.leaves, cone.root, entry.best.seconds, _runner_up(entry))
+    return Step.at(cone, kernel, entry.best.seconds, _runner_up(entry))
+
+
+def once(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """`steps`; what two kernels store, one of them among other things, has another name in the second place."""
+    known: set[str] = set()
+    result: list[Step] = []
+    for step in steps:
+        writes, *exports = (_unused(t, known) for t in step.outputs)
+        known.update(t.name for t in (writes, *exports))
+        result.append(replace(step, writes=writes, exports=tuple(exports)))
+    return tuple(result)
+
+
+def _unused(t: Tensor, known: Collection[str]) -> Tensor:
+    while t.name in known:
+        t = replace(t, name=f"{t.name}_again")
+    return t
 
 
 def _runner_up(entry: Entry) -> RunnerUp | None:

@@ -1,10 +1,14 @@
-"""A cone: a root tensor, its leaves, and the primitives that compute the one from the others."""
+"""A cone: a root tensor, its leaves, and the primitives that compute the one from the others.
+
+A kernel with several outputs (the paper's future work) is a cone that *exports* interior tensors: it stores them for
+others to read while it computes its root.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -15,15 +19,17 @@ from korch.ir.tensor import Tensor, type_text
 
 @dataclass(frozen=True)
 class Cone:
-    """A candidate kernel before code exists (single output).
+    """A candidate kernel before code exists.
 
     `primitives` are in topological order, one for each interior tensor; the last computes `root`. `leaves` are
-    what they read from outside, constants included, in the order of first use.
+    what they read from outside, constants included, in the order of first use. `exports` are the interior tensors
+    that are stored besides.
     """
 
     root: Tensor
     leaves: tuple[Tensor, ...]
     primitives: tuple[Primitive, ...]
+    exports: tuple[Tensor, ...] = ()
 
     @staticmethod
     def of(primitives: Iterable[Primitive]) -> Cone:
@@ -32,6 +38,25 @@ class Cone:
         made = {p.output for p in members}
         leaves = dict.fromkeys(t for p in members for t in p.inputs if t not in made)
         return Cone(members[-1].output, tuple(leaves), members)
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        """What the kernel stores: the root, then the exports."""
+        return (self.root, *self.exports)
+
+    def part(self, t: Tensor) -> Cone:
+        """What computes the output `t`, from all of the leaves."""
+        if t == self.root and not self.exports:
+            return self
+        needed = {t}
+        for p in reversed(self.primitives):
+            if p.output in needed:
+                needed.update(p.inputs)
+        return Cone(t, self.leaves, tuple(p for p in self.primitives if p.output in needed))
+
+    def exporting(self, *exports: Tensor) -> Cone:
+        """The cone that stores `exports` as well."""
+        return replace(self, exports=exports)
 
     @cached_property
     def linear(self) -> tuple[Primitive, ...]:
@@ -48,6 +73,7 @@ class Cone:
             args = ",".join(str(number[t]) for t in p.inputs)
             attrs = ",".join(f"{k}={_attr_text(v)}" for k, v in p.attrs)
             lines.append(f"{p.op}({args}){{{attrs}}}{kind(p.output.dtype, p.output.shape)}")
+        lines += [f"export {number[t]}" for t in self.exports]
         return ";".join(lines)
 
     @property
@@ -64,7 +90,7 @@ class Cone:
         return hashlib.sha256(self.signature.encode()).hexdigest()[:24]
 
     def __str__(self) -> str:
-        return show(self.primitives)
+        return "\n".join((show(self.primitives), *(f"export {t.name}" for t in self.exports)))
 
 
 def _leaf_text(t: Tensor, kind: Callable[[str, tuple[int, ...]], str]) -> str:

@@ -10,6 +10,8 @@ from korch.ir.graph import Graph
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 
+STRIPS = "conv_in_strips"
+"""The rewrite whose convolutions multiply zeros."""
 COUNTED = ("MatMul", "Conv", "ConvTranspose")
 
 
@@ -24,12 +26,21 @@ def total(primitives: Iterable[Primitive]) -> int:
 
 
 def total_of_values(graph: Graph) -> int:
-    """Multiply-adds of a choice-free selection whose values are computed once, Winograd's products counted as the
-    convolutions that they stand for."""
+    """Multiply-adds of a choice-free selection whose values are computed once, by what it computes and not how:
+    Winograd's products and convolutions in strips are counted as the convolutions that they stand for."""
     distinct = _distinct(graph.primitives)
     makers = {p.output: p for p in distinct}
-    stands = {p.inputs[0]: p for p in distinct if p.op == "WinogradOutput"}
-    return sum(products(_convolution_of(p, stands[p.output], makers) if p.output in stands else p) for p in distinct)
+    stands = {p.inputs[0]: p for p in distinct if p.op == "WinogradOutput" or (p.rule == STRIPS and p.op != "Conv")}
+    return sum(products(_plain(p, stands, makers)) for p in distinct)
+
+
+def _plain(p: Primitive, stands: Mapping[Tensor, Primitive], makers: Mapping[Tensor, Primitive]) -> Primitive:
+    """The convolution that `p` is the work of, or `p` itself."""
+    if p.output not in stands:
+        return p
+    if p.op == "Conv" and p.rule == STRIPS:
+        return _out_of_strips(p, stands)
+    return _convolution_of(p, stands[p.output], makers)
 
 
 def _distinct(primitives: Iterable[Primitive]) -> list[Primitive]:
@@ -58,6 +69,18 @@ def _convolution_of(product: Primitive, output: Primitive, makers: Mapping[Tenso
     begin = tuple(phases * (kernel - 1 - pad) + cut
                   for pad, cut in zip(given.attr("pads")[:2], output.attr("skipped"), strict=True))  # fmt: skip
     return Primitive("ConvTranspose", (given.inputs[0], weights), output.output, freeze(attrs | {"pads": begin}))
+
+
+def _out_of_strips(p: Primitive, stands: Mapping[Tensor, Primitive]) -> Primitive:
+    """The convolution whose neighbouring outputs are channels of `p`, without the zeros in between."""
+    end = stands[p.output]
+    while end.output in stands:
+        end = stands[end.output]
+    (down, together), (outputs, inputs, height, width) = p.attr("strides"), p.inputs[1].shape
+    shape = (outputs // together, inputs, height, width - together + 1)
+    weights = Tensor(p.inputs[1].name, p.inputs[1].dtype, shape, True)
+    attrs = dict(p.attrs) | {"strides": (down, 1)}
+    return Primitive("Conv", (p.inputs[0], weights), end.output, freeze(attrs))
 
 
 def multiply_adds(p: Primitive) -> int:

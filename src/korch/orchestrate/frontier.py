@@ -62,6 +62,7 @@ class Frontier:
     live: tuple[Words, ...]  # tensors that may be stored when each group is decided
     row_words: int
     base: float  # the LP's dual bound
+    elsewhere: float = inf  # what plans with kernels of several outputs cost at least: they are not searched
 
 
 def search(
@@ -75,7 +76,7 @@ def search(
     rest = np.zeros(len(at.groups)) if ahead is None else ahead
     labels = first_label(np.zeros_like(at.live[0]), at.row_words, at.base)
     history: list[tuple[Indices, Columns]] = []
-    proved, largest = inf, 1
+    proved, largest = at.elsewhere, 1
     for g, group in enumerate(at.groups):
         if monotonic() > deadline:
             low = float(labels.bound.min(initial=inf)) + float(rest[g - 1] if g else 0.0)
@@ -177,9 +178,11 @@ def frontier(
     """The decisions of `problem` in order, with the prices `duals` of `rows`, the bound and reduced costs that
     follow from them.
 
-    None where some kernel has several outputs, or where more than LARGEST_GROUP tensors can be made from each other.
+    Kernels of several outputs are left out: what is proved holds for plans without them. None where these need such
+    kernels, or where more than LARGEST_GROUP tensors can be made from each other.
     """
-    if not problem.candidates or any(len(k.makes) != 1 for k in problem.candidates):
+    alone = {k.root for k in problem.candidates if len(k.makes) == 1}
+    if not problem.candidates or not alone.issuperset(problem.outputs):
         return None
     groups = _groups(problem)
     if any(len(g) > LARGEST_GROUP for g in groups):
@@ -191,7 +194,8 @@ def _groups(problem: Problem) -> list[list[str]]:
     """The strongly connected components of `is read to make`, in topological order, early primitives first."""
     above: dict[str, dict[str, None]] = {}
     for k in problem.candidates:
-        above.setdefault(k.root, {}).update(dict.fromkeys(k.reads))
+        if len(k.makes) == 1:
+            above.setdefault(k.root, {}).update(dict.fromkeys(k.reads))
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -261,14 +265,15 @@ class _Builder:
     ) -> None:
         self.problem, self.cost, self.reduced, self.groups = problem, cost, reduced, groups
         self.when = {t: g for g, group in enumerate(groups) for t in group}
-        self.root = [self.when[k.root] for k in problem.candidates]
+        self.alone = [c for c, k in enumerate(problem.candidates) if len(k.makes) == 1]
+        self.root = {c: self.when[problem.candidates[c].root] for c in self.alone}
         self._tensor_bits()
         self._row_prices(rows, duals)
 
     def _tensor_bits(self) -> None:
         self.last = dict(self.when)
-        for g, k in zip(self.root, self.problem.candidates):
-            for t in k.reads:
+        for c, g in self.root.items():
+            for t in self.problem.candidates[c].reads:
                 self.last[t] = max(self.last[t], g)
         slot, bits = _slots({i: (self.when[t], self.last[t]) for i, t in enumerate(self.when)})
         self.words = bits // 64 + 1
@@ -286,8 +291,7 @@ class _Builder:
                 self.idle[of] = self.idle.get(of, 0.0) - y
             elif kind in ("dependency", "entry") and y < 0:
                 self._unused_row(*of.split(" <- "), twins=kind == "entry", price=-y)
-            elif kind == "edge" and row.terms:
-                key = tuple(sorted(c for c, _ in row.terms))
+            elif kind == "edge" and (key := tuple(sorted(c for c, _ in row.terms if c in self.root))):
                 edges[key] = edges.get(key, 0.0) + max(y, 0.0)
         self._edge_bits(edges)
 
@@ -318,8 +322,8 @@ class _Builder:
         for t, g in self.last.items():
             dying.setdefault(g, []).append(t)
         makers: dict[str, list[int]] = {}
-        for column, k in enumerate(self.problem.candidates):
-            makers.setdefault(k.root, []).append(column)
+        for column in self.alone:
+            makers.setdefault(self.problem.candidates[column].root, []).append(column)
         groups: list[Group] = []
         live, now = list[Words](), _mask([], self.words)
         for g, names in enumerate(self.groups):
@@ -327,7 +331,9 @@ class _Builder:
             dead = _join([self.bit[t] for t in dying.get(g, ())], self.words)
             now = (now | _join([self.bit[t] for t in names], self.words)) & ~dead
             groups.append(self._group(g, tuple(self._step(t, makers.get(t, ())) for t in names), dead))
-        return Frontier(tuple(groups), tuple(live), self.row_words, base)
+        several = [c for c, k in enumerate(self.problem.candidates) if len(k.makes) > 1]
+        elsewhere = base + max(float(self.reduced[several].min()), 0.0) if several else inf
+        return Frontier(tuple(groups), tuple(live), self.row_words, base, elsewhere)
 
     def _group(self, g: int, steps: tuple[Step, ...], dead: Words) -> Group:
         closing = self.closing.get(g, [])

@@ -12,6 +12,7 @@ from math import inf
 
 from korch.orchestrate.check import running_order
 from korch.orchestrate.problem import Candidate, Problem
+from korch.orchestrate.rows import sheds
 
 Plan = dict[str, int]  # tensor made: column of the kernel that makes it
 
@@ -37,6 +38,28 @@ def greedy(problem: Problem, weights: Sequence[float] | None = None, *, rounds: 
             best = total, plan
     assert best is not None
     return sorted(set(_improve(problem, index, best[1], costs).values()))
+
+
+def shed(problem: Problem, columns: Sequence[int]) -> list[int]:
+    """The plan `columns` without second makers of a tensor, as far as kernels can be shed of it (`rows.made_once`)."""
+    instead = sheds(problem)
+    position = {k.id: c for c, k in enumerate(problem.candidates)}
+    made: set[str] = set()
+    kept: list[int] = []
+    for k in running_order([problem.candidates[c] for c in columns]):
+        column: int | None = position[k.id]
+        while column is not None and (again := made.intersection(problem.candidates[column].makes)):
+            now = problem.candidates[column]
+            if made.issuperset(now.makes):
+                column = None
+            elif (fewer := instead.get((now.id, min(again)))) is None:
+                break
+            else:
+                column = fewer
+        if column is not None:
+            kept.append(column)
+            made.update(problem.candidates[column].makes)
+    return sorted(set(kept))
 
 
 class _Index:
@@ -105,8 +128,6 @@ def _cost(plan: Plan, costs: Sequence[float]) -> float:
 
 def _improve(problem: Problem, index: _Index, plan: Plan, costs: Sequence[float], *, passes: int = 3) -> Plan:
     """Local search: store one tensor less, or one more, whenever that is cheaper."""
-    if any(len(problem.candidates[i].makes) > 1 for i in plan.values()):
-        return plan
     for _ in range(passes):
         before = _cost(plan, costs)
         for t in list(plan):
@@ -132,13 +153,13 @@ def _without(problem: Problem, index: _Index, plan: Plan, t: str, costs: Sequenc
     gain = costs[plan[t]]
     changed: Plan = {}
     for i in index.readers.get(t, ()):
-        root = problem.candidates[i].root
-        if plan.get(root) == i:
-            price, other = _cheapest(index, root, stored, costs)
-            gain += costs[i] - price
-            if gain <= 0:
-                return plan
-            changed[root] = other
+        made = [r for r in problem.candidates[i].makes if plan.get(r) == i]
+        gain += costs[i] if made else 0.0
+        for root in made:
+            price, changed[root] = _cheapest(index, root, stored, costs)
+            gain -= price
+        if gain <= 0:
+            return plan
     return _accept(problem, plan, stored | changed, costs)
 
 

@@ -214,7 +214,7 @@ class _Office:
 def _kind(backend: Backend, cone: Cone, roofline: float) -> tuple[object, ...]:
     """Kernels that may be expected to miss their rooflines alike: same backend, sort of work and order of size."""
     size = round(log2(roofline) / 2) if roofline > 0 else None
-    traits = Counter(trait for p in cone.primitives if (trait := _trait(p)))
+    traits = Counter(trait for p in cone.primitives if (trait := _trait(p))) + Counter(exports=len(cone.exports))
     return backend.name, frozenset((t, min(n, MANY)) for t, n in traits.items()), size
 
 

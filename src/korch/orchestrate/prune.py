@@ -1,11 +1,11 @@
 """Candidates that no cheapest plan needs.
 
-Lemma. Let k make r from reads R, and let G be other single-output kernels that make r from (part of) R, in some
-order, at no greater total cost. Then a plan with k becomes one without k, no dearer: put G in k's place. For every
-other tensor m that G makes: if the plan already made m before that place, keep that kernel and leave out G's; if it
-makes m after it, drop the later kernel (unless it makes more than m), whose readers all come later still. So every
-tensor is still made once and before it is read. Ties are broken by (cost, number of reads, id), so replacements
-never go round.
+Lemma. Let k make r (or several tensors) from reads R, and let G be other single-output kernels that make that from
+(part of) R, in some order, at no greater total cost. Then a plan with k becomes one without k, no dearer: put G in
+k's place. For every other tensor m that G makes: if the plan already made m before that place, keep that kernel and
+leave out G's; if it makes m after it, drop the later kernel (unless it makes more than m), whose readers all come
+later still. So every tensor is still made once and before it is read. Ties are broken by (cost, number of reads, id),
+so replacements never go round.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ def prune(problem: Problem, lower: Sequence[float] | None = None, upper: Sequenc
     """The positions in `problem.candidates` that some cheapest plan may use.
 
     `lower` and `upper` bound the costs (seconds; upper = inf for a kernel that is not measured); what is dropped is
-    then dropped for all costs between them. Without them `cost` is taken as exact. Kernels of several outputs are only
-    dropped if they are out of reach.
+    then dropped for all costs between them. Without them `cost` is taken as exact.
     """
     costs = [k.cost for k in problem.candidates]
     low = np.asarray(costs if lower is None else lower, np.float64)
@@ -42,6 +41,7 @@ def prune(problem: Problem, lower: Sequence[float] | None = None, upper: Sequenc
         dropped.update(_dominated(problem, group, low, high))
     groups = {t: [i for i in group if i not in dropped] for t, group in groups.items()}
     dropped.update(_split(problem, groups, low, high))
+    dropped.update(_joined(problem, reachable, low, high))
     return [i for i in reachable if i not in dropped]
 
 
@@ -106,6 +106,26 @@ def _dominated(problem: Problem, group: Sequence[int], low: Floats, high: Floats
     tie = (size[:, None] < size[None, :]) | (first[:, None] < first[None, :])
     better = (hi[:, None] < lo[None, :]) | ((hi[:, None] == lo[None, :]) & tie)
     return [group[i] for i in np.flatnonzero((contained & better).any(0)).tolist()]
+
+
+def _joined(problem: Problem, reachable: Sequence[int], low: Floats, high: Floats) -> list[int]:
+    """Kernels of several outputs that cost no less than single ones which make these in some order from the same."""
+    makers: dict[str, list[int]] = {}
+    for i in sorted(reachable, key=lambda i: (high[i], i)):
+        if len(problem.candidates[i].makes) == 1:
+            makers.setdefault(problem.candidates[i].root, []).append(i)
+    return [i for i in reachable if len(problem.candidates[i].makes) > 1
+            and _apart(problem, problem.candidates[i], makers, high) <= low[i]]  # fmt: skip
+
+
+def _apart(problem: Problem, k: Candidate, makers: dict[str, list[int]], high: Floats) -> float:
+    """What single kernels cost that make the tensors of `k`, the last one first read by the others."""
+    there, total = set(k.reads), 0.0
+    for t in reversed(k.makes):
+        fit = (high[i] for i in makers.get(t, ()) if there.issuperset(problem.candidates[i].reads))
+        total += float(next(fit, inf))
+        there.add(t)
+    return total
 
 
 def _split(problem: Problem, groups: dict[str, list[int]], low: Floats, high: Floats) -> list[int]:

@@ -41,7 +41,7 @@ class Incidence:
 
     graph: ClassGraph
     makers: Mapping[str, list[int]]
-    single: frozenset[str]  # tensors that only single-output kernels make
+    once: frozenset[str]  # tensors that some cheapest plan makes at most once (see `made_once`)
     readers: Mapping[tuple[str, str], list[int]]  # (made, read): columns
     enters: Mapping[str, list[int]]
     inside: Mapping[tuple[int, str], list[int]]  # (q, p): columns that hold primitive q and its input class p
@@ -57,11 +57,8 @@ def incidence(problem: Problem) -> Incidence:
     enters: dict[str, list[int]] = {}
     inside: dict[tuple[int, str], list[int]] = {}
     holders: dict[int, list[int]] = {}
-    several: set[str] = set()
     for column, k in enumerate(problem.candidates):
         held = held_classes(k, graph)
-        if len(k.makes) > 1:
-            several.update(k.makes)
         for t in k.makes:
             makers.setdefault(t, []).append(column)
             for leaf in k.reads:
@@ -75,7 +72,36 @@ def incidence(problem: Problem) -> Incidence:
             for p in ps:
                 if p in held:
                     inside.setdefault((q, p), []).append(column)
-    return Incidence(graph, makers, frozenset(makers) - several, readers, enters, inside, holders)
+    return Incidence(graph, makers, made_once(problem), readers, enters, inside, holders)
+
+
+def made_once(problem: Problem) -> frozenset[str]:
+    """The tensors t such that every kernel that makes t among others can be *shed* of it: a kernel that makes just the
+    others reads no more and costs no more.
+
+    Some cheapest plan makes all of them at most once: of two kernels that make t, take the later; drop it if it makes
+    just t, else put the other kernel in its place. Readers still find t made before them, the cost does not grow,
+    and fewer tensors are made twice.
+    """
+    shedding = sheds(problem)
+    heavy = {t for k in problem.candidates if len(k.makes) > 1 for t in k.makes if (k.id, t) not in shedding}
+    return frozenset(t for k in problem.candidates for t in k.makes if t not in heavy)
+
+
+def sheds(problem: Problem) -> dict[tuple[int, str], int]:
+    """For a kernel's id and one of its several tensors: the column of the cheapest kernel that makes just the others,
+    reads no more and costs no more."""
+    columns: dict[frozenset[str], list[int]] = {}
+    for column, k in enumerate(problem.candidates):
+        columns.setdefault(frozenset(k.makes), []).append(column)
+    result: dict[tuple[int, str], int] = {}
+    for k in problem.candidates:
+        for t in k.makes if len(k.makes) > 1 else ():
+            others = ((c, problem.candidates[c]) for c in columns.get(frozenset(k.makes) - {t}, ()))
+            fit = [(o.cost, c) for c, o in others if o.cost <= k.cost and set(o.reads) <= set(k.reads)]
+            if fit:
+                result[k.id, t] = min(fit)[1]
+    return result
 
 
 def output_rows(problem: Problem, at: Incidence) -> list[Row]:
@@ -84,25 +110,24 @@ def output_rows(problem: Problem, at: Incidence) -> list[Row]:
 
 
 def once_rows(problem: Problem, at: Incidence) -> list[Row]:
-    """Σ_{k makes t} u_k ≤ 1 where only single-output kernels make t.
-
-    Not true of every plan, but of some cheapest one: of two kernels that make just t, drop the later; its readers
-    still find t made before them.
-    """
-    ones = {t: at.makers[t] for t in at.makers if t in at.single and len(at.makers[t]) > 1}
+    """Σ_{k makes t} u_k ≤ 1: not true of every plan, but of some cheapest one (`made_once`)."""
+    ones = {t: at.makers[t] for t in at.makers if t in at.once and len(at.makers[t]) > 1}
     return [_row(f"once {t}", dict.fromkeys(ks, 1.0), -inf, 1.0) for t, ks in ones.items()]
 
 
 def dependency_rows(problem: Problem, at: Incidence) -> list[Row]:
     """Σ_{k makes o, k reads t} u_k ≤ Σ_{k makes t} u_k, one row for each pair (o, t).
 
-    Valid with `once` of o: at most one kernel on the left runs, and then somebody makes t. Where a kernel with
-    several outputs makes o, `once` does not hold and each reader gets a row of its own.
+    Valid with `once` of o: at most one kernel on the left runs, and then somebody makes t. Where `once` does not hold
+    each reader gets a row of its own.
     """
     rows: list[Row] = []
     for (o, t), readers in at.readers.items():
-        groups = [readers] if o in at.single else [[k] for k in readers]
-        rows += [_at_most(f"dependency {o} <- {t}", group, at.makers.get(t, ())) for group in groups]
+        makers = at.makers.get(t, ())
+        if o in at.once:
+            rows.append(_at_most(f"dependency {o} <- {t}", readers, makers))
+        else:
+            rows += [_at_most(f"reader {problem.candidates[k].id} of {t} for {o}", [k], makers) for k in readers]
     return rows
 
 
@@ -116,7 +141,7 @@ def entry_rows(problem: Problem, at: Incidence) -> list[Row]:
     left: dict[tuple[str, str], list[int]] = {}
     for (o, t), readers in at.readers.items():
         p = problem.class_of(t)
-        if p in twins and o in at.single:
+        if p in twins and o in at.once:
             left.setdefault((o, p), []).extend(readers)
     return [_at_most(f"entry {o} <- {p}", dict.fromkeys(ks), at.enters.get(p, ())) for (o, p), ks in left.items()]
 

@@ -20,7 +20,7 @@ from korch.orchestrate import solve_pulp
 from korch.orchestrate.check import CheckedPlan, check, cost_of
 from korch.orchestrate.cycles import cycle_cuts
 from korch.orchestrate.frontier import Frontier, frontier, search, suffix_bounds
-from korch.orchestrate.greedy import greedy
+from korch.orchestrate.greedy import greedy, shed
 from korch.orchestrate.problem import Edge, Problem, Restart, Solution, Status
 from korch.orchestrate.program import Answer, Basis, Program, dual_bound
 from korch.orchestrate.prune import prune, within_reach
@@ -100,8 +100,9 @@ def solve(
         else:
             best = _beams(order, best, max(gap, PROVED), deadline)
             if gap < PROVED < best.gap:
-                half = monotonic() + (deadline - monotonic()) / 2
-                best = _branch_and_bound(pruned, cost, relaxed, best, solver.solve, half)
+                share = 0.5 if order.elsewhere >= best.cost else 1.0
+                until = monotonic() + (deadline - monotonic()) * share
+                best = _branch_and_bound(pruned, cost, relaxed, best, solver.solve, until)
             if gap < PROVED < best.gap:
                 best = _search_frontier(order, best, deadline)
     plan = check(problem, (pruned.candidates[i].id for i in best.columns))
@@ -163,10 +164,11 @@ def _first_plan(problem: Problem, cost: Floats, warm: Solution | None) -> _Best:
     columns = greedy(problem)
     if columns is None:
         raise SolverError("no plan exists: the greedy cover found none for " + ", ".join(problem.outputs))
+    columns = shed(problem, columns)
     best = _Best(tuple(columns), float(cost[columns].sum()), 0.0)
     position = {k.id: i for i, k in enumerate(problem.candidates)}
     if warm and all(i in position for i in warm.chosen):
-        again = [position[i] for i in warm.chosen]
+        again = shed(problem, [position[i] for i in warm.chosen])
         best = best.better(again, float(cost[again].sum()))
     return best
 
@@ -255,7 +257,8 @@ def _search_frontier(order: Frontier, best: _Best, deadline: float) -> _Best:
     """Suffix bounds and searches of growing width, for the proof."""
     for width in DOLLS:
         ahead = suffix_bounds(order, gap=best.cost - order.base, width=width, deadline=deadline)
-        best = _searched(order, best.proves(order.base + float(ahead[0])), PROOFS * width, ahead, deadline)
+        proved = min(order.base + float(ahead[0]), order.elsewhere)
+        best = _searched(order, best.proves(proved), PROOFS * width, ahead, deadline)
         log.debug("frontier, %d labels: %.3f us, gap %.4f%%", width, best.cost, 100 * best.gap)
         if best.gap <= PROVED or monotonic() > deadline:
             break

@@ -184,8 +184,7 @@ class Tuner:
         ready = [c for c, e in zip(self._problem.candidates, self.ledger.entries, strict=True)
                  if isfinite(e.best_measured)]  # fmt: skip
         while True:
-            waiting = [c for c in ready if c.makes[0] not in made]
-            new = {c.makes[0] for c in waiting if all(r in made for r in c.reads)}
+            new = {t for c in ready if all(r in made for r in c.reads) for t in c.makes} - made
             if not new:
                 return all(o in made for o in self._problem.outputs)
             made |= new
@@ -240,12 +239,12 @@ def problem_of(graph: Graph, ledger: Ledger) -> Problem:
         for p, i in number.items()
     )  # fmt: skip
     candidates = tuple(
-        Candidate(i, (c.root.name,), tuple(t.name for t in c.leaves if t.name in made),
+        Candidate(i, tuple(t.name for t in c.outputs), tuple(t.name for t in c.leaves if t.name in made),
                   frozenset(number[p] for p in c.primitives), 0.0)
         for i, c in enumerate(ledger.cones)
     )  # fmt: skip
     outputs = tuple(dict.fromkeys(t.name for t in graph.outputs if t.name in made))
-    missing = set(outputs) - {c.makes[0] for c in candidates}
+    missing = set(outputs) - {t for c in candidates for t in c.makes}
     if missing:
         raise SolverError(f"no backend builds {sorted(missing)[0]!r}; install onnxruntime, which runs any operator")
     return Problem(outputs, refs, candidates, classes)

@@ -55,15 +55,14 @@ def _address(buffer: Bytes) -> int:
 class Native:
     """A native kernel. BackendError where its init refuses."""
 
-    def __init__(
-        self, entry: EntryRow, cone: Cone, leaves: Sequence[Bytes], out: Bytes, workspace: Bytes, clock: Clock
-    ) -> None:
+    def __init__(self, entry: EntryRow, cone: Cone, leaves: Sequence[Bytes], outs: Sequence[Bytes],
+                 workspace: Bytes, clock: Clock) -> None:  # fmt: skip
         self._entry, self._clock = entry, clock
         self._state = ctypes.c_void_p()
-        self._in = (ctypes.c_void_p * max(len(leaves), 1))(*map(_address, leaves))
-        self._out, self._workspace = _address(out), _address(workspace)
-        self._warm = [out, *(b for b, t in zip(leaves, cone.leaves, strict=True) if not t.const)]
-        moved = sum(t.nbytes for t in (*cone.leaves, cone.root))
+        self._in = (ctypes.c_void_p * (len(leaves) + len(outs)))(*map(_address, (*leaves, *outs)))
+        self._out, self._workspace = _address(outs[0]), _address(workspace)
+        self._warm = [*outs, *(b for b, t in zip(leaves, cone.leaves, strict=True) if not t.const)]
+        moved = sum(t.nbytes for t in (*cone.leaves, *cone.outputs))
         self._cold = moved >= COLD or sum(t.nbytes for t in cone.leaves if t.const) >= COLD_WEIGHTS
         if not entry.run:
             raise BackendError("the compiled program has no such kernel")

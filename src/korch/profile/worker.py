@@ -8,7 +8,9 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from multiprocessing.connection import Connection
 from threading import Thread
@@ -48,7 +50,7 @@ class Worker:
         self._signature = ""
         self._leaves: list[Bytes] = []
         self._sums: list[int] = []
-        self._reference: Reference | None = None
+        self._references: tuple[Reference, ...] = ()
 
     def answer(self, task: Task | Calibrate) -> Result | Unloadable | Rates:
         if isinstance(task, Calibrate):
@@ -62,55 +64,60 @@ class Worker:
             return Failed(_line(e))
 
     def _measure(self, task: Task) -> Result:
-        ref = self._prepare(task.cone)
-        out, workspace = self._arena.buffers((task.cone.root.nbytes, task.workspace))
+        refs = self._prepare(task.cone)
+        *outs, workspace = self._arena.buffers((*(t.nbytes for t in task.cone.outputs), task.workspace))
         workspace[...] = POISONS[0]
-        runner = self._runner(task, out, workspace)
+        runner = self._runner(task, outs, workspace)
         try:
-            root = tensor_view(out, task.cone.root)
-            report = self._run_poisoned(runner, out, root, ref)
+            made = [Output(b, tensor_view(b, t), ref) for b, t, ref in zip(outs, task.cone.outputs, refs, strict=True)]
+            report = self._run_poisoned(runner, made)
             if report.reason:
                 return Failed(report.reason)
             seconds, spread = runner.time()
-            again = compare(root, ref)
+            again = _compared(made)
             if again.reason:
                 return Failed(f"right at first, but after many runs {again.reason}")
             return Measurement(seconds, spread, max(report.error, again.error))
         finally:
             runner.close()
 
-    def _prepare(self, cone: Cone) -> Reference:
-        """Fills the leaves, with values for which most of the root is finite, and evaluates the reference."""
-        if self._reference is None or self._signature != cone.signature:
+    def _prepare(self, cone: Cone) -> tuple[Reference, ...]:
+        """Fills the leaves, with values for which most of the outputs is finite, and evaluates the references."""
+        if not self._references or self._signature != cone.signature:
             self._signature = ""
             self._leaves = self._leaf_arena.buffers([t.nbytes for t in cone.leaves])
             arrays = [tensor_view(b, t) for b, t in zip(self._leaves, cone.leaves, strict=True)]
-            self._reference = _first_finite(cone, arrays)
+            self._references = _first_finite(cone, arrays)
             self._sums = [_checksum(b) for b in self._leaves]
             self._signature = cone.signature
-        return self._reference
+        return self._references
 
-    def _runner(self, task: Task, out: Bytes, workspace: Bytes) -> Runner:
+    def _runner(self, task: Task, outs: Sequence[Bytes], workspace: Bytes) -> Runner:
         if task.host is not None:
             _spread(self._processors)  # OpenMP bound this thread; those of the session would inherit that
-            return Host(task.host, task.cone, self._leaves, out, self._threads)
+            return Host(task.host, task.cone, self._leaves, outs[0], self._threads)
         row = entry(_library(task.library, task.preload), task.index)
-        return Native(row, task.cone, self._leaves, out, workspace, self._clock)
+        return Native(row, task.cone, self._leaves, outs, workspace, self._clock)
 
-    def _run_poisoned(self, runner: Runner, out: Bytes, root: Array, ref: Reference) -> Report:
-        out[...] = POISONS[0]
-        runner.run()
+    def _run_poisoned(self, runner: Runner, made: Sequence[Output]) -> Report:
+        unwritten = self._unwritten(runner, made, POISONS[0])
         if reason := self._trespass():
             return Report(0.0, reason)
-        unwritten = _still(out, root, POISONS[0])
-        if unwritten.any():
-            out[...] = POISONS[1]
-            runner.run()
-            unwritten &= _still(out, root, POISONS[1])
-        if unwritten.any():
-            place = np.unravel_index(int(unwritten.argmax()), root.shape)
-            return Report(0.0, f"never writes {[int(i) for i in place]}; {int(unwritten.sum())} values are missing")
-        return compare(root, ref)
+        if any(u.any() for u in unwritten):
+            again = self._unwritten(runner, made, POISONS[1])
+            unwritten = [u & v for u, v in zip(unwritten, again, strict=True)]
+        for missing, output in zip(unwritten, made, strict=True):
+            if missing.any():
+                place = np.unravel_index(int(missing.argmax()), output.values.shape)
+                return Report(0.0, f"never writes {[int(i) for i in place]}; {int(missing.sum())} values are missing")
+        return _compared(made)
+
+    def _unwritten(self, runner: Runner, made: Sequence[Output], poison: int) -> list[Array]:
+        """Which elements of each output a run leaves as they were."""
+        for output in made:
+            output.bytes[...] = poison
+        runner.run()
+        return [_still(output.bytes, output.values, poison) for output in made]
 
     def _trespass(self) -> str:
         if not self._arena.intact or not self._leaf_arena.intact:
@@ -121,6 +128,21 @@ class Worker:
                 self._signature = ""
                 return f"writes to its leaf {i}"
         return ""
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a kernel stores: its memory, plain and as a tensor, and what must be in it."""
+
+    bytes: Bytes
+    values: Array
+    reference: Reference
+
+
+def _compared(made: Iterable[Output]) -> Report:
+    """The first wrong output, or the worst error."""
+    reports = [compare(output.values, output.reference) for output in made]
+    return next((r for r in reports if r.reason), max(reports, key=lambda r: r.error))
 
 
 class _LoadError(Exception):
@@ -137,18 +159,19 @@ def _library(path: str, preload: tuple[str, ...]) -> ctypes.CDLL:
         raise _LoadError(f"cannot be loaded: {_line(e)}") from None
 
 
-def _first_finite(cone: Cone, arrays: list[Array]) -> Reference:
-    """The reference on the first draw that leaves it finite, else on the plain one."""
+def _first_finite(cone: Cone, arrays: list[Array]) -> tuple[Reference, ...]:
+    """The references on the first draw that leaves them finite, else on the plain one."""
     for draw in DRAWS:
-        if (ref := _reference(cone, arrays, draw)).finite >= FINITE:
-            return ref
-    return _reference(cone, arrays, DRAWS[0])
+        refs = _references(cone, arrays, draw)
+        if all(ref.finite >= FINITE for ref in refs):
+            return refs
+    return _references(cone, arrays, DRAWS[0])
 
 
-def _reference(cone: Cone, arrays: list[Array], draw: Draw) -> Reference:
+def _references(cone: Cone, arrays: list[Array], draw: Draw) -> tuple[Reference, ...]:
     for i, array in enumerate(arrays):
         fill_leaf(array, cone, i, draw)
-    return reference(cone, arrays)
+    return tuple(reference(cone.part(t), arrays) for t in cone.outputs)
 
 
 def _checksum(buffer: Bytes) -> int:

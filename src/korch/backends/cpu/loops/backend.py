@@ -36,8 +36,8 @@ class Loops:
             reason = _unsupported(p)
             if reason:
                 return Declined(f"{p.output.name}: {reason}")
-        if winograd.transform_of(cone) and winograd.objection(cone):
-            return Declined(winograd.objection(cone))
+        if winograd.transform_of(cone) and (cone.exports or winograd.objection(cone)):
+            return Declined(winograd.objection(cone) or "a transform stores nothing besides")
         if objection := bounds.objection(cone):
             return Declined(objection)
         if len(cone.leaves) > MOST_LEAVES:
@@ -62,7 +62,8 @@ class Loops:
 
 def is_view(cone: Cone) -> bool:
     """Whether the root is the bytes of the only leaf."""
-    return len(cone.leaves) == 1 and all(p.op in VIEWS or _moves_nothing(p) for p in cone.primitives)
+    alone = len(cone.leaves) == len(cone.outputs) == 1
+    return alone and all(p.op in VIEWS or _moves_nothing(p) for p in cone.primitives)
 
 
 def _moves_nothing(p: Primitive) -> bool:

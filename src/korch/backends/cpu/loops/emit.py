@@ -38,21 +38,31 @@ def generate(cone: Cone, threads: int) -> Code:
     tables = [table_definition(n) for n in dict.fromkeys(re.findall(r"KERNEL_table_[0-9a-f]{10}", body))]
     params = "void *state, const void *const *in, void *out_, void *workspace"
     lines = [*head, *tables, f"static void KERNEL_run({params}) {{", "  (void)state; (void)workspace;",
-             *_pointers(cone), body, "}"]  # fmt: skip
+             *_pointers(writer.plan), body, "}"]  # fmt: skip
     return Code("\n".join(lines) + "\n", writer.workspace)
 
 
-def _pointers(cone: Cone) -> Iterator[str]:
+def _pointers(plan: Schedule) -> Iterator[str]:
+    cone = plan.cone
     for i, t in enumerate(cone.leaves):
         if t.value is None:
             yield f"  const {C_TYPES[t.dtype]} *restrict in{i} = in[{i}];"
     yield f"  {C_TYPES[cone.root.dtype]} *restrict out = out_;"
+    for s in plan.stages:
+        if s.exported:
+            ctype, at = C_TYPES[s.tensor.dtype], len(cone.leaves) + 1 + cone.exports.index(s.tensor)
+            yield f"  {ctype} *restrict b{s.number} = ({ctype} *)in[{at}];"
+
+
+def _passed_on(plan: Schedule) -> list[Stage]:
+    """The stages whose tensors stay inside."""
+    return [s for s in plan.stages[:-1] if not s.exported]
 
 
 def _body(writer: Writer) -> None:
     plan, text = writer.plan, writer.text
     if not plan.hoisted:
-        for s in plan.stages[:-1]:
+        for s in _passed_on(plan):
             writer.buffer(s, s.stored, f"b{s.number}")
     write_checks(writer)
     if writer.threads > 1:
@@ -68,7 +78,7 @@ def _body(writer: Writer) -> None:
 
 def _hoisted(writer: Writer, plan: Schedule) -> None:
     """All stages inside the loops they share; what they store stays with the thread."""
-    big = [s for s in plan.stages[:-1] if s.stored * width(s) > ON_STACK]
+    big = [s for s in _passed_on(plan) if s.stored * width(s) > ON_STACK]
     if big:
         _own_workspace(writer, sum(aligned(s.stored * width(s)) for s in big))
     if writer.threads > 1:
@@ -76,7 +86,7 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
     for v in plan.hoisted:
         writer.loop(v)
     offset = 0
-    for s in plan.stages[:-1]:
+    for s in _passed_on(plan):
         ctype = C_TYPES[s.tensor.dtype]
         if s in big:
             writer.text.add(f"{ctype} *restrict b{s.number} = ({ctype} *)(own + {offset});")

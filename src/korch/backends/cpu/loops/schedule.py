@@ -1,7 +1,7 @@
 """Cuts a cone into stages and binds their axes to loops.
 
-A *stage* is a loop nest that stores one tensor: every reduction is one, and the root is the last. Where all stages
-can run inside common outer loops (softmax inside the loop over rows) those loops are *hoisted*, and what the
+A *stage* is a loop nest that stores one tensor: every reduction is one, every export, and the root is the last. Where
+all stages can run inside common outer loops (softmax inside the loop over rows) those loops are *hoisted*, and what the
 stages pass on stays in cache; else the stages run one after another over whole tensors.
 """
 
@@ -40,12 +40,14 @@ class Stage:
     """One loop nest. `axes` are the indices of `tensor`; an axis stores `extent` positions from `base` on.
 
     An axis whose extent is 1 runs in the hoisted loops alone; one with base 0 and its whole length, in the stage's.
+    An exported tensor is stored where the whole of it lies.
     """
 
     number: int
     tensor: Tensor
     maker: Primitive
     root: bool
+    exported: bool = False
     axes: Indices = ()
     base: Indices = ()
     extent: tuple[int, ...] = ()
@@ -65,6 +67,8 @@ class Stage:
 
     def position(self, idx: Indices) -> Index:
         """Where the stored array holds the tensor's element `idx`."""
+        if self.exported:
+            return flat(idx, self.tensor.shape)
         return flat(tuple(i - b for i, b in zip(idx, self.base, strict=True)), self.extent)
 
 
@@ -247,8 +251,9 @@ def within(plan: Schedule, number: int, ranges: dict[str, tuple[int, int]]) -> S
 
 
 def _stages(cone: Cone, kept: frozenset[Tensor]) -> list[Stage]:
-    chosen = [p for p in cone.primitives if is_reduction(p) or p.output in kept or p.output == cone.root]
-    return [Stage(k, p.output, p, p.output == cone.root) for k, p in enumerate(chosen)]
+    stored = kept.union(cone.outputs)
+    chosen = [p for p in cone.primitives if is_reduction(p) or p.output in stored]
+    return [Stage(k, p.output, p, p.output == cone.root, p.output in cone.exports) for k, p in enumerate(chosen)]
 
 
 @dataclass
@@ -359,6 +364,8 @@ def _bind_inner(cone: Cone, stages: list[Stage], scope: _Scope, hoisted: set[Var
             shared &= {v for base, _ in fixed.values() for v in base.vars()}
             shared -= {v for a in range(stage.tensor.rank) if a not in fixed for idx in stage.reads
                        for v in idx[a].vars()}  # fmt: skip
+            if stage.exported and not _covers(stage.tensor, fixed):
+                shared.clear()
         plan = Schedule(cone, tuple(stages), tuple(hoisted), requests, scope.config)
         trace = tracer(plan, stage, requests)
         trace_body(trace, stage)
@@ -377,6 +384,20 @@ def _fixed_axes(stage: Stage, hoisted: set[Var]) -> Fixed:
             if part:
                 fixed[a] = part
     return fixed
+
+
+def _covers(t: Tensor, fixed: Fixed) -> bool:
+    """Whether the hoisted loops reach every part of the fixed axes, each by loops of its own."""
+    seen: list[Var] = []
+    for a, (base, extent) in fixed.items():
+        for atom, step in sorted(base.terms, key=lambda term: term[1]):
+            if not isinstance(atom, Var) or atom.lo or step != extent:
+                return False
+            seen.append(atom)
+            extent *= atom.hi
+        if base.const or extent != t.shape[a]:
+            return False
+    return len(set(seen)) == len(seen)
 
 
 def _aligned(e: Index, hoisted: set[Var]) -> tuple[Index, int] | None:

@@ -17,7 +17,7 @@ def operations(cone: Cone, computed: Mapping[Primitive, float]) -> dict[str, flo
     Within a loop nest a value is computed once for each element that it has, as compilers hoist what does not vary.
     """
     made = {p.output: p for p in cone.primitives}
-    stages = {p.output for p in cone.primitives if is_reduction(p)} | worth_keeping(cone) | {cone.root}
+    stages = {p.output for p in cone.primitives if is_reduction(p)} | worth_keeping(cone) | {*cone.outputs}
     counts: dict[str, float] = {}
     for t in stages:
         times = computed[made[t]]
