@@ -1,4 +1,4 @@
-"""A 3x3 convolution of a repeated image is four 2x2 convolutions."""
+"""A 3x3 convolution of a repeated image is four 2x2 convolutions, or one transposed 4x4 convolution."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import korch.rewrite.subpixel as subpixel
 from korch.ir import Builder, Graph, Value
 from korch.rewrite import add_choices
-from korch.rewrite.subpixel import subpixel_convolutions
+from korch.rewrite.subpixel import subpixel_convolutions, transposed_upsampling
 
 from .choices import assert_same_values, by_rule, derived, differing, fewest, multiply_adds, saturated
 from .nets import conv, graph_of, repeated
@@ -32,6 +32,8 @@ def upsampling(mode: str, height: int = 3, width: int = 4, channels: int = 2, ou
 def test_the_same_values(mode: str, height: int, width: int, channels: int, outputs: int):
     graph = derived(upsampling(mode, height, width, channels, outputs), [subpixel_convolutions])
     assert sum(p.op == "Conv" for p in by_rule(graph, subpixel_convolutions)) == 4
+    graph = derived(upsampling(mode, height, width, channels, outputs), [transposed_upsampling])
+    assert sum(p.op == "ConvTranspose" for p in by_rule(graph, transposed_upsampling)) == 1
 
 
 @pytest.mark.parametrize("mode", ["zeros", "reflect"])
@@ -58,10 +60,17 @@ def test_in_channels_last_too():
     lambda b, x: conv(b, b.op("Pad", repeated(b, x), pads=(0, 0, 1, 1, 0, 0, 1, 1), mode="wrap", value=0.0), 3, 3),
 ], ids=["stride", "valid", "one axis", "ones", "wrap"])  # fmt: skip
 def test_anything_else_is_left_alone(build):
-    assert not by_rule(derived(graph_of(build, (1, 2, 3, 3))), subpixel_convolutions)
+    graph = derived(graph_of(build, (1, 2, 3, 3)))
+    assert not by_rule(graph, subpixel_convolutions) and not by_rule(graph, transposed_upsampling)
 
 
 def test_swapped_phases_are_caught(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(subpixel, "TAPS", subpixel.TAPS[::-1])
     plain = upsampling("zeros")
     assert differing(plain, saturated(plain, [subpixel_convolutions]))
+
+
+def test_a_turned_kernel_is_caught(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(subpixel, "SPREAD", subpixel.SPREAD[::-1])
+    plain = upsampling("reflect")
+    assert differing(plain, saturated(plain, [transposed_upsampling]))

@@ -46,9 +46,9 @@ def _choice(site: _Site, value: Tensor, offered: Iterable[Primitive]) -> Choice:
 
 
 def label(p: Primitive) -> str:
-    """Who computes, and how: `winograd: WinogradOutput, tile 4`."""
-    tile = dict(p.attrs).get("tile")
-    return f"{p.rule or 'as written'}: {p.op}" + (f", tile {tile}" if tile else "")
+    """Who computes, and how: `winograd: WinogradOutput, F(4, 3)`."""
+    form = f", F({p.attr('tile')}, {p.attr('kernel')})" if p.op.startswith("Winograd") else ""
+    return f"{p.rule or 'as written'}: {p.op}{form}"
 
 
 @dataclass

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from korch.ir.graph import Graph
-from korch.ir.ops.winograd import KERNEL
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 
@@ -60,10 +59,16 @@ def _convolution_of(product: Primitive, output: Primitive, makers: Mapping[Tenso
     given = makers.get(product.inputs[0])
     if product.op != "MatMul" or given is None or given.op != "WinogradInput":
         return product
-    u = product.inputs[1]
-    weights = Tensor(u.name, u.dtype, (u.shape[-1], u.shape[-2], KERNEL, KERNEL), True)
-    attrs = {"strides": (1, 1), "dilations": (1, 1), "pads": given.attr("pads"), "group": 1, "channels_last": 1}
-    return Primitive("Conv", (given.inputs[0], weights), output.output, freeze(attrs))
+    u, kernel, phases = product.inputs[1], output.attr("kernel"), output.attr("phases")
+    channels = (u.shape[-1] // phases**2, u.shape[-2])
+    attrs = {"strides": (phases,) * 2, "dilations": (1, 1), "pads": given.attr("pads"), "group": 1, "channels_last": 1}
+    if phases == 1:
+        weights = Tensor(u.name, u.dtype, (*channels, kernel, kernel), True)
+        return Primitive("Conv", (given.inputs[0], weights), output.output, freeze(attrs))
+    weights = Tensor(u.name, u.dtype, (*channels[::-1], phases * kernel, phases * kernel), True)
+    begin = tuple(phases * (kernel - 1 - pad) + cut
+                  for pad, cut in zip(given.attr("pads")[:2], output.attr("skipped"), strict=True))  # fmt: skip
+    return Primitive("ConvTranspose", (given.inputs[0], weights), output.output, freeze(attrs | {"pads": begin}))
 
 
 def _out_of_strips(p: Primitive, stands: Mapping[Tensor, Primitive]) -> Primitive:

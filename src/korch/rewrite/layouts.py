@@ -22,7 +22,8 @@ from korch.rewrite.table import rewrite
 from korch.rewrite.views import Permutation, same_order, sources
 
 TO_LAST, TO_FIRST = first_to_last(4), last_to_first(4)
-WINDOWS = ("Conv", "MaxPool", "AveragePool")
+CONVOLUTIONS = ("Conv", "ConvTranspose")
+WINDOWS = (*CONVOLUTIONS, "MaxPool", "AveragePool")
 
 
 @rewrite(stage=1)
@@ -104,13 +105,17 @@ def _window(a: dict[str, Any]) -> dict[str, Any]:
     return a | {"channels_last": 1}
 
 
+def _transposed(a: dict[str, Any]) -> dict[str, Any]:
+    return _window(a) | {"output_shape": _permuted(a["output_shape"])}
+
+
 def _expand(a: dict[str, Any]) -> dict[str, Any]:
     return {"shape": _permuted(a["shape"])}
 
 
 _MOVED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "Slice": _slice, "Pad": _pad, "Concat": _along, "Gather": _along, "Interpolate": _along, "Expand": _expand,
-    "Conv": _window, "MaxPool": _window, "AveragePool": _window,
+    "Conv": _window, "ConvTranspose": _transposed, "MaxPool": _window, "AveragePool": _window,
     "ArgMax": _along, "ArgMin": _along,
 }  # fmt: skip
 
@@ -152,7 +157,7 @@ class _Twins:
         return _MOVED.get(p.op, lambda a: a)(dict(p.attrs))
 
     def _operand(self, p: Primitive, i: int, t: Tensor) -> Tensor:
-        if p.op == "Conv" and i == 1:
+        if p.op in CONVOLUTIONS and i == 1:
             return t
         return self._turn(t) if t.const else self.twin(t)
 

@@ -1,4 +1,8 @@
-"""Sub-pixel convolution: on an image enlarged twice by repetition, most products of a 3x3 kernel repeat (9 -> 4)."""
+"""Sub-pixel convolution: on an image enlarged twice by repetition, most products of a 3x3 kernel repeat (9 -> 4).
+
+Either four 2x2 convolutions whose results are woven together, or the same as one transposed convolution, which needs
+no weaving: that is the form in which Winograd's algorithm takes all four at once (`winograd.py`).
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,8 @@ ZERO = -1
 """The position of a padded zero."""
 TAPS = np.array([[[1, 0, 0], [0, 1, 1]], [[1, 1, 0], [0, 0, 1]]], np.float64)
 """[phase, 2, 3]: the taps of a kernel that fall on the same element, for even and for odd places of the result."""
+SPREAD = TAPS[::-1, ::-1].transpose(1, 0, 2).reshape(4, 3)
+"""[4, 3]: the same taps in the order of the transposed convolution's."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,19 @@ def subpixel_convolutions(s: Space, p: Primitive) -> Iterator[Tensor | None]:
         )
 
 
+@algebra()
+def transposed_upsampling(s: Space, p: Primitive) -> Iterator[Tensor | None]:
+    """conv3x3(repeat2(x)) is a transposed convolution of x by 4x4 kernels with stride 2.
+
+    Output 2m + r takes tap 3 - r of x at m - 1 + r and tap 1 - r of x at m + r.
+    """
+    for x, border in _repeated(s, p):
+        both = np.einsum("ah,bw,oihw->ioab", SPREAD, SPREAD, s.value(p.inputs[1]))
+        wide, beside = (x, 1) if border == "constant" else (_framed(s, x, (1, 1, 1, 1), border), 3)
+        attrs = dict(p.attrs) | {"strides": (2, 2), "pads": (beside,) * 4, "output_shape": p.output.shape}
+        yield s.op("ConvTranspose", wide, s.constant(both, p.inputs[1].dtype), **attrs)
+
+
 def _repeated(s: Space, p: Primitive) -> Iterator[tuple[Tensor, str]]:
     """The x, and how it is padded, of which a 3x3 convolution reads every element twice along both axes."""
     if is_dense(p) and p.inputs[1].shape[2:] == (3, 3) and {*p.attr("strides"), *p.attr("dilations")} == {1}:
@@ -64,9 +83,12 @@ def _small(s: Space, p: Primitive, x: Tensor, w: Tensor, pads: tuple[int, int, i
     """The results of one phase; zeros around x are added by the convolution itself."""
     if border == "constant":
         return s.op("Conv", x, w, **dict(p.attrs) | {"pads": pads})
-    around = (0, 0, *pads[:2], 0, 0, *pads[2:])
-    wide = s.op("Pad", x, pads=around, mode=border, value=0.0)
-    return s.op("Conv", wide, w, **dict(p.attrs) | {"pads": (0, 0, 0, 0)})
+    return s.op("Conv", _framed(s, x, pads, border), w, **dict(p.attrs) | {"pads": (0, 0, 0, 0)})
+
+
+def _framed(s: Space, x: Tensor, pads: tuple[int, int, int, int], mode: str) -> Tensor:
+    """x with `pads` around its spatial axes."""
+    return s.op("Pad", x, pads=(0, 0, *pads[:2], 0, 0, *pads[2:]), mode=mode, value=0.0)
 
 
 def _woven(s: Space, phases: list[list[Tensor]]) -> Tensor:

@@ -1,44 +1,108 @@
-"""Winograd's algorithm as a choice: 3x3 convolutions with stride 1 through transforms and one matrix product.
+"""Winograd's algorithm as a choice: convolutions with stride 1 through transforms and one batched matrix product.
 
-F(2, 3) has 16 products where the convolution as written has 36, F(4, 3) has 36 where that has 144 (Lavin & Gray 2016).
-The sums of the transforms cancel, so the result errs more than a direct convolution's: about twice as much for F(2, 3),
-five times for F(4, 3). Hence `approximate`, and no choice under strict numerics.
+F(m, k) computes m x m outputs of a k x k convolution by (m + k - 1)^2 products. Each interpolates at m + k - 1 points,
+so the patches of F(2, 3) and F(3, 2) are alike, and those of F(4, 3) and F(5, 2):
+
+| | products an output | the convolution as written |
+|---|---|---|
+| F(2, 3) | 4 | 9 |
+| F(4, 3) | 2.25 | 9 |
+| F(3, 2) | 1.78 | 4 |
+| F(5, 2) | 1.44 | 4 |
+
+A transposed convolution with stride s and an sk x sk window is s * s convolutions k x k of one input, whose results
+interleave. They share the input's transform and are one product: so for an image enlarged by 2 and then convolved 3x3
+(`subpixel.py`) an output takes 1.44 products on a quarter of the tiles.
+
+The sums of the transforms cancel, so the result errs more than a direct convolution's: about twice as much with four
+points, five times with six, whichever the kernel. Hence `approximate`, and no choice under strict numerics.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from korch.ir.constants import Derived
 from korch.ir.graph import Graph
-from korch.ir.ops.table import op_named
-from korch.ir.ops.winograd import KERNEL, POINTS, Tiling, weights
+from korch.ir.ops.table import Array, op_named
+from korch.ir.ops.winograd import POINTS, Tiling, weights
 from korch.ir.primitive import APPROXIMATE, Primitive, freeze
 from korch.ir.tensor import Tensor
 from korch.rewrite.table import rewrite
 
+KERNELS = (2, 3)
 LEAST_CHANNELS = 16
 WORTH = 0.75
 """Products must fall at least to this share for the transforms to pay."""
 
+Pads = tuple[int, int, int, int]
+
 
 @rewrite(stage=2, error=APPROXIMATE)
 def winograd(graph: Graph) -> Graph:
-    """`graph` with F(2, 3) and F(4, 3) for every channels-last convolution that they can pay for."""
+    """`graph` with two ways for every channels-last convolution that they can pay for."""
     build = _Winograd(graph)
     for p in graph.primitives:
-        if _is_3x3(p):
-            for tile in POINTS:
-                build.convolution(p, tile)
+        for view in _views(p):
+            for side in POINTS:
+                build.convolution(view, side - view.kernel + 1)
     return graph.add(build.added, build.constants)
 
 
-def _is_3x3(p: Primitive) -> bool:
-    """Whether Winograd computes the convolution, and has enough channels to work on."""
-    if p.op != "Conv" or not p.attr("channels_last") or p.output.rank != 4 or not p.inputs[1].const:
-        return False
-    plain = p.attr("strides") == p.attr("dilations") == (1, 1) and p.attr("group") == 1 and min(p.attr("pads")) >= 0
-    return plain and p.inputs[1].shape[2:] == (KERNEL, KERNEL) and min(p.inputs[1].shape[:2]) >= LEAST_CHANNELS
+@dataclass(frozen=True)
+class _View:
+    """`primitive` as phases x phases convolutions `kernel` x `kernel` of its input padded by `pads`, interleaved."""
+
+    primitive: Primitive
+    kernel: int
+    pads: Pads
+    phases: int = 1
+    skipped: tuple[int, int] = (0, 0)
+
+    def tiling(self, tile: int) -> Tiling:
+        """How tiles cover the outputs of each phase."""
+        n, height, width, _ = self.primitive.output.shape
+        rows, columns = (-(-(length + cut) // self.phases)
+                         for length, cut in zip((height, width), self.skipped, strict=True))  # fmt: skip
+        return Tiling(tile, self.kernel, n, rows, columns)
+
+    def kernels(self, w: Array) -> Array:
+        """[phases^2 * K, C, kernel, kernel]: the weights of the phases, phase by phase."""
+        if self.primitive.op == "Conv":
+            return w
+        s, (c, k) = self.phases, w.shape[:2]
+        taps = w.reshape(c, k, self.kernel, s, self.kernel, s)[:, :, ::-1, :, ::-1]
+        return taps.transpose(3, 5, 1, 0, 2, 4).reshape(s * s * k, c, self.kernel, self.kernel)
+
+
+def _views(p: Primitive) -> Iterator[_View]:
+    """`p` as Winograd may compute it, if it may and has enough channels to work on."""
+    if p.op not in ("Conv", "ConvTranspose") or not p.attr("channels_last") or p.output.rank != 4:
+        return
+    w = p.inputs[1]
+    plain = w.const and p.attr("dilations") == (1, 1) and p.attr("group") == 1 and w.shape[2] == w.shape[3]
+    if plain and min(w.shape[:2]) >= LEAST_CHANNELS:
+        view = _convolution(p) if p.op == "Conv" else _transposed(p)
+        if view and view.kernel in KERNELS and min(view.pads) >= 0:
+            yield view
+
+
+def _convolution(p: Primitive) -> _View | None:
+    return _View(p, p.inputs[1].shape[2], p.attr("pads")) if p.attr("strides") == (1, 1) else None
+
+
+def _transposed(p: Primitive) -> _View | None:
+    """Output s * a + r - pad takes tap r + s * j of input a - j, j below `kernel`: a convolution at a for each r."""
+    s, taps = p.attr("strides")[0], p.inputs[1].shape[2]
+    if s == 1 or p.attr("strides") != (s, s) or taps % s:
+        return None
+    kernel, before = taps // s, p.attr("pads")[:2]
+    first = [pad // s for pad in before]
+    last = [(pad + n - 1) // s for pad, n in zip(before, p.output.shape[1:3], strict=True)]
+    top, left = (kernel - 1 - a for a in first)
+    bottom, right = (a + 1 - n for a, n in zip(last, p.inputs[0].shape[1:3], strict=True))
+    return _View(p, kernel, (top, left, bottom, right), s, (before[0] % s, before[1] % s))
 
 
 @dataclass
@@ -47,38 +111,47 @@ class _Winograd:
     added: list[Primitive] = field(default_factory=list)
     constants: dict[str, Derived] = field(default_factory=dict)
     _products: dict[tuple[Tensor, Tensor], Tensor] = field(default_factory=dict)
-    _transformed: dict[tuple[Tensor, int, tuple[int, ...]], Tensor] = field(default_factory=dict)
+    _transformed: dict[tuple[Tensor, int, int, Pads], Tensor] = field(default_factory=dict)
 
-    def convolution(self, p: Primitive, tile: int) -> None:
-        """Adds the chain that ends in p's output; convolutions of one tensor share its transform.
+    def convolution(self, view: _View, tile: int) -> None:
+        """Adds the chain that ends in the view's output; convolutions of one tensor share its transform.
 
         The product is a tensor for each pair of operands: two ways to compute one output need not have one product.
         """
-        _, height, width, channels = p.output.shape
-        tiling = Tiling(tile, p.output.shape[0], height, width)
-        if tiling.tiles * tiling.side**2 > WORTH * p.output.size // channels * KERNEL**2:
+        p, tiling = view.primitive, view.tiling(tile)
+        written = p.output.size // p.output.shape[3] * view.kernel**2
+        if tiling.tiles * (tiling.side * view.phases) ** 2 > WORTH * written:
             return
-        v, u = self._input(p, tile), self._weights(p, tile)
+        v, u = self._input(view, tile), self._weights(view, tile)
         if (v, u) not in self._products:
-            name = f"{p.output.name}_f{tile}_{len(self._products)}"
+            name = f"{p.output.name}_{_form(view, tile)}_{len(self._products)}"
             self._products[v, u] = self._add(p, "MatMul", (v, u), name)
-        self._add(p, "WinogradOutput", (self._products[v, u],), p.output, tile=tile, shape=p.output.shape)
+        self._add(p, "WinogradOutput", (self._products[v, u],), p.output, tile=tile, kernel=view.kernel,
+                  shape=p.output.shape, phases=view.phases, skipped=view.skipped)  # fmt: skip
 
-    def _input(self, p: Primitive, tile: int) -> Tensor:
-        x, pads = p.inputs[0], tuple(p.attr("pads"))
-        if (x, tile, pads) not in self._transformed:
-            name = f"{x.name}_f{tile}_{'_'.join(map(str, pads))}"
-            self._transformed[x, tile, pads] = self._add(p, "WinogradInput", (x,), name, tile=tile, pads=pads)
-        return self._transformed[x, tile, pads]
+    def _input(self, view: _View, tile: int) -> Tensor:
+        x, pads = view.primitive.inputs[0], view.pads
+        key = (x, tile, view.kernel, pads)
+        if key not in self._transformed:
+            name = f"{x.name}_{_form(view, tile)}_{'_'.join(map(str, pads))}"
+            attrs = {"tile": tile, "kernel": view.kernel, "pads": pads}
+            self._transformed[key] = self._add(view.primitive, "WinogradInput", (x,), name, **attrs)
+        return self._transformed[key]
 
-    def _weights(self, p: Primitive, tile: int) -> Tensor:
+    def _weights(self, view: _View, tile: int) -> Tensor:
+        p = view.primitive
         w = p.inputs[1]
-        name, (k, c, *_) = f"{w.name}_f{tile}", w.shape
-        self.constants[name] = Derived(lambda: weights(self.graph.constants[w.name], tile))
-        return Tensor(name, w.dtype, ((tile + KERNEL - 1) ** 2, c, k), True)
+        c, k = w.shape[:2] if p.op == "ConvTranspose" else w.shape[1::-1]
+        name = f"{w.name}_{_form(view, tile)}" + ("" if p.op == "Conv" else "_transposed")
+        self.constants[name] = Derived(lambda: weights(view.kernels(self.graph.constants[w.name]), tile))
+        return Tensor(name, w.dtype, ((tile + view.kernel - 1) ** 2, c, view.phases**2 * k), True)
 
     def _add(self, p: Primitive, op: str, inputs: tuple[Tensor, ...], output: str | Tensor, **attrs: object) -> Tensor:
         if isinstance(output, str):
             output = Tensor(output, *op_named(op).infer(inputs, dict(attrs)))
         self.added.append(Primitive(op, inputs, output, freeze(dict(attrs)), APPROXIMATE, p.origin, "winograd"))
         return output
+
+
+def _form(view: _View, tile: int) -> str:
+    return f"f{tile}{view.kernel}"

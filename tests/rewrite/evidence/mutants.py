@@ -15,10 +15,12 @@ from korch.rewrite.compose import map_after_shift
 from korch.rewrite.layouts import add_layouts
 from korch.rewrite.rule import Rule
 from korch.rewrite.samples import algebra, drawing, layouts, strips
+from korch.rewrite.samples import winograd as winograd_samples
 from korch.rewrite.saturate import saturated
 from korch.rewrite.space import Space
 from korch.rewrite.strips import conv_in_strips
 from korch.rewrite.table import Rewrite
+from korch.rewrite.winograd import winograd
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,17 @@ def shifted_weights(graph: Graph) -> Graph:
     return replace(result, constants={**result.constants, **wrong})
 
 
+def turned_phases(graph: Graph) -> Graph:
+    """Winograd with the rows' phases taken for the columns'."""
+    result = winograd(graph)
+
+    def turn(u: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return u.reshape(*u.shape[:2], 2, 2, -1).swapaxes(2, 3).reshape(u.shape)
+
+    wrong = {n: turn(x) for n, x in result.constants.items() if n not in graph.constants}
+    return replace(result, constants={**result.constants, **wrong})
+
+
 CHANGED: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]]] = (
     ("twin conv with its pads swapped", changed(add_layouts, "Conv", attr("pads", swapped_pads)), square_conv),
     ("transposed the wrong way", changed(add_layouts, "Transpose", turned), square_conv),
@@ -97,6 +110,9 @@ CHANGED: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]
     ("strips with a shifted kernel", shifted_weights, strips.few_channels),
     ("strips with too little padding", changed(conv_in_strips, "Conv", attr(
         "pads", lambda p: (p[0], p[1] + 1, p[2], p[3] - 1))), strips.few_channels),
+    ("winograd with its phases turned", turned_phases, winograd_samples.transposed_4x4),
+    ("winograd one row too far", changed(winograd, "WinogradInput", attr(
+        "pads", lambda p: (p[0] + 1, p[1], p[2] - 1, p[3]))), winograd_samples.plain_2x2),
 )  # fmt: skip
 
 

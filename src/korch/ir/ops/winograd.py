@@ -1,8 +1,14 @@
 """The linear maps around a Winograd convolution's matrix product (Lavin & Gray 2016), channels-last.
 
-A 3x3 convolution with stride 1 computes tiles of `tile` x `tile` outputs. `WinogradInput` takes x [N, H, W, C] to
-[(tile + 2)^2, N * tiles, C]: every patch that a tile reads, as B^T d B. The matrix product with the weights G g G^T
-follows, one a position. `WinogradOutput` takes its result [(tile + 2)^2, N * tiles, K] to [N, H', W', K]: A^T m A.
+A convolution with stride 1 and a `kernel` x `kernel` window computes tiles of `tile` x `tile` outputs, each from a
+patch of side = tile + kernel - 1. `WinogradInput` takes x [N, H, W, C] to [side^2, N * tiles, C]: every patch that a
+tile reads, as B^T d B. The matrix product with the weights G g G^T follows, one a position. `WinogradOutput` takes its
+result [side^2, N * tiles, K] to [N, H', W', K]: A^T m A.
+
+A transposed convolution with stride s and an s * kernel window is s * s such convolutions of one input, one for each
+*phase* of the output's rows and columns. They share input transform and product, so the result has s * s * K channels,
+phases first, and `WinogradOutput` interleaves them: element (s * i + r, s * j + c) of all tiles side by side is element
+(i, j) of phase r * s + c. The output begins `skipped` elements further.
 """
 
 from __future__ import annotations
@@ -22,29 +28,29 @@ from korch.ir.tensor import Tensor
 if TYPE_CHECKING:
     from korch.ir.primitive import Primitive
 
-KERNEL = 3
 CHUNK = 8192
 _ROOT = 2.0**-0.5
-POINTS: dict[int, tuple[float, ...]] = {2: (0.0, 1.0, -1.0), 4: (0.0, _ROOT, -_ROOT, 2 * _ROOT, -2 * _ROOT)}
-"""Interpolation points besides infinity. For tiles of 4 the integers 0, 1, -1, 2, -2 err twice as much (measured)."""
+POINTS: dict[int, tuple[float, ...]] = {4: (0.0, 1.0, -1.0), 6: (0.0, _ROOT, -_ROOT, 2 * _ROOT, -2 * _ROOT)}
+"""Interpolation points besides infinity, by the side of a patch. With the integers 0, 1, -1, 2, -2, tiles of side 6 err
+twice as much (measured)."""
 
 
 @cache
-def matrices(tile: int) -> tuple[Array, Array, Array]:
-    """(A^T, G, B^T) of F(tile, 3): y = A^T [(G g) * (B^T d)]."""
-    return cook_toom(tile, POINTS[tile])
+def matrices(tile: int, kernel: int) -> tuple[Array, Array, Array]:
+    """(A^T, G, B^T) of F(tile, kernel): y = A^T [(G g) * (B^T d)]."""
+    return cook_toom(tile, kernel, POINTS[tile + kernel - 1])
 
 
-def cook_toom(tile: int, points: tuple[float, ...]) -> tuple[Array, Array, Array]:
+def cook_toom(tile: int, kernel: int, points: tuple[float, ...]) -> tuple[Array, Array, Array]:
     """The matrices by Cook's and Toom's interpolation at `points` and infinity."""
-    side = tile + KERNEL - 1
+    side = tile + kernel - 1
     others = [[q for q in points if q != p] for p in points]
     a = np.zeros((tile, side))
-    g = np.zeros((side, KERNEL))
+    g = np.zeros((side, kernel))
     b = np.zeros((side, side))
     for i, (p, rest) in enumerate(zip(points, others, strict=True)):
         a[:, i] = [p**k for k in range(tile)]
-        g[i] = np.asarray([p**k for k in range(KERNEL)]) / np.prod([p - q for q in rest])
+        g[i] = np.asarray([p**k for k in range(kernel)]) / np.prod([p - q for q in rest])
         b[i, : side - 1] = polynomial.polyfromroots(rest)
     a[-1, -1] = g[-1, -1] = 1.0
     b[-1] = polynomial.polyfromroots(points)
@@ -52,9 +58,9 @@ def cook_toom(tile: int, points: tuple[float, ...]) -> tuple[Array, Array, Array
 
 
 def weights(w: Array, tile: int) -> Array:
-    """[K, C, 3, 3] -> G g G^T as [(tile + 2)^2, C, K], in float64 and rounded once."""
-    g = matrices(tile)[1]
-    both, flat = np.kron(g, g), w.transpose(2, 3, 1, 0).reshape(KERNEL**2, -1)
+    """[K, C, kernel, kernel] -> G g G^T as [side^2, C, K], in float64 and rounded once."""
+    g = matrices(tile, w.shape[-1])[1]
+    both, flat = np.kron(g, g), w.transpose(2, 3, 1, 0).reshape(g.shape[1] ** 2, -1)
     turned = np.empty((len(both), flat.shape[1]), w.dtype)
     for at in range(0, flat.shape[1], CHUNK):  # what is float64 stays in the cache
         turned[:, at : at + CHUNK] = both @ flat[:, at : at + CHUNK].astype(np.float64)
@@ -63,9 +69,10 @@ def weights(w: Array, tile: int) -> Array:
 
 @dataclass(frozen=True)
 class Tiling:
-    """`rows` x `columns` tiles cover each image's output of height x width; patches are `side` x `side`."""
+    """`rows` x `columns` tiles cover each image's outputs, height x width a phase; patches are `side` x `side`."""
 
     tile: int
+    kernel: int
     images: int
     height: int
     width: int
@@ -80,7 +87,7 @@ class Tiling:
 
     @property
     def side(self) -> int:
-        return self.tile + KERNEL - 1
+        return self.tile + self.kernel - 1
 
     @property
     def tiles(self) -> int:
@@ -98,13 +105,14 @@ def tiling_of(p: Primitive) -> Tiling:
 
 
 def _after(x: Shape, attrs: dict[str, Any]) -> Tiling:
-    top, left, bottom, right = attrs["pads"]
-    return Tiling(attrs["tile"], x[0], x[1] + top + bottom - KERNEL + 1, x[2] + left + right - KERNEL + 1)
+    (top, left, bottom, right), kernel = attrs["pads"], attrs["kernel"]
+    height, width = x[1] + top + bottom - kernel + 1, x[2] + left + right - kernel + 1
+    return Tiling(attrs["tile"], kernel, x[0], height, width)
 
 
 def _whole(attrs: dict[str, Any]) -> Tiling:
-    n, height, width, _ = attrs["shape"]
-    return Tiling(attrs["tile"], n, height, width)
+    (n, height, width, _), phases, (rows, columns) = attrs["shape"], attrs["phases"], attrs["skipped"]
+    return Tiling(attrs["tile"], attrs["kernel"], n, -(-(height + rows) // phases), -(-(width + columns) // phases))
 
 
 # The input's side ------------------------------------------------------------------------------------------------
@@ -117,7 +125,7 @@ def _input_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str
 
 def _input(p: Primitive, region: Region, pull: Pull) -> Array:
     tiling, (points, tiles, channels) = tiling_of(p), region
-    b = matrices(tiling.tile)[2]
+    b = matrices(tiling.tile, tiling.kernel)[2]
     patches = _patches(p, tiling, tiles, channels, pull)
     b = b.astype(patches.dtype)
     turned = np.einsum("jw,piwc->ijpc", b, np.einsum("ih,phwc->piwc", b, patches))
@@ -142,11 +150,11 @@ def _input_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     """A convolution from one channel to side^2, each image and channel for itself."""
     x, tiling = p.inputs[0].shape, tiling_of(p)
     top, left = p.attr("pads")[:2]
-    covered = [n * tiling.tile + KERNEL - 1 for n in (tiling.rows, tiling.columns)]
+    covered = [n * tiling.tile + tiling.kernel - 1 for n in (tiling.rows, tiling.columns)]
     behind = (covered[0] - x[1] - top, covered[1] - x[2] - left)
     flat = _reshape(emit, emit.node("Transpose", names, perm=(0, 3, 1, 2)), (x[0] * x[3], 1, x[1], x[2]))
-    y = emit.node("Conv", [flat, emit.const(_kernels(matrices(tiling.tile)[2], p))], strides=(tiling.tile,) * 2,
-                  pads=(top, left, *behind))  # fmt: skip
+    kernels = emit.const(_kernels(matrices(tiling.tile, tiling.kernel)[2], p))
+    y = emit.node("Conv", [flat, kernels], strides=(tiling.tile,) * 2, pads=(top, left, *behind))
     y = _reshape(emit, y, (x[0], x[3], tiling.side**2, tiling.rows * tiling.columns))
     y = emit.node("Transpose", [y], perm=(2, 0, 3, 1))
     _reshape(emit, y, p.output.shape, p.output.name)
@@ -173,34 +181,39 @@ def _output_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[st
 
 
 def _output(p: Primitive, region: Region, pull: Pull) -> Array:
-    tiling, (images, h, w, channels) = tiling_of(p), region
-    number = (images[:, None] * tiling.rows + np.unique(h // tiling.tile))[:, :, None] * tiling.columns
-    number = number + np.unique(w // tiling.tile)
-    m = pull(0, (np.arange(tiling.side**2), number.reshape(-1), channels))
-    a = matrices(tiling.tile)[0].astype(m.dtype)
-    m = m.reshape(tiling.side, tiling.side, *number.shape, len(channels))
-    y = np.einsum("wj,hjnrck->nrhcwk", a, np.einsum("hi,ijnrck->hjnrck", a, m))
-    y = y.reshape(len(images), number.shape[1] * tiling.tile, number.shape[2] * tiling.tile, len(channels))
-    return y[:, _within(h, tiling.tile)][:, :, _within(w, tiling.tile)]
+    tiling, phases, (images, *places, channels) = tiling_of(p), p.attr("phases"), region
+    h, w = (place + skipped for place, skipped in zip(places, p.attr("skipped"), strict=True))
+    span = tiling.tile * phases
+    number = (images[:, None] * tiling.rows + np.unique(h // span))[:, :, None] * tiling.columns + np.unique(w // span)
+    every = (np.arange(phases**2)[:, None] * p.output.shape[3] + channels).reshape(-1)
+    m = pull(0, (np.arange(tiling.side**2), number.reshape(-1), every))
+    a = matrices(tiling.tile, tiling.kernel)[0].astype(m.dtype)
+    m = m.reshape(tiling.side, tiling.side, *number.shape, phases, phases, len(channels))
+    y = np.einsum("wj,hjnrcpqk->nrhpcwqk", a, np.einsum("hi,ijnrcpqk->hjnrcpqk", a, m))
+    y = y.reshape(len(images), number.shape[1] * span, number.shape[2] * span, len(channels))
+    return y[:, _within(h, span)][:, :, _within(w, span)]
 
 
-def _within(positions: Positions, tile: int) -> Positions:
-    """Where `positions` lie among the tiles that hold one of them."""
-    return np.searchsorted(np.unique(positions // tile), positions // tile) * tile + positions % tile
+def _within(positions: Positions, span: int) -> Positions:
+    """Where `positions` lie among the tiles, each `span` long, that hold one of them."""
+    return np.searchsorted(np.unique(positions // span), positions // span) * span + positions % span
 
 
 def _output_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
-    """A transposed convolution from side^2 channels to one."""
-    tiling, (n, height, width, k) = tiling_of(p), p.output.shape
-    m = _reshape(emit, names[0], (tiling.side**2, n, tiling.rows * tiling.columns, k))
+    """A transposed convolution from side^2 channels to one, and a transposition that interleaves the phases."""
+    tiling, phases, (n, height, width, k) = tiling_of(p), p.attr("phases"), p.output.shape
+    rows, columns = tiling.rows * tiling.tile, tiling.columns * tiling.tile
+    m = _reshape(emit, names[0], (tiling.side**2, n, tiling.rows * tiling.columns, phases**2 * k))
     m = emit.node("Transpose", [m], perm=(1, 3, 0, 2))
-    m = _reshape(emit, m, (n * k, tiling.side**2, tiling.rows, tiling.columns))
-    kernels = emit.const(_kernels(matrices(tiling.tile)[0].T, p))
+    m = _reshape(emit, m, (n * phases**2 * k, tiling.side**2, tiling.rows, tiling.columns))
+    kernels = emit.const(_kernels(matrices(tiling.tile, tiling.kernel)[0].T, p))
     y = emit.node("ConvTranspose", [m, kernels], strides=(tiling.tile,) * 2)
-    ends, axes = np.asarray((height, width), np.int64), np.asarray((2, 3), np.int64)
-    y = emit.node("Slice", [y, emit.const(np.zeros(2, np.int64)), emit.const(ends), emit.const(axes)])
-    y = _reshape(emit, y, (n, k, height, width))
-    emit.node("Transpose", [y], p.output.name, perm=(0, 2, 3, 1))
+    y = _reshape(emit, y, (n, phases, phases, k, rows, columns))
+    y = emit.node("Transpose", [y], perm=(0, 4, 1, 5, 2, 3))
+    y = _reshape(emit, y, (n, rows * phases, columns * phases, k))
+    starts = np.asarray(p.attr("skipped"), np.int64)
+    ends, axes = starts + (height, width), np.asarray((1, 2), np.int64)
+    emit.node("Slice", [y, emit.const(starts), emit.const(ends), emit.const(axes)], p.output.name)
 
 
 add(Op("WinogradOutput", Category.LINEAR, _output_infer, _output, _output_write))

@@ -15,6 +15,7 @@ disagreement under such functions is no proof of a mistake.
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -275,9 +276,13 @@ def _nameless(p: Primitive) -> Primitive:
 
 @lru_cache(maxsize=64)
 def _matrix(p: Primitive) -> tuple[int | None, Array]:
-    """(axis, [outputs, inputs]): what p does to unit vectors, at one position of `axis` where all fare alike."""
+    """(axis, [outputs, inputs]): what p does to unit vectors, at one position of `axis` where all fare alike.
+
+    The input's last axis may be several such axes one behind the other.
+    """
     for axis in (1, -1):
-        if p.inputs[0].shape[axis] == p.output.shape[axis]:
+        here, there = p.inputs[0].shape[axis], p.output.shape[axis]
+        if here == there or (axis == -1 and here % there == 0):
             matrix = _columns(p, axis)
             x = np.random.default_rng(0).standard_normal(p.inputs[0].shape)
             if np.allclose(_times(matrix, x, p.output, axis, np.matmul), evaluate_primitive(p, [x])):
@@ -286,12 +291,13 @@ def _matrix(p: Primitive) -> tuple[int | None, Array]:
 
 
 def _columns(p: Primitive, axis: int | None) -> Array:
-    """The outputs for every unit vector, at the first position of `axis`."""
+    """The outputs for every unit vector, at the first position of `axis` and of each that begins behind it."""
     here, there = [list(whole(t.shape)) for t in (p.inputs[0], p.output)]
     if axis is not None:
-        here[axis] = there[axis] = np.zeros(1, np.int64)
+        here[axis] = np.arange(0, p.inputs[0].shape[axis], p.output.shape[axis])
+        there[axis] = np.zeros(1, np.int64)
     unit, columns = np.zeros(p.inputs[0].shape), []
-    for place in np.ndindex(*(len(r) for r in here)):
+    for place in itertools.product(*(r.tolist() for r in here)):
         unit[place] = 1.0
         columns.append(p.spec.evaluate(p, tuple(there), lambda _, r: unit[np.ix_(*r)]).reshape(-1))
         unit[place] = 0.0

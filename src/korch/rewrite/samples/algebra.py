@@ -28,7 +28,7 @@ from korch.rewrite.samples.drawing import activation, conv, graph, weights
 from korch.rewrite.saturate import algebra
 from korch.rewrite.scaling import convolution_after_scale, map_after_scale, scale_after_map
 from korch.rewrite.siblings import merged_biased_siblings, merged_products, merged_siblings
-from korch.rewrite.subpixel import subpixel_convolutions
+from korch.rewrite.subpixel import subpixel_convolutions, transposed_upsampling
 
 
 def biased(b: Builder, draw: Random, x: Value) -> Value:
@@ -99,7 +99,7 @@ def enlarged(draw: Random) -> Graph:
     return graph(b, conv(b, draw, resized(b, biased(b, draw, back)), 2, (1, 1)))
 
 
-@sample(subpixel_convolutions)
+@sample(subpixel_convolutions, transposed_upsampling)
 def doubled(draw: Random) -> Graph:
     """A 3x3 convolution of what was enlarged by repeating."""
     b = Builder()

@@ -9,6 +9,7 @@ import numpy as np
 
 from korch.ir.builder import Builder, Value
 from korch.ir.graph import Graph
+from korch.ir.ops.table import Array
 
 WEIGHTS = range(2, 20)
 """Magnitudes: products of a few such weights are exact in float32, and so are folded ones; sums rarely cancel."""
@@ -16,8 +17,13 @@ WEIGHTS = range(2, 20)
 
 def weights(b: Builder, draw: Random, *shape: int, dtype: str = "float32") -> Value:
     """A constant of small whole numbers, none of them zero or one: what a rule folds must leave traces."""
+    return b.constant(numbers(draw, *shape).astype(dtype))
+
+
+def numbers(draw: Random, *shape: int) -> Array:
+    """What `weights` are."""
     rng = np.random.default_rng(draw.getrandbits(32))
-    return b.constant((rng.choice(WEIGHTS, shape) * rng.choice([-1, 1], shape)).astype(dtype))
+    return rng.choice(WEIGHTS, shape) * rng.choice([-1, 1], shape)
 
 
 def conv(b: Builder, draw: Random, x: Value, outputs: int, kernel: tuple[int, int] = (3, 3), **attrs: Any) -> Value:

@@ -21,6 +21,16 @@ def convolutions(draw: Random) -> Graph:
 
 
 @sample(add_layouts)
+def transposed_convolutions(draw: Random) -> Graph:
+    b = Builder()
+    x, group = activation(b, draw, 4), draw.choice((1, 2))
+    shape = (x.shape[0], 3 * group, 2 * x.shape[2] + 1, x.shape[3] + 3)
+    y = b.op("ConvTranspose", x, weights(b, draw, 4, 3, 3, 4), strides=(2, 1), dilations=(1, 1), pads=(0, 0, 0, 0),
+             group=group, channels_last=0, output_shape=shape)  # fmt: skip
+    return graph(b, b.op("Relu", y + weights(b, draw, 3 * group, 1, 1)))
+
+
+@sample(add_layouts)
 def moves_between(draw: Random) -> Graph:
     """Concat, Slice, Pad, Gather and Interpolate between two convolutions."""
     b = Builder()

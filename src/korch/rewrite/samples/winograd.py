@@ -1,18 +1,49 @@
-"""Channels-last 3x3 convolutions in float64, whose digits show the square roots in F(4, 3)'s folded weights."""
+"""Channels-last convolutions in float64, whose digits show the square roots in the folded weights of F(4, 3), F(5, 2).
+
+The kernels of a few channels recur, as a field takes long to read all that may be folded from many.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
+from typing import Any
+
+import numpy as np
 
 from korch.ir.builder import Builder
 from korch.ir.graph import Graph
 from korch.rewrite.evidence.table import sample
-from korch.rewrite.samples.drawing import conv, graph, pads
+from korch.rewrite.samples.drawing import graph, numbers, pads
 from korch.rewrite.winograd import LEAST_CHANNELS, winograd
+
+DISTINCT = 2
 
 
 @sample(winograd)
 def plain_3x3(draw: Random) -> Graph:
+    lengths = draw.randint(5, 8), draw.randint(5, 8)
+    return _single(draw, "Conv", lengths, 3, strides=(1, 1), pads=pads(draw, 1))
+
+
+@sample(winograd)
+def plain_2x2(draw: Random) -> Graph:
+    lengths = draw.randint(6, 8), draw.randint(6, 8)
+    return _single(draw, "Conv", lengths, 2, strides=(1, 1), pads=pads(draw, 1))
+
+
+@sample(winograd)
+def transposed_4x4(draw: Random) -> Graph:
+    begin, ends = [draw.randint(0, 3) for _ in range(2)], [draw.randint(10, 11) for _ in range(2)]
+    lengths = [5 + pad // 3 for pad in begin]
+    beside = (max(0, 2 * n + 2 - pad - end) for n, pad, end in zip(lengths, begin, ends, strict=True))
+    return _single(draw, "ConvTranspose", lengths, 4, strides=(2, 2), pads=(*begin, *beside),
+                   output_shape=(1, *ends, LEAST_CHANNELS))  # fmt: skip
+
+
+def _single(draw: Random, op: str, lengths: Sequence[int], taps: int, **attrs: Any) -> Graph:
     b = Builder()
-    x = b.input("x", "float64", (1, draw.randint(5, 8), draw.randint(5, 8), LEAST_CHANNELS))
-    return graph(b, conv(b, draw, x, LEAST_CHANNELS, channels_last=1, pads=pads(draw, 1)))
+    x = b.input("x", "float64", (1, *lengths, LEAST_CHANNELS))
+    few = numbers(draw, DISTINCT, LEAST_CHANNELS, taps, taps).astype(np.float64)
+    w = b.constant(np.resize(few, (LEAST_CHANNELS, *few.shape[1:])))
+    return graph(b, b.op(op, x, w, dilations=(1, 1), group=1, channels_last=1, **attrs))

@@ -81,7 +81,7 @@ def _patch(p: Primitive) -> list[str]:
     """The function B^T d B for one patch, rows `row` floats apart."""
     tiling, channels = tiling_of(p), p.inputs[0].shape[3]
     lines = Lines()
-    names = sandwich(lines, matrices(tiling.tile)[2], lambda i, j: f"d[{i} * row + {j * channels} + c]")
+    names = sandwich(lines, matrices(tiling.tile, tiling.kernel)[2], lambda i, j: f"d[{i} * row + {j * channels} + c]")
     step = tiling.tiles * channels
     flat = [name for row in names for name in row]
     stores = [f"v[{i * step} + c] = {name};" for i, name in enumerate(flat)]
@@ -99,27 +99,44 @@ def _patch(p: Primitive) -> list[str]:
 
 
 def _output(cone: Cone, p: Primitive, threads: int) -> Code:
-    tiling = tiling_of(p)
-    tile, (_, height, width, channels) = tiling.tile, p.output.shape
-    step, block = tiling.tiles * channels, min(BLOCK, channels)
-    lines = Lines()
-    names = sandwich(lines, matrices(tile)[0], lambda i, j: f"m[{(i * tiling.side + j) * step} + c]")
-    stores = [f"y[{(i * tile + j) * block} + c] = {name};" for i, row in enumerate(names) for j, name in enumerate(row)]
+    tiling, span, (_, height, width, channels) = tiling_of(p), _span(p), p.output.shape
+    block = min(BLOCK, channels)
+    (top, left), every = p.attr("skipped"), p.attr("phases") ** 2 * channels
     text = Text()
     _open_run(text, cone, p, threads)
     _open_tiles(text, p, threads)
-    text.add(f"float y[{tile * tile * block}] __attribute__((aligned(64)));")
+    text.add(f"const int top = row * {span} - {top}, left = column * {span} - {left};")
+    text.add(f"float y[{span * span * block}] __attribute__((aligned(64)));")
     text.open(f"for (int c0 = 0; c0 < {channels}; c0 += {block})")
-    text.add(f"const int count = KORCH_MIN({block}, {channels} - c0);")
-    text.add(f"const float *restrict m = x + tile * {channels} + c0;")
-    _simd(text, [*lines.lines, *stores])
-    text.open(f"for (int h = row * {tile}; h < KORCH_MIN(row * {tile} + {tile}, {height}); ++h)")
-    text.open(f"for (int w = column * {tile}; w < KORCH_MIN(column * {tile} + {tile}, {width}); ++w)")
-    text.add(f"const float *restrict z = y + ((h % {tile}) * {tile} + w % {tile}) * {block};")
+    text.add(f"const int count = {f'KORCH_MIN({block}, {channels} - c0)' if channels % block else block};")
+    _phases(text, p, f"x + tile * {every} + c0", tiling.tiles * every, block)
+    text.open(f"for (int h = KORCH_MAX(top, 0); h < KORCH_MIN(top + {span}, {height}); ++h)")
+    text.open(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {span}, {width}); ++w)")
+    text.add(f"const float *restrict z = y + ((h - top) * {span} + w - left) * {block};")
     _simd(text, _epilogue(cone, p))
     text.close(4)
     text.close(2 if threads > 1 else 1)
     return Code("\n".join(text.lines) + "\n", 0)
+
+
+def _span(p: Primitive) -> int:
+    """Rows, and columns, of the output that a tile makes with all its phases."""
+    return tiling_of(p).tile * p.attr("phases")
+
+
+def _phases(text: Text, p: Primitive, first: str, step: int, block: int) -> None:
+    """A^T m A for every phase, into its places of y; positions of m are `step` floats apart."""
+    tiling, phases, span = tiling_of(p), p.attr("phases"), _span(p)
+    lines = Lines()
+    a = matrices(tiling.tile, tiling.kernel)[0]
+    names = sandwich(lines, a, lambda i, j: f"m[{(i * tiling.side + j) * step} + c]")
+    stores = [f"to[{(i * span + j) * phases * block} + c] = {name};"
+              for i, row in enumerate(names) for j, name in enumerate(row)]  # fmt: skip
+    text.open(f"for (int phase = 0; phase < {phases * phases}; ++phase)")
+    text.add(f"const float *restrict m = {first} + phase * {p.output.shape[3]};")
+    text.add(f"float *restrict to = y + (phase / {phases} * {span} + phase % {phases}) * {block};")
+    _simd(text, [*lines.lines, *stores])
+    text.close()
 
 
 def _simd(text: Text, lines: list[str]) -> None:
