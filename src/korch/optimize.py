@@ -74,7 +74,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
     report(State("reading"))
     prepared = read(model, options.shapes)
     plain = fission(prepared)
-    graph = add_choices(plain, approximate=options.numerics != "strict")
+    graph = add_choices(plain, options.numerics != "strict", unproved=options.numerics == "fast")
     threads, patience = options.thread_count, options.time_budget or PATIENCE
     feeds = random_feeds(graph.inputs)
     with Database() as database, Profiler(threads, database) as profiler:
