@@ -107,7 +107,7 @@ def _increasing(r: _Ranges, p: Primitive) -> Interval:
     x = r.of(p.inputs[0])
     ends = [max(x.lo, 0.0), max(x.hi, 0.0)] if p.op in ("Log", "Sqrt") else [x.lo, x.hi]
     t = Tensor("ends", "float64", (2,))
-    return hull(evaluate_primitive(replace(p, inputs=(t,), output=t), [np.asarray(ends)]))
+    return hull(evaluate_primitive(replace(p, inputs=(t,), output=t), [np.asarray(ends, np.float64)]))
 
 
 def _leaky_relu(r: _Ranges, p: Primitive) -> Interval:
