@@ -229,7 +229,7 @@ def random_cone(seed: int) -> Cone:
 
 def _step(b: Builder, v: Value, values: list[Value], rng: random.Random) -> Value:
     axis = rng.randrange(3)
-    match rng.randrange(10):
+    match rng.randrange(11):
         case 0:
             return b.op(rng.choice(["Exp", "Tanh", "Relu", "Sigmoid"]), b.op("Tanh", v))
         case 1:
@@ -259,6 +259,11 @@ def _step(b: Builder, v: Value, values: list[Value], rng: random.Random) -> Valu
         case 8:
             places = b.input(f"i{len(values)}", "int64", (rng.randint(1, 6),))
             return b.op("Take", v, places, axis=axis, batch=0)
+        case 9:
+            axes = tuple(sorted(rng.sample(range(3), rng.randint(1, 3))))
+            op, square = rng.choice(["ReduceSum", "ReduceMax"]), b.op("Tanh", v * v)
+            mean, other = b.op("ReduceMean", v, axes=axes, keepdims=1), b.op(op, square, axes=axes, keepdims=1)
+            return (v - mean) * b.op("Tanh", other)
         case _:
             picks = tuple(rng.randrange(v.shape[axis]) for _ in range(rng.randint(1, 6)))
             return b.op("Gather", v, axis=axis, indices=picks)
