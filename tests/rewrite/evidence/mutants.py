@@ -231,8 +231,8 @@ RULES: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]]]
         alone(Rule("wrong", unshifts_whatever_is_subtracted)),
         softmax_of_centred_columns,
     ),
-    ("forgets the square of the mean", alone(Rule("wrong", forgets_the_square_of_the_mean)), moments.norms),
-    ("adds the square of the mean", alone(Rule("wrong", adds_the_square_of_the_mean)), moments.norms),
+    ("forgets the square of the mean", alone(Rule("wrong", forgets_the_square_of_the_mean)), moments.small_variances),
+    ("adds the square of the mean", alone(Rule("wrong", adds_the_square_of_the_mean)), moments.small_variances),
 )
 
 
