@@ -87,7 +87,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
     prepared = read(model, options.shapes)
     plain = fission(prepared)
     saturating = time.monotonic()
-    graph = add_choices(plain, approximate=options.numerics != "strict")
+    graph = add_choices(plain, options.numerics != "strict", unproved=options.numerics == "fast")
     saturating = time.monotonic() - saturating
     threads, patience = options.thread_count, options.time_budget or PATIENCE
     feeds = random_feeds(graph.inputs)

@@ -48,6 +48,23 @@ def normalised(axes: tuple[int, ...], pads: tuple[int, ...] = ()) -> Build:
     return build
 
 
+def one_pass(axes: tuple[int, ...], pads: tuple[int, ...] = ()) -> Build:
+    """A norm whose mean and mean of squares need not wait for each other."""
+
+    def build(b: Builder, x: Value) -> Value:
+        x = b.op("Pad", x, pads=pads, mode="constant", value=0.5) if pads else x
+        mean, square = (b.op("ReduceMean", v, axes=axes, keepdims=1) for v in (x, x * x))
+        return (x - mean) / b.op("Sqrt", b.op("Relu", square - mean * mean) + 1e-5)
+
+    return build
+
+
+def scaled_to_range(b: Builder, x: Value) -> Value:
+    """Smallest and largest of all, as dynamic quantization takes them."""
+    low, high, total = (b.op(op, x, axes=(0, 1), keepdims=1) for op in ("ReduceMin", "ReduceMax", "ReduceSum"))
+    return (x - low) / (high - low) + total
+
+
 def pool(op: str, channels_last: int, kernel: int = 3, stride: int = 1) -> Build:
     extra = {"count_include_pad": 0} if op == "AveragePool" else {}
     window = {"kernel_shape": (kernel, kernel), "strides": (stride, stride), "pads": (kernel // 2,) * 4}
@@ -137,6 +154,15 @@ CONES = {
     "instance norm last odd": cone_of(normalised((1, 2)), (2, 40, 40, 24)),
     "instance norm pad": cone_of(normalised((2, 3), (0, 0, 1, 1, 0, 0, 1, 1)), (1, 8, 40, 40)),
     "instance norm pad last": cone_of(normalised((1, 2), (0, 1, 1, 0, 0, 1, 1, 0)), (1, 40, 40, 32)),
+    "one pass rows": cone_of(one_pass((2,)), (1, 300, 32)),
+    "one pass image": cone_of(one_pass((2, 3)), (1, 8, 40, 40)),
+    "one pass image last": cone_of(one_pass((1, 2)), (1, 40, 40, 32)),
+    "one pass image last wide": cone_of(one_pass((1, 2)), (1, 40, 40, 300)),
+    "one pass few rows": cone_of(one_pass((1,)), (1, 200000)),
+    "one pass all": cone_of(one_pass((0, 1)), (130, 130)),
+    "one pass padded": cone_of(one_pass((1, 2), (0, 1, 1, 0, 0, 1, 1, 0)), (1, 30, 30, 24)),
+    "one pass padded rows": cone_of(one_pass((0,), (0, 1, 0, 2)), (40, 50)),
+    "range": cone_of(scaled_to_range, (130, 130)),
     "max pool": cone_of(pool("MaxPool", 0), (1, 8, 20, 20)),
     "max pool 5": cone_of(pool("MaxPool", 0, 5), (1, 8, 13, 13)),
     "max pool stride": cone_of(pool("MaxPool", 0, 3, 2), (1, 8, 21, 20)),
@@ -205,7 +231,7 @@ def random_cone(seed: int) -> Cone:
 
 def _step(b: Builder, v: Value, values: list[Value], rng: random.Random) -> Value:
     axis = rng.randrange(3)
-    match rng.randrange(10):
+    match rng.randrange(11):
         case 0:
             return b.op(rng.choice(["Exp", "Tanh", "Relu", "Sigmoid"]), b.op("Tanh", v))
         case 1:
@@ -235,6 +261,11 @@ def _step(b: Builder, v: Value, values: list[Value], rng: random.Random) -> Valu
         case 8:
             places = b.input(f"i{len(values)}", "int64", (rng.randint(1, 6),))
             return b.op("Take", v, places, axis=axis, batch=0)
+        case 9:
+            axes = tuple(sorted(rng.sample(range(3), rng.randint(1, 3))))
+            op, square = rng.choice(["ReduceSum", "ReduceMax"]), b.op("Tanh", v * v)
+            mean, other = b.op("ReduceMean", v, axes=axes, keepdims=1), b.op(op, square, axes=axes, keepdims=1)
+            return (v - mean) * b.op("Tanh", other)
         case _:
             picks = tuple(rng.randrange(v.shape[axis]) for _ in range(rng.randint(1, 6)))
             return b.op("Gather", v, axis=axis, indices=picks)
@@ -322,3 +353,15 @@ def test_the_source_reads_like_the_cone():
     assert source.startswith("// t1 = reduce_max(x0, axes=(3,), keepdims=1)")
     assert "part = KORCH_MAX(part, v0);" in source and "korch_expf(" in source
     assert source.count("korch_expf(") == 1  # kept for the sum and the quotient
+
+
+@pytest.mark.parametrize("name", ["one pass rows", "one pass image", "one pass image last", "range"])
+def test_reductions_of_the_same_elements_share_a_loop_nest(name: str):
+    source = BACKEND.build(CONES[name], 1)[0].source
+    assert source.count("in0[") == 2  # once for the reductions, once for what follows
+    assert "reduction(+:part) reduction(+:part1)" in source or "acc1[" in source or name == "range"
+
+
+def test_a_reduction_that_waits_for_another_has_its_own_loop_nest():
+    source = BACKEND.build(CONES["layer norm"], 1)[0].source
+    assert source.count("in0[") == 3 and "acc1" not in source

@@ -25,6 +25,8 @@ class Rule:
     error: str = REASSOCIATED
     laws: tuple[str, ...] = ()
     """Those it applies, as `korch rules discover` writes them."""
+    proved: bool = True
+    """Whether it looks at all it needs; what is not proved may break on values that are out of the ordinary."""
 
     def __call__(self, space: Space, p: Primitive) -> list[Tensor]:
         """The equal tensors, stamped with this rule's name."""
@@ -35,11 +37,13 @@ class Rule:
 RULES: dict[str, Rule] = {}
 
 
-def algebra(pays: bool = False, *, laws: tuple[str, ...] = ()) -> Callable[[Fn], Rule]:
+def algebra(
+    pays: bool = False, *, error: str = REASSOCIATED, laws: tuple[str, ...] = (), proved: bool = True
+) -> Callable[[Fn], Rule]:
     """Enters a function into the table of algebraic rules."""
 
     def enter(fn: Fn) -> Rule:
-        RULES[fn.__name__] = Rule(fn.__name__, fn, pays, laws=laws)
+        RULES[fn.__name__] = Rule(fn.__name__, fn, pays, error, laws, proved)
         return RULES[fn.__name__]
 
     return enter

@@ -12,13 +12,13 @@ from graphlib import CycleError, TopologicalSorter
 
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
-from korch.ir.primitive import REASSOCIATED, Primitive
+from korch.ir.primitive import APPROXIMATE, Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.cost import estimate
 from korch.rewrite.extract import Alternative, alternatives
 from korch.rewrite.rule import RULES, Rule
 from korch.rewrite.space import Space, next_name
-from korch.rewrite.table import rewrite
+from korch.rewrite.table import EVERYTHING, Welcome, rewrite
 
 log = logging.getLogger(__name__)
 
@@ -34,10 +34,10 @@ WORTH = 25_000
 """Multiply-adds that an alternative must save, by estimate: a tenth of a microsecond."""
 
 
-@rewrite(stage=0, error=REASSOCIATED)
-def algebra(graph: Graph) -> Graph:
+@rewrite(stage=0, error=APPROXIMATE, selects=True)
+def algebra(graph: Graph, welcome: Welcome = EVERYTHING) -> Graph:
     """`graph` with the alternatives among everything the rules derive that may be cheaper than what is written."""
-    return kept(graph, saturated(graph, all_algebra()))
+    return kept(graph, saturated(graph, [r for r in all_algebra() if welcome.takes(r.error, r.proved)]))
 
 
 def all_algebra() -> tuple[Rule, ...]:

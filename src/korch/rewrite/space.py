@@ -7,9 +7,10 @@ what was computed alike from them. Tensors of the graph as given are never merge
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from korch.ir.evaluate import evaluate_primitive
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array, op_named
 from korch.ir.primitive import REASSOCIATED, Attrs, Primitive, freeze
+from korch.ir.ranges import Interval, ranges
 from korch.ir.tensor import Tensor
 
 SMALL = 1 << 18
@@ -46,6 +48,11 @@ class Space:
         self._stamp = ("", "", REASSOCIATED)
         for p in graph.primitives:
             self._insert(p)
+
+    @cached_property
+    def ranges(self) -> Mapping[Tensor, Interval]:
+        """The bounds of what the graph as given computes."""
+        return ranges(self.graph)
 
     def producers(self, t: Tensor) -> tuple[Primitive, ...]:
         """All that is known to compute `t`."""

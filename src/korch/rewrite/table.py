@@ -5,12 +5,26 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from korch.ir.graph import Graph
 from korch.ir.primitive import APPROXIMATE, EXACT
 
-Fn = Callable[[Graph], Graph]
+Fn = Callable[..., Graph]
+
+
+@dataclass(frozen=True)
+class Welcome:
+    """What may be added: choices that only approximate, and such as hold only on values that nobody has proved."""
+
+    approximate: bool = True
+    unproved: bool = True
+
+    def takes(self, error: str, proved: bool = True) -> bool:
+        return (self.approximate or error != APPROXIMATE) and (self.unproved or proved)
+
+
+EVERYTHING = Welcome()
 
 
 @dataclass(frozen=True)
@@ -26,19 +40,25 @@ class Rewrite:
     fn: Fn
     error: str = EXACT
     laws: tuple[str, ...] = ()
+    selects: bool = False
+    """Whether `fn` takes a Welcome and leaves out by itself what is not; others are left out as a whole."""
 
-    def __call__(self, graph: Graph) -> Graph:
-        return self.fn(graph)
+    def __call__(self, graph: Graph, welcome: Welcome = EVERYTHING) -> Graph:
+        if self.selects:
+            return self.fn(graph, welcome)
+        return self.fn(graph) if welcome.takes(self.error) else graph
 
 
 _TABLE: dict[str, Rewrite] = {}
 
 
-def rewrite(stage: int, *, error: str = EXACT, laws: tuple[str, ...] = ()) -> Callable[[Fn], Rewrite]:
+def rewrite(
+    stage: int, *, error: str = EXACT, laws: tuple[str, ...] = (), selects: bool = False
+) -> Callable[[Fn], Rewrite]:
     """Enters a function from graph to graph into the table."""
 
     def enter(fn: Fn) -> Rewrite:
-        _TABLE[fn.__name__] = Rewrite(fn.__name__, stage, fn, error, laws)
+        _TABLE[fn.__name__] = Rewrite(fn.__name__, stage, fn, error, laws, selects)
         return _TABLE[fn.__name__]
 
     return enter
@@ -52,10 +72,9 @@ def all_rewrites() -> tuple[Rewrite, ...]:
     return tuple(sorted(_TABLE.values(), key=lambda r: (r.stage, r.name)))
 
 
-def add_choices(graph: Graph, approximate: bool = True) -> Graph:
-    """`graph` with every producer that the rewrites know, those that only approximate where they are welcome."""
-    written = set(graph.primitives)
+def add_choices(graph: Graph, approximate: bool = True, unproved: bool = False) -> Graph:
+    """`graph` with every producer that the rewrites know; those that only approximate, and those that need values to
+    be within ordinary ranges without a proof that they are, where they are welcome."""
     for step in all_rewrites():
-        graph = step(graph)
-    kept = (p for p in graph.primitives if approximate or p in written or p.error != APPROXIMATE)
-    return replace(graph, primitives=tuple(kept))
+        graph = step(graph, Welcome(approximate, unproved))
+    return graph

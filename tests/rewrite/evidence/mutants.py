@@ -13,10 +13,12 @@ from korch.ir import Builder, Graph, Primitive, Tensor, Value
 from korch.ir.primitive import freeze
 from korch.rewrite.compose import map_after_shift
 from korch.rewrite.layouts import add_layouts
+from korch.rewrite.moments import second_moment_less_square
 from korch.rewrite.rule import Rule
-from korch.rewrite.samples import algebra, drawing, layouts, strips
+from korch.rewrite.samples import algebra, drawing, layouts, moments, shift, strips
 from korch.rewrite.samples import winograd as winograd_samples
 from korch.rewrite.saturate import saturated
+from korch.rewrite.shift import softmax_unshifted
 from korch.rewrite.space import Space
 from korch.rewrite.strips import conv_in_strips
 from korch.rewrite.table import Rewrite
@@ -191,6 +193,41 @@ def maps_the_other_way(s: Space, p: Primitive) -> Iterator[Tensor]:
             yield s.op("MatMul", q.inputs[0], s.op("MatMul", p.inputs[1], q.inputs[1]))
 
 
+def shifts_the_sum_alone(s: Space, p: Primitive) -> Iterator[Tensor]:
+    """exp(x - m) / sum exp(x - m) = exp x / sum exp(x - m)."""
+    for t in softmax_unshifted(s, p):
+        (q,) = s.producers(t)
+        yield s.op("Div", q.inputs[0], p.inputs[1])
+
+
+def unshifts_whatever_is_subtracted(s: Space, p: Primitive) -> Iterator[Tensor]:
+    """exp(x - y) / sum exp(x - y) = exp x / sum exp x."""
+    for e in s.producers(p.inputs[0]) if p.op == "Div" else ():
+        for q in s.producers(e.inputs[0]) if e.op == "Exp" else ():
+            if q.op == "Sub":
+                other = s.op("Exp", q.inputs[0])
+                yield s.op("Div", other, s.op("ReduceSum", other, axes=(1,), keepdims=1))
+
+
+def softmax_of_centred_columns(draw: Random) -> Graph:
+    """Sums along rows, but what is subtracted is alike along columns alone."""
+    b = Builder()
+    x = b.input("x", "float32", (draw.randint(3, 5), draw.randint(3, 5)))
+    e = b.op("Exp", x - b.op("ReduceMax", x, axes=(0,), keepdims=1))
+    return drawing.graph(b, e / b.op("ReduceSum", e, axes=(1,), keepdims=1))
+
+
+def forgets_the_square_of_the_mean(s: Space, p: Primitive) -> Iterator[Tensor]:
+    """mean (x - mean x)^2 = mean x^2."""
+    yield from (next(iter(s.producers(t))).inputs[0] for t in second_moment_less_square(s, p))
+
+
+def adds_the_square_of_the_mean(s: Space, p: Primitive) -> Iterator[Tensor]:
+    """mean (x - mean x)^2 = max(mean x^2 + (mean x)^2, 0)."""
+    for t in second_moment_less_square(s, p):
+        yield s.op("Relu", s.op("Add", *next(iter(s.producers(t))).inputs))
+
+
 def two_products(draw: Random) -> Graph:
     b = Builder()
     x = b.input("x", "float32", (4, 3))
@@ -204,6 +241,14 @@ def alone(rule: Rule) -> Callable[[Graph], Graph]:
 RULES: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]]] = (
     ("forgets the bias", alone(Rule("wrong", forgets_the_bias)), algebra.chain),
     ("maps the other way", alone(Rule("wrong", maps_the_other_way)), two_products),
+    ("shifts the sum alone", alone(Rule("wrong", shifts_the_sum_alone)), shift.bounded_rows),
+    (
+        "unshifts whatever is subtracted",
+        alone(Rule("wrong", unshifts_whatever_is_subtracted)),
+        softmax_of_centred_columns,
+    ),
+    ("forgets the square of the mean", alone(Rule("wrong", forgets_the_square_of_the_mean)), moments.small_variances),
+    ("adds the square of the mean", alone(Rule("wrong", adds_the_square_of_the_mean)), moments.small_variances),
 )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from korch.backends.cpu.loops.bounds import write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.maps import write_map
+from korch.backends.cpu.loops.nests import groups
 from korch.backends.cpu.loops.reductions import Reduction
 from korch.backends.cpu.loops.schedule import POOLS, Schedule, Stage, schedule
 from korch.backends.cpu.loops.trace import table_definition
@@ -70,8 +71,8 @@ def _body(writer: Writer) -> None:
     if plan.hoisted:
         _hoisted(writer, plan)
     else:
-        for s in plan.stages:
-            _stage(writer, s, parallel=writer.threads > 1)
+        for group in groups(writer):
+            _stages(writer, group, parallel=writer.threads > 1)
     if writer.threads > 1:
         text.close()
 
@@ -93,8 +94,8 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
             offset += aligned(s.stored * width(s))
         else:
             writer.text.add(f"{ctype} b{s.number}[{s.stored}] __attribute__((aligned(64)));")
-    for s in plan.stages:
-        _stage(writer, s, parallel=False)
+    for group in groups(writer):
+        _stages(writer, group, parallel=False)
     writer.text.close(len(plan.hoisted))
 
 
@@ -105,10 +106,12 @@ def _own_workspace(writer: Writer, each: int) -> None:
     writer.workspace = each * writer.threads
 
 
-def _stage(writer: Writer, s: Stage, parallel: bool) -> None:
-    writer.text.add(f"// {s.maker}")
+def _stages(writer: Writer, group: tuple[Stage, ...], parallel: bool) -> None:
+    """The loop nest of one stage, or of several that fold in the same loops."""
+    s = group[-1]
+    writer.text.add(*(f"// {member.maker}" for member in group))
     if s.reduces:
-        Reduction(writer, s, parallel).emit()
+        Reduction(writer, group, parallel).emit()
     else:
         write_map(writer, s, parallel)
     if parallel and not s.root:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.index import Index, Lookup, Var
+from korch.backends.cpu.loops.nests import beside
 from korch.backends.cpu.loops.schedule import ARGS, POOLS, Stage
 from korch.backends.cpu.loops.trace import Trace, c_index
 from korch.backends.cpu.loops.writer import SMALL, Writer, target
@@ -15,34 +18,28 @@ STRIP = 256
 """Accumulators of a reduction that runs across the contiguous axis."""
 
 
-class Reduction:
-    """The loops of one reducing stage."""
+@dataclass(frozen=True)
+class Fold:
+    """What one stage folds into accumulators of its own: `values`, C names, in each turn of the innermost loop."""
 
-    def __init__(self, writer: Writer, s: Stage, parallel: bool) -> None:
-        self.writer = writer
-        self.text = writer.text
-        self.s = s
-        self.parallel = parallel
-        self.op = s.maker.op
-
-    def emit(self) -> None:
-        if self.op in ARGS:
-            self._arg()
-            return
-        for nest, plan in self.writer.nests(self.s):
-            trace, values = self.writer.trace(nest, plan)
-            along = _vector_reduction(nest, trace)
-            if self._should_share(nest, along):
-                self._partial(nest, trace, values, along)
-            elif along or not nest.loops or _steers_window(nest, nest.loops[-1]):
-                self._row(nest, trace, values, along, parallel=self.parallel)
-            else:
-                self._columns(nest, trace, values, parallel=self.parallel)
-
-    # what is folded, and how it ends
+    s: Stage
+    values: list[str]
+    suffix: str = ""
 
     @property
-    def _start(self) -> str:
+    def acc(self) -> str:
+        return f"acc{self.suffix}"
+
+    @property
+    def part(self) -> str:
+        return f"part{self.suffix}"
+
+    @property
+    def op(self) -> str:
+        return self.s.maker.op
+
+    @property
+    def start(self) -> str:
         floating = C_TYPES[self.s.tensor.dtype] in ("float", "double")
         match self.op:
             case "ReduceMax" | "MaxPool":
@@ -54,7 +51,11 @@ class Reduction:
             case _:
                 return "0"
 
-    def _fold(self, into: str, value: str) -> str:
+    @property
+    def omp(self) -> str:
+        return {"ReduceMax": "max", "MaxPool": "max", "ReduceMin": "min", "ReduceProd": "*"}.get(self.op, "+")
+
+    def step(self, into: str, value: str) -> str:
         match self.op:
             case "ReduceMax" | "MaxPool":
                 return f"{into} = KORCH_MAX({into}, {value});"
@@ -65,29 +66,54 @@ class Reduction:
             case _:
                 return f"{into} += {value};"
 
-    @property
-    def _omp(self) -> str:
-        return {"ReduceMax": "max", "MaxPool": "max", "ReduceMin": "min", "ReduceProd": "*"}.get(self.op, "+")
+    def steps(self, into: str) -> list[str]:
+        return [self.step(into, v) for v in self.values]
 
-    def _end(self, acc: str, s: Stage) -> str:
-        p = s.maker
+    def end(self, acc: str) -> str:
+        p = self.s.maker
         if self.op == "ReduceMean":
             return f"{acc} / {math.prod(p.inputs[0].shape[a] for a in p.attr('axes'))}"
         if self.op == "AveragePool":
-            return f"{acc} / {self._window_size(s)}"
+            return f"{acc} / {_window_size(self.s)}"
         return acc
 
-    def _window_size(self, s: Stage) -> str:
-        p = s.maker
-        if p.attr("count_include_pad"):
-            return str(math.prod(p.attr("kernel_shape")))
-        spatial = spatial_axes(s.tensor.rank, p.attr("channels_last"))
-        factors = []
-        for a, counts in zip(spatial, window_counts(p), strict=True):
-            table = tuple(int(c) for c in counts)
-            same = len(set(table)) == 1
-            factors.append(str(table[0]) if same else c_index(Index.of(Lookup(table, s.axes[a]))))
-        return f"({' * '.join(factors)})"
+
+Store = Callable[[Fold, str], str]
+"""The statement that stores an accumulator of a fold."""
+
+
+class Reduction:
+    """The loops of one reducing stage, or of several that fold in the same loops."""
+
+    def __init__(self, writer: Writer, group: tuple[Stage, ...], parallel: bool) -> None:
+        self.writer = writer
+        self.text = writer.text
+        self.s = group[0]
+        self.others = group[1:]
+        self.parallel = parallel
+
+    def emit(self) -> None:
+        if self.s.maker.op in ARGS:
+            self._arg()
+            return
+        for nest, plan in self.writer.nests(self.s):
+            trace, values = self.writer.trace(nest, plan)
+            folds = [Fold(nest, values), *self._beside(nest, trace)]
+            along = _vector_reduction(nest, trace)
+            if self._should_share(nest, along):
+                self._partial(trace, folds, along)
+            elif along or not nest.loops or _steers_window(nest, nest.loops[-1]):
+                self._row(trace, folds, along, self._stored, parallel=self.parallel)
+            else:
+                self._columns(trace, folds, self._stored, parallel=self.parallel)
+
+    def _beside(self, nest: Stage, trace: Trace) -> list[Fold]:
+        """What the other stages fold at the same place; what they load is loaded once."""
+        values = [trace.value(o.maker.inputs[0], nest.source) for o in self.others]
+        return [Fold(beside(nest, o), [v], str(o.number)) for o, v in zip(self.others, values, strict=True)]
+
+    def _stored(self, f: Fold, acc: str) -> str:
+        return self.writer.store(f.s, f.end(acc))
 
     # loops
 
@@ -97,62 +123,63 @@ class Reduction:
             self.text.add(simd)
         self.writer.loop(v, lo, hi)
 
-    def _inner(self, s: Stage, trace: Trace, values: list[str], acc: str) -> None:
-        self.text.add(*trace.lines)
-        for v in values:
-            self.text.add(self._fold(acc, v))
-
-    def _row(self, s: Stage, trace: Trace, values: list[str], along: Var | None, parallel: bool,
-             store: str | None = None, chunk: tuple[str, str] | None = None) -> None:  # fmt: skip
+    def _row(self, trace: Trace, folds: list[Fold], along: Var | None, store: Store, parallel: bool,
+             chunk: tuple[str, str] | None = None) -> None:  # fmt: skip
         """Folds along contiguous memory into one accumulator an output."""
+        s = folds[0].s
         ctype = C_TYPES[s.tensor.dtype]
         self._open_outer(s.loops, parallel)
-        self.text.add(f"{ctype} acc = {self._start};")
+        self.text.add(*(f"{ctype} {f.acc} = {f.start};" for f in folds))
         outer = [v for v in s.reds if v != along]
         for v in outer:
             self._red_loop(s, v, chunk=chunk if v == s.reds[0] else None)
         if along:
-            self.text.add(f"{ctype} part = {self._start};")
-            bounds = chunk if along == s.reds[0] else None
-            self._red_loop(s, along, f"#pragma omp simd reduction({self._omp}:part)", bounds)
-            self._inner(s, trace, values, "part")
+            self.text.add(*(f"{ctype} {f.part} = {f.start};" for f in folds))
+            clauses = " ".join(f"reduction({f.omp}:{f.part})" for f in folds)
+            self._red_loop(s, along, f"#pragma omp simd {clauses}", chunk if along == s.reds[0] else None)
+        self.text.add(*trace.lines, *(line for f in folds for line in f.steps(f.part if along else f.acc)))
+        if along:
             self.text.close()
-            self.text.add(self._fold("acc", "part"))
-        else:
-            self._inner(s, trace, values, "acc")
+            self.text.add(*(f.step(f.acc, f.part) for f in folds))
         self.text.close(len(outer))
-        self.text.add(store.format("acc") if store else self.writer.store(s, self._end("acc", s)))
+        self.text.add(*(store(f, f.acc) for f in folds))
         self._close_outer(s.loops)
 
-    def _columns(self, s: Stage, trace: Trace, values: list[str], parallel: bool,
-                 store: str | None = None, chunk: tuple[str, str] | None = None) -> None:  # fmt: skip
+    def _columns(self, trace: Trace, folds: list[Fold], store: Store, parallel: bool,
+                 chunk: tuple[str, str] | None = None) -> None:  # fmt: skip
         """Folds across memory: a strip of accumulators along the contiguous axis."""
-        ctype, along = C_TYPES[s.tensor.dtype], s.loops[-1]
+        s = folds[0].s
+        along = s.loops[-1]
         strip = min(STRIP, along.extent)
         single = strip == along.extent
         self._open_outer(s.loops[:-1], parallel, strips=None if single else along)
         lo, hi = (str(along.lo), str(along.hi)) if single else (f"{along.name}0", f"{along.name}1")
-        acc, part = f"acc[{along.name} - {lo}]", f"part[{along.name} - {lo}]"
-        blocked = len(s.reds) > 1 and self._omp in ("+", "*") and all(v.extent >= 8 for v in s.reds[-2:])
-        self.text.add(f"{ctype} acc[{strip}] __attribute__((aligned(64)));")
-        self._sweep(along, lo, hi, [f"{acc} = {self._start};"])
+        at = f"[{along.name} - {lo}]"
+        blocked = (
+            len(s.reds) > 1 and all(f.omp in ("+", "*") for f in folds) and all(v.extent >= 8 for v in s.reds[-2:])
+        )
+        self._accumulators([f.acc for f in folds], folds, strip)
+        self._sweep(along, lo, hi, [f"{f.acc}{at} = {f.start};" for f in folds])
         for i, v in enumerate(s.reds[:-1]):
             self._red_loop(s, v, chunk=chunk if i == 0 else None)
         if blocked:
-            self.text.add(f"{ctype} part[{strip}] __attribute__((aligned(64)));")
-            self._sweep(along, lo, hi, [f"{part} = {self._start};"])
+            self._accumulators([f.part for f in folds], folds, strip)
+            self._sweep(along, lo, hi, [f"{f.part}{at} = {f.start};" for f in folds])
         if s.reds:
             self._red_loop(s, s.reds[-1], chunk=chunk if len(s.reds) == 1 else None)
-        folded = [self._fold(part if blocked else acc, v) for v in values]
+        folded = [line for f in folds for line in f.steps((f.part if blocked else f.acc) + at)]
         self._sweep(along, lo, hi, [*trace.lines, *folded])
         if s.reds:
             self.text.close()
         if blocked:
-            self._sweep(along, lo, hi, [self._fold(acc, part)])
+            self._sweep(along, lo, hi, [f.step(f.acc + at, f.part + at) for f in folds])
         self.text.close(max(len(s.reds) - 1, 0))
-        end = store.format(acc) if store else self.writer.store(s, self._end(acc, s))
-        self._sweep(along, lo, hi, [end])
+        self._sweep(along, lo, hi, [store(f, f.acc + at) for f in folds])
         self._close_outer(s.loops[:-1], strips=None if single else along)
+
+    def _accumulators(self, names: list[str], folds: list[Fold], strip: int) -> None:
+        ctype = C_TYPES[folds[0].s.tensor.dtype]
+        self.text.add(*(f"{ctype} {name}[{strip}] __attribute__((aligned(64)));" for name in names))
 
     def _sweep(self, v: Var, lo: str, hi: str, body: list[str]) -> None:
         self.text.add("#pragma omp simd")
@@ -181,7 +208,7 @@ class Reduction:
     # few outputs, long folds: every thread folds a part, then the parts are folded in order
 
     def _should_share(self, s: Stage, along: Var | None) -> bool:
-        if not self.parallel or not s.reds or self.op in POOLS:
+        if not self.parallel or not s.reds or s.maker.op in POOLS:
             return False
         outputs = s.loops if along else s.loops[:-1]
         width = math.prod(v.extent for v in outputs)
@@ -189,32 +216,39 @@ class Reduction:
         longest = math.prod(v.extent for v in s.reds)
         return width * strips < 2 * self.writer.threads and longest * s.stored > SMALL and s.reds[0].extent >= 8
 
-    def _partial(self, s: Stage, trace: Trace, values: list[str], along: Var | None) -> None:
+    def _partial(self, trace: Trace, folds: list[Fold], along: Var | None) -> None:
         """A fixed number of chunks, so that the result does not depend on the number of threads."""
+        s = folds[0].s
         first = s.reds[0]
         chunks = min(16, first.extent)
-        name, ctype = f"p{s.number}", C_TYPES[s.tensor.dtype]
-        self.writer.buffer(s, chunks * s.stored, name)
+        for f in folds:
+            self.writer.buffer(f.s, chunks * s.stored, f"p{f.s.number}")
         self.text.add("#pragma omp for schedule(static)")
         self.text.open(f"for (int chunk = 0; chunk < {chunks}; ++chunk)")
         bounds = (
             f"{first.lo} + chunk * {first.extent} / {chunks}",
             f"{first.lo} + (chunk + 1) * {first.extent} / {chunks}",
         )
-        store = f"{name}[chunk * {s.stored} + {c_index(s.position(s.axes))}] = {{}};"
         if along or not s.loops:
-            self._row(s, trace, values, along, parallel=False, store=store, chunk=bounds)
+            self._row(trace, folds, along, _stored_apart, parallel=False, chunk=bounds)
         else:
-            self._columns(s, trace, values, parallel=False, store=store, chunk=bounds)
+            self._columns(trace, folds, _stored_apart, parallel=False, chunk=bounds)
         self.text.close()
         self.text.add("#pragma omp single nowait" if s.root else "#pragma omp single")
         self.text.open(f"for (int o = 0; o < {s.stored}; ++o)")
-        self.text.add(f"{ctype} acc = {name}[o];")
-        self.text.add(
-            f"for (int chunk = 1; chunk < {chunks}; ++chunk) " + self._fold("acc", f"{name}[chunk * {s.stored} + o]")
-        )
-        self.text.add(f"{target(s)}[o] = {self._end('acc', s)};")
+        for f in folds:
+            self._sum_up(f, chunks)
         self.text.close()
+
+    def _sum_up(self, f: Fold, chunks: int) -> None:
+        """The chunks' results, in order."""
+        name = f"p{f.s.number}"
+        step = f.step(f.acc, f"{name}[chunk * {f.s.stored} + o]")
+        self.text.add(
+            f"{C_TYPES[f.s.tensor.dtype]} {f.acc} = {name}[o];",
+            f"for (int chunk = 1; chunk < {chunks}; ++chunk) {step}",
+            f"{target(f.s)}[o] = {f.end(f.acc)};",
+        )
 
     def _arg(self) -> None:
         """Index of the extreme, the first or the last of equals."""
@@ -222,7 +256,7 @@ class Reduction:
         trace, values = self.writer.trace(s, self.writer.plan)
         p = s.maker
         better = {("ArgMax", 0): ">", ("ArgMax", 1): ">=", ("ArgMin", 0): "<", ("ArgMin", 1): "<="}
-        sign = better[(self.op, int(bool(p.attr("select_last_index"))))]
+        sign = better[(p.op, int(bool(p.attr("select_last_index"))))]
         source = C_TYPES[p.inputs[0].dtype]
         self._open_outer(s.loops, self.parallel)
         self.text.add(f"{source} best = 0;", "int64_t at = 0, seen = 0;")
@@ -233,6 +267,25 @@ class Reduction:
         self.text.close(len(s.reds))
         self.text.add(self.writer.store(s, "at"))
         self._close_outer(s.loops)
+
+
+def _stored_apart(f: Fold, acc: str) -> str:
+    """Into the results of the chunk."""
+    return f"p{f.s.number}[chunk * {f.s.stored} + {c_index(f.s.position(f.s.axes))}] = {acc};"
+
+
+def _window_size(s: Stage) -> str:
+    """How many elements an average is of: a number, or looked up by position."""
+    p = s.maker
+    if p.attr("count_include_pad"):
+        return str(math.prod(p.attr("kernel_shape")))
+    spatial = spatial_axes(s.tensor.rank, p.attr("channels_last"))
+    factors: list[str] = []
+    for a, counts in zip(spatial, window_counts(p), strict=True):
+        table = tuple(int(c) for c in counts)
+        same = len(set(table)) == 1
+        factors.append(str(table[0]) if same else c_index(Index.of(Lookup(table, s.axes[a]))))
+    return f"({' * '.join(factors)})"
 
 
 def _vector_reduction(s: Stage, trace: Trace) -> Var | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from korch.backends.cpu.loops.nests import joined
 from korch.backends.cpu.loops.schedule import is_reduction, worth_keeping
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
@@ -18,18 +19,22 @@ def operations(cone: Cone, computed: Mapping[Primitive, float]) -> dict[str, flo
     """
     made = {p.output: p for p in cone.primitives}
     stages = {p.output for p in cone.primitives if is_reduction(p)} | worth_keeping(cone) | {*cone.outputs}
+    together = joined(cone)
+    alone = stages.difference(p.output for group in together for p in group)
     counts: dict[str, float] = {}
-    for t in stages:
-        times = computed[made[t]]
-        for op, elements in ((made[t].op, times), *_nest(made[t], made, stages)):
+    for group in (*together, *((made[t],) for t in alone)):
+        times = min(computed[p] for p in group)
+        for op, elements in (*((p.op, times) for p in group), *_nest(group, made, stages)):
             counts[op] = counts.get(op, 0.0) + min(times, elements)
     return counts
 
 
-def _nest(stage: Primitive, made: Mapping[Tensor, Primitive], stages: set[Tensor]) -> Iterator[tuple[str, float]]:
-    """What the loop nest of `stage` computes and loads on the way to it, and how many elements each has."""
+def _nest(
+    group: Sequence[Primitive], made: Mapping[Tensor, Primitive], stages: set[Tensor]
+) -> Iterator[tuple[str, float]]:
+    """What the loop nest of `group` computes and loads on the way to it, and how many elements each has."""
     seen: set[Tensor] = set()
-    stack = list(stage.inputs)
+    stack = [t for p in group for t in p.inputs]
     while stack:
         t = stack.pop()
         if t in seen or t.value is not None:

@@ -63,7 +63,7 @@ class Writer:
 
     def nests(self, s: Stage) -> Iterator[tuple[Stage, Schedule]]:
         """The stage once for each combination of ranges between which its loops must break."""
-        breaks = {n: b for n, b in self._breaks(s).items() if any(v.name == n for v in s.loops)}
+        breaks = {n: b for n, b in self.breaks(s).items() if any(v.name == n for v in s.loops)}
         while math.prod(len(b) + 1 for b in breaks.values()) > MOST_NESTS:
             del breaks[max(breaks, key=lambda n: len(breaks[n]))]
         if not breaks:
@@ -74,7 +74,8 @@ class Writer:
             plan = within(self.plan, s.number, dict(combination))
             yield plan.stages[s.number], plan
 
-    def _breaks(self, s: Stage) -> dict[str, set[int]]:
+    def breaks(self, s: Stage) -> dict[str, set[int]]:
+        """Where the loops of the stage had better break, by name."""
         requests = Requests()
         trace_body(tracer(self.plan, s, requests), s)
         return requests.breaks
