@@ -76,6 +76,17 @@ def depth_to_space(b: Builder, x: Value) -> Value:
     return b.op("Reshape", b.op("Transpose", x, perm=(0, 3, 4, 1, 5, 2)), shape=(1, 8, 10, 10)) * 2.0
 
 
+def windows(b: Builder, x: Value) -> Value:
+    """im2col: padded 3x3 windows two apart, every other row of them."""
+    x = b.op("Pad", x, pads=(0, 1, 1, 0, 0, 1, 1, 0), mode="constant", value=0.0)
+    for axis, dilation in ((1, 2), (2, 1)):
+        first = range(0, x.shape[axis] - 2 * dilation, 2)
+        x = b.op("Gather", x, axis=axis, indices=tuple(i + k * dilation for i in first for k in range(3)))
+    n, h, w, c = x.shape
+    x = b.op("Transpose", b.op("Reshape", x, shape=(n, h // 3, 3, w // 3, 3 * c)), perm=(0, 1, 3, 2, 4))
+    return b.op("Reshape", x, shape=(n, h // 3 * (w // 3), 9 * c))
+
+
 def heads(b: Builder, x: Value) -> Value:
     return b.op("Transpose", b.op("Reshape", x, shape=(1, x.shape[1], 2, x.shape[2] // 2)), perm=(0, 2, 1, 3)) * 2.0
 
@@ -148,6 +159,7 @@ CONES = {
     "depth to space": cone_of(depth_to_space, (1, 32, 5, 5)),
     "reshape": cone_of(lambda b, x: b.op("Reshape", b.op("Relu", x), shape=(4, 6, 35)), (8, 3, 5, 7)),
     "nearest": cone_of(nearest, (1, 8, 13, 13)),
+    "windows": cone_of(windows, (2, 12, 15, 3)),
     "linear": cone_of(linear, (1, 8, 13, 13)),
     "concat": cone_of(lambda b, x, y: b.op("Relu", b.op("Concat", x, y, axis=1)), (1, 8, 13, 13), (1, 5, 13, 13)),
     "concat last": cone_of(lambda b, x, y: b.op("Relu", b.op("Concat", x, y, axis=2)), (1, 169, 24), (1, 169, 5)),
@@ -262,3 +274,14 @@ def test_the_source_reads_like_the_cone():
     assert source.startswith("// t1 = reduce_max(x0, axes=(3,), keepdims=1)")
     assert "part = KORCH_MAX(part, v0);" in source and "korch_expf(" in source
     assert source.count("korch_expf(") == 1  # kept for the sum and the quotient
+
+
+def test_even_steps_need_no_table():
+    def picked(*indices: int) -> str:
+        return BACKEND.build(cone_of(lambda b, x: b.op("Gather", x, axis=0, indices=indices), (9, 4)), 1)[0].source
+
+    assert "KERNEL_table" not in BACKEND.build(CONES["windows"], 1)[0].source
+    for even in ((0, 0, 0), (1, 3, 5), (2, 2, 3, 3), (0, 1, 2, 2, 3, 4, 4, 5, 6), (8, 7, 6, 5)):
+        assert "KERNEL_table" not in picked(*even), even
+    for odd in ((0, 1, 3), (0, 0, 1, 2, 2, 3), (0, 1, 2, 2, 3, 5)):
+        assert "KERNEL_table" in picked(*odd), odd

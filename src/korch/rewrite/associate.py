@@ -33,4 +33,5 @@ def product_to_the_left(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 
 
 def _same_batch(*matrices: Tensor) -> bool:
-    return len({t.shape[:-2] for t in matrices}) == 1
+    """Whether no product repeats another: those that are one matrix serve every batch alike."""
+    return len({t.shape[:-2] for t in matrices if t.rank > 2}) <= 1

@@ -12,9 +12,12 @@ import numpy as np
 from korch.ir import Builder, Graph, Primitive, Tensor, Value
 from korch.ir.primitive import freeze
 from korch.rewrite.compose import map_after_shift
+from korch.rewrite.im2col import im2col
 from korch.rewrite.layouts import add_layouts
+from korch.rewrite.pointwise import pointwise_as_product
 from korch.rewrite.rule import Rule
 from korch.rewrite.samples import algebra, drawing, layouts, strips
+from korch.rewrite.samples import im2col as windows
 from korch.rewrite.saturate import saturated
 from korch.rewrite.space import Space
 from korch.rewrite.strips import conv_in_strips
@@ -83,6 +86,22 @@ def shifted_weights(graph: Graph) -> Graph:
     return replace(result, constants={**result.constants, **wrong})
 
 
+def padded_windows(draw: Random) -> Graph:
+    """A convolution whose windows overlap and see more padding behind than before."""
+    b = Builder()
+    x = b.input("x", "float32", (1, draw.randint(4, 6), draw.randint(4, 6), 2))
+    return drawing.graph(b, drawing.conv(b, draw, x, windows.MANY, channels_last=1, pads=(0, 1, 1, 2)))
+
+
+def weights_as_written(graph: Graph) -> Graph:
+    """im2col with weights that have channels before positions."""
+    result = im2col(graph)
+    (p,) = (p for p in graph.primitives if p.op == "Conv")
+    wrong = {n: graph.constants[p.inputs[1].name].reshape(p.output.shape[-1], -1).T
+             for n in result.constants if n not in graph.constants}  # fmt: skip
+    return replace(result, constants={**result.constants, **wrong})
+
+
 CHANGED: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]]] = (
     ("twin conv with its pads swapped", changed(add_layouts, "Conv", attr("pads", swapped_pads)), square_conv),
     ("transposed the wrong way", changed(add_layouts, "Transpose", turned), square_conv),
@@ -97,6 +116,9 @@ CHANGED: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]
     ("strips with a shifted kernel", shifted_weights, strips.few_channels),
     ("strips with too little padding", changed(conv_in_strips, "Conv", attr(
         "pads", lambda p: (p[0], p[1] + 1, p[2], p[3] - 1))), strips.few_channels),
+    ("windows padded on the other side", changed(im2col, "Pad", attr("pads", swapped_pads)), padded_windows),
+    ("windows in another order", changed(im2col, "Gather", attr("indices", lambda i: (*i[1:], i[0]))), padded_windows),
+    ("windows against unturned weights", weights_as_written, padded_windows),
 )  # fmt: skip
 
 
@@ -175,6 +197,19 @@ def maps_the_other_way(s: Space, p: Primitive) -> Iterator[Tensor]:
             yield s.op("MatMul", q.inputs[0], s.op("MatMul", p.inputs[1], q.inputs[1]))
 
 
+def transposes_the_kernel(s: Space, p: Primitive) -> Iterator[Tensor]:
+    """conv(x, W) = W^T x, for square kernels of one position."""
+    for t in pointwise_as_product(s, p):
+        product = s.producers(next(iter(s.producers(t))).inputs[0])[0]
+        w, x = product.inputs
+        yield s.op("Reshape", s.op("MatMul", s.op("Transpose", w, perm=(1, 0)), x), shape=t.shape)
+
+
+def square_kernel(draw: Random) -> Graph:
+    b = Builder()
+    return drawing.graph(b, drawing.conv(b, draw, b.input("x", "float32", (1, 3, 2, 2)), 3, (1, 1)))
+
+
 def two_products(draw: Random) -> Graph:
     b = Builder()
     x = b.input("x", "float32", (4, 3))
@@ -188,6 +223,7 @@ def alone(rule: Rule) -> Callable[[Graph], Graph]:
 RULES: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]]] = (
     ("forgets the bias", alone(Rule("wrong", forgets_the_bias)), algebra.chain),
     ("maps the other way", alone(Rule("wrong", maps_the_other_way)), two_products),
+    ("transposes the kernel", alone(Rule("wrong", transposes_the_kernel)), square_kernel),
 )
 
 
