@@ -73,7 +73,9 @@ def test_windows_side_by_side_are_only_views():
     assert not any(p.op in ("Pad", "Gather") for p in graph.primitives)
 
 
-@pytest.mark.parametrize("other", [{"group": 3}, {"outputs": 32}, {"inputs": 4}, {"size": (1000, 1000)}])
+@pytest.mark.parametrize(
+    "other", [{"group": 3, "outputs": 192}, {"outputs": 32}, {"inputs": 4}, {"size": (1000, 1000)}]
+)
 def test_left_alone_where_it_cannot_pay(other: dict[str, Any]):
     twins = add_layouts(conv_graph((3, 3), **other))
     assert im2col(twins).primitives == twins.primitives

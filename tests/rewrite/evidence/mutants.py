@@ -207,7 +207,9 @@ def transposes_the_kernel(s: Space, p: Primitive) -> Iterator[Tensor]:
 
 def square_kernel(draw: Random) -> Graph:
     b = Builder()
-    return drawing.graph(b, drawing.conv(b, draw, b.input("x", "float32", (1, 3, 2, 2)), 3, (1, 1)))
+    x, w = b.input("x", "float32", (1, 3, 2, 2)), b.input("w", "float32", (3, 3, 1, 1))
+    attrs = {"strides": (1, 1), "pads": (0,) * 4, "dilations": (1, 1), "group": 1, "channels_last": 0}
+    return drawing.graph(b, b.op("Conv", x, w, **attrs))
 
 
 def two_products(draw: Random) -> Graph:

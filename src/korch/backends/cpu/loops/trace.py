@@ -247,7 +247,7 @@ def broadcast(idx: Indices, t: Tensor) -> Indices:
 
 def lookup(table: tuple[int, ...], e: Index) -> Index:
     """table[e]; tables of even steps become arithmetic, also runs that start at even steps (repeated, windows)."""
-    inner = table[1] - table[0] if len(table) > 1 else 0
+    inner = table[min(1, len(table) - 1)] - table[0]
     run = next((i for i in range(1, len(table)) if table[i] - table[i - 1] != inner), len(table))
     if run == len(table):
         return e * inner + table[0]
