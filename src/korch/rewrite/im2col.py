@@ -5,7 +5,7 @@ Writing and reading it is the price; the gain is one contraction as long as the 
 convolution has one of a few channels for each place of the kernel. So this is for what reads images and sound.
 Two threads of Zen 4, milliseconds, direct by oneDNN against windows + product:
 
-    1 -> 64   3x3        224x224  0.45-0.78  0.04 + 0.33     3 -> 64    3x3 / 2    224x224  0.30  0.03 + 0.21
+    1 -> 64   3x3        256x256  0.64-2.00  0.05 + 0.43     3 -> 64    3x3 / 2    224x224  0.30  0.03 + 0.21
     1 -> 32   3x3        224x224  0.78-0.86  0.04 + 0.17     3 -> 1024  14x14 / 14 224x224  1.54  0.01 + 1.42
     2 -> 64   3x3        224x224  1.05-1.66  0.06 + 0.56     3 -> 32    9x9        224x224  3.44  1.44 + 5.56
 """
