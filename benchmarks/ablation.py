@@ -45,7 +45,8 @@ from page import HERE, WORKLOADS, markdown, put
 
 RESULTS = HERE / "results" / "ablation"
 STEPS = ("rule fusion", "+ fission", "+ program", "+ rewrites", "+ layouts", "+ algorithms")
-ADDED = {"+ rewrites": ("algebra",), "+ layouts": ("add_layouts",), "+ algorithms": ("conv_in_strips", "winograd")}
+ADDED = {"+ rewrites": ("algebra",), "+ layouts": ("add_layouts",),
+         "+ algorithms": ("conv_in_strips", "im2col", "winograd")}  # fmt: skip
 
 
 def graphs(plain: Graph) -> Iterator[tuple[str, Graph]]:

@@ -95,6 +95,17 @@ def depth_to_space(b: Builder, x: Value) -> Value:
     return b.op("Reshape", b.op("Transpose", x, perm=(0, 3, 4, 1, 5, 2)), shape=(1, 8, 10, 10)) * 2.0
 
 
+def windows(b: Builder, x: Value) -> Value:
+    """im2col: padded 3x3 windows two apart, every other row of them."""
+    x = b.op("Pad", x, pads=(0, 1, 1, 0, 0, 1, 1, 0), mode="constant", value=0.0)
+    for axis, dilation in ((1, 2), (2, 1)):
+        first = range(0, x.shape[axis] - 2 * dilation, 2)
+        x = b.op("Gather", x, axis=axis, indices=tuple(i + k * dilation for i in first for k in range(3)))
+    n, h, w, c = x.shape
+    x = b.op("Transpose", b.op("Reshape", x, shape=(n, h // 3, 3, w // 3, 3 * c)), perm=(0, 1, 3, 2, 4))
+    return b.op("Reshape", x, shape=(n, h // 3 * (w // 3), 9 * c))
+
+
 def heads(b: Builder, x: Value) -> Value:
     return b.op("Transpose", b.op("Reshape", x, shape=(1, x.shape[1], 2, x.shape[2] // 2)), perm=(0, 2, 1, 3)) * 2.0
 
@@ -176,6 +187,7 @@ CONES = {
     "depth to space": cone_of(depth_to_space, (1, 32, 5, 5)),
     "reshape": cone_of(lambda b, x: b.op("Reshape", b.op("Relu", x), shape=(4, 6, 35)), (8, 3, 5, 7)),
     "nearest": cone_of(nearest, (1, 8, 13, 13)),
+    "windows": cone_of(windows, (2, 12, 15, 3)),
     "linear": cone_of(linear, (1, 8, 13, 13)),
     "concat": cone_of(lambda b, x, y: b.op("Relu", b.op("Concat", x, y, axis=1)), (1, 8, 13, 13), (1, 5, 13, 13)),
     "concat last": cone_of(lambda b, x, y: b.op("Relu", b.op("Concat", x, y, axis=2)), (1, 169, 24), (1, 169, 5)),
@@ -365,3 +377,14 @@ def test_reductions_of_the_same_elements_share_a_loop_nest(name: str):
 def test_a_reduction_that_waits_for_another_has_its_own_loop_nest():
     source = BACKEND.build(CONES["layer norm"], 1)[0].source
     assert source.count("in0[") == 3 and "acc1" not in source
+
+
+def test_even_steps_need_no_table():
+    def picked(*indices: int) -> str:
+        return BACKEND.build(cone_of(lambda b, x: b.op("Gather", x, axis=0, indices=indices), (9, 4)), 1)[0].source
+
+    assert "KERNEL_table" not in BACKEND.build(CONES["windows"], 1)[0].source
+    for even in ((0, 0, 0), (1, 3, 5), (2, 2, 3, 3), (0, 1, 2, 2, 3, 4, 4, 5, 6), (8, 7, 6, 5)):
+        assert "KERNEL_table" not in picked(*even), even
+    for odd in ((0, 1, 3), (0, 0, 1, 2, 2, 3), (0, 1, 2, 2, 3, 5)):
+        assert "KERNEL_table" in picked(*odd), odd

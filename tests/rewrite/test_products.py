@@ -14,7 +14,7 @@ from korch.rewrite.siblings import merged_biased_siblings, merged_siblings
 from korch.rewrite.space import Space
 
 from .choices import assert_same_values, by_rule, derived, differing, fewest, multiply_adds, saturated
-from .nets import biased, conv, graph_of, linear
+from .nets import biased, conv, graph_of, linear, numbers
 
 
 def test_linear_attention_multiplies_keys_and_values_first():
@@ -27,6 +27,12 @@ def test_and_the_other_way_round():
     plain = graph_of(lambda b, q, k, v: q @ (k @ v), (1, 64), (64, 4), (4, 64))
     assert by_rule(derived(plain, [product_to_the_left]), product_to_the_left)
     assert multiply_adds(fewest(plain)) == 64 * 4 + 4 * 64
+
+
+def test_one_constant_between_serves_every_batch():
+    plain = graph_of(lambda b, q, x: q @ (b.constant(numbers(32, 32)) @ x), (2, 4, 32), (2, 32, 64))
+    assert by_rule(derived(plain, [product_to_the_left]), product_to_the_left)
+    assert multiply_adds(fewest(plain)) == 2 * (4 * 32 * 32 + 4 * 32 * 64)
 
 
 def test_the_cheap_order_stays():

@@ -197,6 +197,8 @@ def nothing_to_do(op: str, operands: tuple[Tensor, ...], attrs: dict[str, Any]) 
             return x
         case "Pad" if not any(attrs["pads"]):
             return x
+        case "Gather" if tuple(attrs["indices"]) == tuple(range(x.shape[attrs["axis"]])):
+            return x
         case "Cast" if attrs["to"] == x.dtype:
             return x
         case "Add" | "Sub" | "Mul" | "Div":

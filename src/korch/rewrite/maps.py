@@ -52,12 +52,12 @@ def _pointwise(rank: int) -> dict[str, object]:
 
 def is_pointwise(p: Primitive) -> bool:
     """Whether a convolution just maps channels, by constant weights."""
-    return (
-        is_dense(p)
-        and p.output.rank == 4
-        and all(n == 1 for n in (*p.inputs[1].shape[2:], *p.attr("strides")))
-        and not any(p.attr("pads"))
-    )
+    return is_dense(p) and p.output.rank == 4 and is_still(p)
+
+
+def is_still(p: Primitive) -> bool:
+    """Whether every output of a convolution sees the one position where it is."""
+    return {*p.inputs[1].shape[2:], *p.attr("strides")} == {1} and not any(p.attr("pads"))
 
 
 def is_dense(p: Primitive) -> bool:

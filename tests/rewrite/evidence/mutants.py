@@ -12,10 +12,13 @@ import numpy as np
 from korch.ir import Builder, Graph, Primitive, Tensor, Value
 from korch.ir.primitive import freeze
 from korch.rewrite.compose import map_after_shift
+from korch.rewrite.im2col import im2col
 from korch.rewrite.layouts import add_layouts
 from korch.rewrite.moments import second_moment_less_square
+from korch.rewrite.pointwise import pointwise_as_product
 from korch.rewrite.rule import Rule
 from korch.rewrite.samples import algebra, drawing, layouts, moments, shift, strips
+from korch.rewrite.samples import im2col as windows
 from korch.rewrite.samples import winograd as winograd_samples
 from korch.rewrite.saturate import saturated
 from korch.rewrite.shift import softmax_unshifted
@@ -98,6 +101,22 @@ def turned_phases(graph: Graph) -> Graph:
     return replace(result, constants={**result.constants, **wrong})
 
 
+def padded_windows(draw: Random) -> Graph:
+    """A convolution whose windows overlap and see more padding behind than before."""
+    b = Builder()
+    x = b.input("x", "float32", (1, draw.randint(4, 6), draw.randint(4, 6), 2))
+    return drawing.graph(b, drawing.conv(b, draw, x, windows.MANY, channels_last=1, pads=(0, 1, 1, 2)))
+
+
+def weights_as_written(graph: Graph) -> Graph:
+    """im2col with weights that have channels before positions."""
+    result = im2col(graph)
+    (p,) = (p for p in graph.primitives if p.op == "Conv")
+    wrong = {n: graph.constants[p.inputs[1].name].reshape(p.output.shape[-1], -1).T
+             for n in result.constants if n not in graph.constants}  # fmt: skip
+    return replace(result, constants={**result.constants, **wrong})
+
+
 CHANGED: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]]] = (
     ("twin conv with its pads swapped", changed(add_layouts, "Conv", attr("pads", swapped_pads)), square_conv),
     ("transposed the wrong way", changed(add_layouts, "Transpose", turned), square_conv),
@@ -115,6 +134,9 @@ CHANGED: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]
     ("winograd with its phases turned", turned_phases, winograd_samples.transposed_4x4),
     ("winograd one row too far", changed(winograd, "WinogradInput", attr(
         "pads", lambda p: (p[0] + 1, p[1], p[2] - 1, p[3]))), winograd_samples.plain_2x2),
+    ("windows padded on the other side", changed(im2col, "Pad", attr("pads", swapped_pads)), padded_windows),
+    ("windows in another order", changed(im2col, "Gather", attr("indices", lambda i: (*i[1:], i[0]))), padded_windows),
+    ("windows against unturned weights", weights_as_written, padded_windows),
 )  # fmt: skip
 
 
@@ -228,6 +250,21 @@ def adds_the_square_of_the_mean(s: Space, p: Primitive) -> Iterator[Tensor]:
         yield s.op("Relu", s.op("Add", *next(iter(s.producers(t))).inputs))
 
 
+def transposes_the_kernel(s: Space, p: Primitive) -> Iterator[Tensor]:
+    """conv(x, W) = W^T x, for square kernels of one position."""
+    for t in pointwise_as_product(s, p):
+        product = s.producers(next(iter(s.producers(t))).inputs[0])[0]
+        w, x = product.inputs
+        yield s.op("Reshape", s.op("MatMul", s.op("Transpose", w, perm=(1, 0)), x), shape=t.shape)
+
+
+def square_kernel(draw: Random) -> Graph:
+    b = Builder()
+    x, w = b.input("x", "float32", (1, 3, 2, 2)), b.input("w", "float32", (3, 3, 1, 1))
+    attrs = {"strides": (1, 1), "pads": (0,) * 4, "dilations": (1, 1), "group": 1, "channels_last": 0}
+    return drawing.graph(b, b.op("Conv", x, w, **attrs))
+
+
 def two_products(draw: Random) -> Graph:
     b = Builder()
     x = b.input("x", "float32", (4, 3))
@@ -249,6 +286,7 @@ RULES: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]]]
     ),
     ("forgets the square of the mean", alone(Rule("wrong", forgets_the_square_of_the_mean)), moments.small_variances),
     ("adds the square of the mean", alone(Rule("wrong", adds_the_square_of_the_mean)), moments.small_variances),
+    ("transposes the kernel", alone(Rule("wrong", transposes_the_kernel)), square_kernel),
 )
 
 

@@ -17,6 +17,7 @@ from korch.rewrite.compose import (
 )
 from korch.rewrite.concat import convolution_over_concat, map_over_concat
 from korch.rewrite.evidence.table import sample
+from korch.rewrite.pointwise import pointwise_as_product
 from korch.rewrite.regroup import view_of_view
 from korch.rewrite.rowsum import (
     row_sum_beside_product,
@@ -153,6 +154,17 @@ def folded(draw: Random) -> Graph:
     before = conv(b, draw, scaled(b, draw, x), 2, (3, 2))
     summed = biased(b, draw, biased(b, draw, x))
     return graph(b, twice, behind, before, scaled(b, draw, conv(b, draw, x, 3, (1, 1))), summed)
+
+
+@sample(pointwise_as_product)
+def computed_kernel(draw: Random) -> Graph:
+    """What masks of instances are: a convolution of constant weights, then one whose weights are computed."""
+    b = Builder()
+    x = b.input("x", "float32", (1, 3, *(draw.randint(2, 5) for _ in range(draw.randint(1, 3)))))
+    still = {"strides": (1,) * (x.rank - 2), "dilations": (1,) * (x.rank - 2), "pads": (0,) * (2 * x.rank - 4)}
+    kernel = b.input("w", "float32", (draw.randint(1, 3), 4, *(1,) * (x.rank - 2)))
+    y = b.op("Conv", x, weights(b, draw, 4, 3, *(1,) * (x.rank - 2)), **still, group=1, channels_last=0)
+    return graph(b, b.op("Conv", y, kernel, **still, group=1, channels_last=0))
 
 
 @sample(move_before_map, move_before_shift)

@@ -6,7 +6,6 @@ good loops is recorded on the way: axes to split (reshapes), positions to break 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -247,15 +246,15 @@ def broadcast(idx: Indices, t: Tensor) -> Indices:
 
 
 def lookup(table: tuple[int, ...], e: Index) -> Index:
-    """table[e]; tables that are plain arithmetic (constant, steps, nearest-neighbour) become it."""
-    if len(set(table)) == 1:
-        return Index(table[0])
-    step = table[1] - table[0]
-    if all(b - a == step for a, b in itertools.pairwise(table)):
-        return e * step + table[0]
-    times = table.count(table[0])
-    if len(table) % times == 0 and table == tuple(table[0] + i // times for i in range(len(table))):
-        return e // times + table[0]
+    """table[e]; tables of even steps become arithmetic, also runs that start at even steps (repeated, windows)."""
+    inner = table[min(1, len(table) - 1)] - table[0]
+    run = next((i for i in range(1, len(table)) if table[i] - table[i - 1] != inner), len(table))
+    if run == len(table):
+        return e * inner + table[0]
+    outer = table[run] - table[0]
+    even = (table[0] + i // run * outer + i % run * inner for i in range(len(table)))
+    if len(table) % run == 0 and table == tuple(even):
+        return e // run * outer + e % run * inner + table[0]
     return Index.of(Lookup(table, e))
 
 
