@@ -130,11 +130,12 @@ def test_the_unexpected_is_one_line_too_and_a_traceback_when_asked_for(
 
 
 def test_ctrl_c_is_one_line(small_model: Path, tmp_path: Path):
-    """As a terminal sends it: to the whole group, workers included."""
+    """As a terminal sends it: to the whole group, workers included. (Who runs tests in the background ignores it.)"""
     command = [sys.executable, "-m", "korch.cli", "optimize", str(small_model), "-o", str(tmp_path / "m.korch")]
     environment = {**os.environ, "KORCH_CACHE_DIR": str(tmp_path / "cache"), "KORCH_DEBUG": ""}
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
-                               start_new_session=True)  # fmt: skip
+                               start_new_session=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
     assert process.stderr is not None and process.stdout is not None
     said = [process.stderr.readline() for _ in range(2)]
     time.sleep(1.0)

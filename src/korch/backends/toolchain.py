@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -30,6 +30,7 @@ _PROBE = """\
 #include <math.h>
 float korch_probe(float x) { return sqrtf(x); }
 """
+Text = str | Callable[[], str]
 _FOLDER = re.compile(r"\S*/korch-cc-[^/]*/")
 
 
@@ -48,14 +49,15 @@ class Toolchain:
 
     def compile_library(
         self,
-        sources: Mapping[str, str],
+        sources: Mapping[str, Text],
         output: Path,
         libraries: Sequence[Library] = (),
         link: bool = True,
         jobs: int = 1,
         defines: Sequence[str] = (),
     ) -> None:
-        """Makes the shared library `output` from C texts by file name, `jobs` of them compiled at a time.
+        """Makes the shared library `output` from C texts by file name, `jobs` of them compiled at a time; those that
+        come late are asked for when their turn has come.
 
         `libraries` give headers and, with `link`, are found again where they are now; without it their symbols stay
         undefined, and whoever loads the library loads them first. BackendError has the first complaint.
@@ -64,21 +66,26 @@ class Toolchain:
         tail = _link_flags(libraries) if link else []
         try:
             with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder:
-                objects = self._objects(_write_all(sources, Path(folder)), own, jobs)
+                objects = self._objects(sources, Path(folder), own, jobs)
                 made = Path(folder) / "library.so"
                 self._run(["-shared", *own, "-o", str(made), *map(str, objects), *tail, "-lm"])
                 _place(made, output)
         except OSError as e:
             raise BackendError(f"cannot write {e.filename or output}: {e.strerror}") from None
 
-    def _objects(self, sources: Sequence[Path], own: Sequence[str], jobs: int) -> Sequence[Path]:
+    def _objects(self, sources: Mapping[str, Text], folder: Path, own: Sequence[str], jobs: int) -> Sequence[Path]:
         """One source goes straight to the linker."""
-        if len(sources) == 1:
-            return sources
+        for name, text in sources.items():
+            if not name.endswith(".c"):
+                _write(folder / name, text)
+        units = [(folder / name, text) for name, text in sources.items() if name.endswith(".c")]
+        if len(units) == 1:
+            return [_write(*units[0])]
         with ThreadPoolExecutor(jobs) as pool:
-            return list(pool.map(lambda source: self._object(source, own), sources))
+            return list(pool.map(lambda unit: self._object(*unit, own), units))
 
-    def _object(self, source: Path, own: Sequence[str]) -> Path:
+    def _object(self, source: Path, text: Text, own: Sequence[str]) -> Path:
+        _write(source, text)
         target = source.with_suffix(".o")
         self._run(["-c", *own, "-o", str(target), str(source)])
         return target
@@ -87,15 +94,9 @@ class Toolchain:
         _run([*self.command, *self.flags, *arguments])
 
 
-def _write(path: Path, text: str) -> Path:
-    path.write_text(text)
+def _write(path: Path, text: Text) -> Path:
+    path.write_text(text if isinstance(text, str) else text())
     return path
-
-
-def _write_all(sources: Mapping[str, str], folder: Path) -> list[Path]:
-    """Writes all texts; the files to compile."""
-    written = [_write(folder / name, text) for name, text in sources.items()]
-    return [path for path in written if path.suffix == ".c"]
 
 
 def _link_flags(libraries: Sequence[Library]) -> list[str]:

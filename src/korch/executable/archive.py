@@ -11,6 +11,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -62,15 +63,17 @@ def _write(file: IO[bytes], plan: Plan, linked: Linked, threads: int) -> None:
     texts = {PLAN: plan_to_json(plan).encode(), GRAPH: _graph(plan).SerializeToString(),
              **{SOURCES + n: s.encode() for n, s in linked.sources.items()}}  # fmt: skip
     digests = {n: hashlib.sha256(x).hexdigest() for n, x in texts.items()}
-    digests |= {p.name: _digest(p) for p in (linked.library, linked.weights)}
-    about = manifest.describe(plan, threads, digests)
-    with zipfile.ZipFile(file, "w") as z:
-        z.writestr(_member(MANIFEST), json.dumps(about.to_json(), indent=1))
+    large = (linked.library, linked.weights)
+    with ThreadPoolExecutor(len(large)) as pool, zipfile.ZipFile(file, "w") as z:
+        found = pool.map(_digest, large)  # while they are copied
         for name, x in texts.items():
             z.writestr(_member(name, zipfile.ZIP_DEFLATED), x)
-        for p in (linked.library, linked.weights):
+        for p in large:
             with p.open("rb") as source, z.open(_member(p.name), "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target, _CHUNK)
+        digests |= {p.name: d for p, d in zip(large, found, strict=True)}
+        about = manifest.describe(plan, threads, digests)
+        z.writestr(_member(MANIFEST), json.dumps(about.to_json(), indent=1))
 
 
 def _member(name: str, compression: int = zipfile.ZIP_STORED) -> zipfile.ZipInfo:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import find_libraries
 from korch.backends.program import compose_units
-from korch.backends.toolchain import find_toolchain
+from korch.backends.toolchain import Text, find_toolchain
 from korch.errors import ArchiveError
 from korch.executable import weights
 from korch.executable.memory import ALIGNMENT, INPUT_ALIGNMENT, MemoryPlan, Place, Room, plan_memory
@@ -47,27 +49,42 @@ def link(plan: Plan, folder: Path) -> Linked:
     """
     check(plan)
     memory = plan_memory(plan)
+    libraries = find_libraries(n for s in plan.steps for n in s.kernel.libraries)
+    with ThreadPoolExecutor(1) as pool:  # kernels are compiled while the weights are written
+        digest = pool.submit(_write_weights, plan, folder)
+        sources = write_program(plan, memory, digest.result)
+        find_toolchain().compile_library(sources, folder / LIBRARY, libraries, jobs=plan.threads,
+                                         defines=("-fvisibility=hidden",))  # fmt: skip
+    texts = {name: text if isinstance(text, str) else text() for name, text in sources.items()}
+    return Linked(folder, memory, texts)
+
+
+def _write_weights(plan: Plan, folder: Path) -> int:
+    """The checksum of the file."""
     try:
-        layout = weights.write(folder / WEIGHTS, plan.constants, plan.graph.constants)
-        digest = weights.checksum(folder / WEIGHTS)
+        weights.write(folder / WEIGHTS, plan.constants, plan.graph.constants)
+        return weights.checksum(folder / WEIGHTS)
     except OSError as e:
         raise ArchiveError(f"cannot write the weights to {folder}: {e.strerror}") from None
-    sources = write_program(plan, memory, layout, digest)
-    libraries = find_libraries(n for s in plan.steps for n in s.kernel.libraries)
-    find_toolchain().compile_library(sources, folder / LIBRARY, libraries, jobs=plan.threads,
-                                     defines=("-fvisibility=hidden",))  # fmt: skip
-    return Linked(folder, memory, sources)
 
 
-def write_program(plan: Plan, memory: MemoryPlan, layout: weights.Layout, digest: int) -> dict[str, str]:
-    """The C texts of the whole program by file name; steps with equal sources share one kernel."""
+def write_program(plan: Plan, memory: MemoryPlan, digest: Callable[[], int]) -> dict[str, Text]:
+    """The C texts of the whole program by file name; steps with equal sources share one kernel.
+
+    The last text holds the tables, the weights' `digest` among them: it comes when that is there.
+    """
     kernels = _native(plan.steps)
     number = {_identity(k): i for i, k in enumerate(kernels)}
     units = compose_units(kernels, UNIT)
     last = list(units)[-1]  # the one with the table of kernels
-    tables = _tables(plan, memory, layout, digest, number)
-    texts = [units[last], _text("korch.h"), _text("tables.h"), tables, _text("model.c")]
-    return {**units, last: "\n".join(texts)}
+    layout = weights.layout(plan.constants)
+
+    @cache
+    def whole() -> str:
+        tables = _tables(plan, memory, layout, digest(), number)
+        return "\n".join((units[last], _text("korch.h"), _text("tables.h"), tables, _text("model.c")))
+
+    return {**units, last: whole}
 
 
 def _text(name: str) -> str:
