@@ -82,7 +82,7 @@ class Toolchain:
         if len(units) == 1:
             return [_write(*units[0])]
         with ThreadPoolExecutor(jobs) as pool:
-            return list(pool.map(lambda unit: self._object(*unit, own), units))
+            return list(pool.map(lambda unit: self._object(unit[0], unit[1], own), units))
 
     def _object(self, source: Path, text: Text, own: Sequence[str]) -> Path:
         _write(source, text)
