@@ -24,7 +24,7 @@ from korch.ir import Builder
 
 from .small_plans import chain, feeds_of, plan_of
 
-MEMBERS = ["manifest.json", "plan.json", "primitives.onnx", "sources/program.c", "program.so", "weights.safetensors"]
+MEMBERS = ["plan.json", "primitives.onnx", "sources/program.c", "program.so", "weights.safetensors", "manifest.json"]
 
 
 @pytest.fixture(scope="module")
