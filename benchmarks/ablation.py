@@ -9,7 +9,8 @@
 5. + layouts: channels-last twins.
 6. + algorithms: Winograd, im2col, and convolutions to few channels in strips.
 
-All variants share one cache of measurements; where an earlier run has filled it, little is left to measure. Figures go to `results/ablation/NAME.json`, the table to RESULTS.md.
+All variants share one cache of measurements; where an earlier run has filled it, little is left to measure. Figures go
+to `results/ablation/NAME.json`, the table to RESULTS.md.
 """
 
 from __future__ import annotations
