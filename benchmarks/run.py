@@ -41,9 +41,7 @@ def measure(model: Path, options: argparse.Namespace) -> dict[str, Any]:
         again = korch("optimize", str(model), "-o", archive, *limits, cache=cache)
         verified = korch("verify", archive, str(model), cache=cache)
         explained = korch("explain", archive, cache=cache)
-        peers = ("--torch-models", str(HERE / "models"), "--python", options.peers_python)
-        rounds = ("--rounds", str(options.rounds))
-        timed = korch("bench", str(model), "--korch", archive, *threads, *rounds, *peers, cache=cache)
+        timed = timed_beside_peers(model, Path(archive), options, cache)
         equal = same_bits(archive)
         if options.keep:
             shutil.copy(archive, options.keep / f"{model.stem}.korch")
@@ -51,6 +49,19 @@ def measure(model: Path, options: argparse.Namespace) -> dict[str, Any]:
         told |= {"model": model.stem, "output": f"{model.stem}.korch"}
     return {"model": model.stem, "optimize": tuned, "again": again, "verify": verified, "bench": timed,
             "multiply_adds": explained["multiply_adds"], "same_bits": equal}  # fmt: skip
+
+
+def timed_beside_peers(model: Path, archive: Path, options: argparse.Namespace, cache: str) -> Any:
+    peers = ("--torch-models", str(HERE / "models"), "--python", options.peers_python)
+    counts = ("--threads", str(options.threads), "--rounds", str(options.rounds))
+    return korch("bench", str(model), "--korch", str(archive), *counts, *peers, cache=cache)
+
+
+def measure_again(model: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """The figures that there are, the times of the kept archive beside its peers measured anew."""
+    known = json.loads((RESULTS / f"{model.stem}.json").read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        return known | {"bench": timed_beside_peers(model, options.keep / f"{model.stem}.korch", options, folder)}
 
 
 TWICE = """
@@ -107,10 +118,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--peers-python", default=sys.executable, help="the interpreter that has the other runtimes")
     parser.add_argument("--keep", type=Path, help="a folder for the archives")
+    parser.add_argument("--again", action="store_true", help="only time the archives in --keep again")
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     for name in options.names:
-        result = measure(options.models / f"{name}.onnx", options)
+        result = (measure_again if options.again else measure)(options.models / f"{name}.onnx", options)
         (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
         print(table(), file=sys.stderr)
     put("table", table())

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from korch.backends.table import backends
-from korch.candidates import enumerate_cones
+from korch.candidates import Limits, enumerate_cones
 from korch.ir import Builder, Graph
 from korch.machine import Machine
 from korch.orchestrate.ledger import ENOUGH, SEEN, Kind, Ledger, best_of, open_ledger
@@ -121,6 +121,19 @@ def test_states_tell_what_is_done(profiler: Profiler):
     Tuner(graph, ledger_of(graph), profiler, seen.append).explore()
     assert {s.phase for s in seen} == {"solving", "measuring"}
     assert seen[-1].done == seen[-1].total > 0 and seen[-1].bound > 0
+
+
+def test_who_stores_more_takes_no_less_than_who_stores_less(profiler: Profiler):
+    b = Builder()
+    x, y = (b.input(n, "float32", (8, 16)) for n in "xy")
+    total = x + y
+    graph = b.graph([("a", b.op("Relu", total) * 2.0), ("b", total * y)])
+    ledger = open_ledger(enumerate_cones(graph, Limits(export=0)), backends(), ROOFLINE)
+    tuner = Tuner(graph, ledger, profiler, lambda state: None)
+    for cone, entry in zip(ledger.cones, ledger.entries, strict=True):  # by measurements that cannot be
+        entry.best.settle(Best("", 1e-6 if cone.exports else 2e-6))
+    costs = {bool(c.exports): k.cost for c, k in zip(ledger.cones, tuner._costed(bounds=True).candidates, strict=True)}
+    assert costs == {True: 2e-6, False: 2e-6}
 
 
 def test_equal_cones_share_an_entry():

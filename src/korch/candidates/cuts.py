@@ -30,7 +30,7 @@ class Limits:
     primitives: int = 24
     leaves: int = 8
     cuts: int = 20
-    export: int = 1 << 15
+    export: int = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)

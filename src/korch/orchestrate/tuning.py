@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 
 from korch.errors import SolverError
+from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.orchestrate.ledger import Entry, Ledger, Offer, best_of
 from korch.orchestrate.memory import Memory
@@ -80,6 +81,7 @@ class Tuner:
         """Columns and rows of the largest program solved."""
         self.state = State("solving")
         self._problem = problem_of(graph, ledger)
+        self._bases = _bases(ledger.cones)
         self._warm: Solution | None = None
         self._incumbent: tuple[int, ...] = ()
 
@@ -174,12 +176,12 @@ class Tuner:
 
     def _costed(self, bounds: bool) -> Problem:
         """The problem with today's costs; without `bounds`, only what is measured takes part."""
-        candidates = []
-        for c, e in zip(self._problem.candidates, self.ledger.entries, strict=True):
-            cost = e.cost if bounds else e.best_measured
-            if isfinite(cost):
-                candidates.append(replace(c, cost=cost))
-        return replace(self._problem, candidates=tuple(candidates))
+        costs = [e.cost if bounds else e.best_measured for e in self.ledger.entries]
+        for i, base in self._bases.items():
+            if isfinite(costs[base]):
+                costs[i] = max(costs[i], costs[base])
+        candidates = zip(self._problem.candidates, costs, strict=True)
+        return replace(self._problem, candidates=tuple(replace(c, cost=x) for c, x in candidates if isfinite(x)))
 
     def _feasible(self) -> bool:
         """Whether the measured kernels alone can make the outputs."""
@@ -226,6 +228,17 @@ class Tuner:
 
 def _open(entries: Iterable[Entry]) -> list[tuple[Entry, Offer]]:
     return [(e, o) for e in entries for o in e.open]
+
+
+def _bases(cones: Sequence[Cone]) -> dict[int, int]:
+    """For each cone with exports, the same without.
+
+    Who stores more takes no less: a measurement that says so is noise, and would keep the program from storing each
+    tensor once (`rows.made_once`).
+    """
+    plain = {(c.root, c.primitives): i for i, c in enumerate(cones) if not c.exports}
+    found = ((i, plain.get((c.root, c.primitives))) for i, c in enumerate(cones) if c.exports)
+    return {i: base for i, base in found if base is not None}
 
 
 def problem_of(graph: Graph, ledger: Ledger) -> Problem:
