@@ -1,6 +1,6 @@
 """Optimises, verifies and times the workloads, and writes the raw figures and the table.
 
-    python benchmarks/run.py [NAMES] --models DIR [--threads 2] [--rounds 10] [--peers-python PYTHON] [--keep DIR [--again]]
+    python benchmarks/run.py [NAMES] --models DIR [--threads 2] [--peers-python PYTHON] [--keep DIR [--again]]
 
 Raw figures go to `benchmarks/results/NAME.json`; the table of RESULTS.md is made of all that lie there.
 """

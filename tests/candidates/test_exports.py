@@ -19,6 +19,7 @@ from korch.orchestrate.tuning import problem_of
 
 MACHINE = Machine(2, 1e11, ((1 << 40, 1e10),), 1e-6, "a slow memory")
 ALL = Limits(export=0)
+LARGE = Limits(export=1 << 17)
 
 
 def norm(b: Builder, x: Value) -> Value:
@@ -52,10 +53,10 @@ def test_what_others_read_too_is_offered():
     graph = residual()
     total = next(p for p in graph.primitives if p.op == "Mul" and p.output in graph.outputs).inputs[0]
     inputs = set(graph.inputs[:2])
-    whole = [c for c in enumerate_cones(graph) if c.exports and inputs == {t for t in c.leaves if not t.const}]
+    whole = [c for c in enumerate_cones(graph, LARGE) if c.exports and inputs == {t for t in c.leaves if not t.const}]
     assert (graph.outputs[0], (total,)) in {(c.root, c.exports) for c in whole}
     assert {c.exports for c in whole if c.root == graph.outputs[0]} == {(total,)}
-    assert not [c for c in enumerate_cones(residual(4, 4)) if c.exports]  # too small to be worth it
+    assert not [c for c in enumerate_cones(residual(4, 4), LARGE) if c.exports]  # too small to be worth it
 
 
 def test_nothing_is_stored_that_only_the_kernel_reads():
@@ -68,7 +69,7 @@ def test_nothing_is_stored_that_only_the_kernel_reads():
 
 def test_a_residual_sum_is_stored_by_the_kernel_that_normalises_it():
     graph = residual()
-    problem = costed(graph, enumerate_cones(graph))
+    problem = costed(graph, enumerate_cones(graph, LARGE))
     single = replace(problem, candidates=tuple(c for c in problem.candidates if len(c.makes) == 1))
     best, without = solve(problem, time_limit=20), solve(single, time_limit=20)
     assert best.status is Status.OPTIMAL and best.cost < 0.95 * without.cost

@@ -25,12 +25,13 @@ from korch.ir.tensor import Tensor
 @dataclass(frozen=True)
 class Limits:
     """What backends can build, as bounds that hold for every part of a cone too; `export`: bytes that a tensor must
-    have at least for a kernel to store it besides its root."""
+    have at least for a kernel to store it besides its root (what stays in second-level caches is read again for
+    little)."""
 
     primitives: int = 24
     leaves: int = 8
     cuts: int = 20
-    export: int = 1 << 17
+    export: int = 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
