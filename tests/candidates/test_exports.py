@@ -18,7 +18,7 @@ from korch.orchestrate.solve import solve, solve_plainly
 from korch.orchestrate.tuning import problem_of
 
 MACHINE = Machine(2, 1e11, ((1 << 40, 1e10),), 1e-6, "a slow memory")
-ALL = Limits(export=0)
+ALL = Limits(export=0, exports=99)
 LARGE = Limits(export=1 << 17)
 
 

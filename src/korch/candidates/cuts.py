@@ -26,12 +26,13 @@ from korch.ir.tensor import Tensor
 class Limits:
     """What backends can build, as bounds that hold for every part of a cone too; `export`: bytes that a tensor must
     have at least for a kernel to store it besides its root (what stays in second-level caches is read again for
-    little)."""
+    little); `exports`: such kernels a root."""
 
     primitives: int = 24
     leaves: int = 8
     cuts: int = 20
     export: int = 1 << 21
+    exports: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def enumerate_cones(graph: Graph, limits: Limits | None = None) -> list[Cone]:
     widest ones go first."""
     limits = limits or Limits()
     cones = list(_Search(graph, limits).cones())
-    return cones + exporting_cones(graph, cones, limits.export)
+    return cones + exporting_cones(graph, cones, limits.export, limits.exports)
 
 
 class _Search:

@@ -8,44 +8,40 @@ whoever computes the one has the other at hand, and a pass over it is saved. Suc
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Category
 from korch.ir.tensor import Tensor
 
-EACH = 1
-"""Cones for each pair of root and export, and exports for each root: two made proofs of large models several times as
-long, for plans that were no cheaper."""
 MOVES = (Category.LAYOUT, Category.BROADCAST)
 
 
-def exporting_cones(graph: Graph, cones: Iterable[Cone], least: int) -> list[Cone]:
-    """Those of `cones` that can store a tensor of at least `least` bytes besides their root, each with one such."""
-    found: dict[Tensor, dict[Tensor, list[Cone]]] = defaultdict(lambda: defaultdict(list))
+def exporting_cones(graph: Graph, cones: Iterable[Cone], least: int, most: int) -> list[Cone]:
+    """Those of `cones` that can store a tensor of at least `least` bytes besides their root, each with one such.
+
+    For each root there are `most`, those whose export has most readers first, then those that read least. (Four for
+    each root made proofs of large models several times as long, for plans that were no cheaper.)
+    """
+    found: dict[Tensor, list[tuple[tuple[int, ...], Cone]]] = defaultdict(list)
     for cone in cones:
         if not cone.linear:
-            for t in _wanted(graph, cone, least):
-                found[cone.root][t].append(cone)
-    return [cone.exporting(t) for by_export in found.values()
-            for t in sorted(by_export, key=lambda t: -t.nbytes)[:EACH]
-            for cone in sorted(by_export[t], key=_traffic)[:EACH]]  # fmt: skip
+            found[cone.root] += [((-readers, *_traffic(cone)), cone.exporting(t))
+                                 for t, readers in _wanted(graph, cone, least)]  # fmt: skip
+    return [cone for some in found.values() for _, cone in sorted(some, key=lambda pair: pair[0])[:most]]
 
 
-def _wanted(graph: Graph, cone: Cone, least: int) -> list[Tensor]:
-    """Interior tensors that are computed here, not just moved, and that something else reads."""
+def _wanted(graph: Graph, cone: Cone, least: int) -> Iterator[tuple[Tensor, int]]:
+    """Interior tensors that are computed here, not just moved, and how many other values are made of them."""
     values = {graph.value_of(p.output) for p in cone.primitives}
-    return [
-        p.output for p in cone.primitives[:-1]
-        if p.category not in MOVES and p.output.nbytes >= least and _read_elsewhere(graph, p.output, values)
-    ]  # fmt: skip
-
-
-def _read_elsewhere(graph: Graph, t: Tensor, values: set[Tensor]) -> bool:
-    others = (graph.value_of(q.output) for q in graph.consumers.get(t, ()))
-    return t in graph.outputs or any(v not in values for v in others)
+    for p in cone.primitives[:-1]:
+        if p.category not in MOVES and p.output.nbytes >= least:
+            others = {graph.value_of(q.output) for q in graph.consumers.get(p.output, ())} - values
+            if readers := len(others) + graph.outputs.count(p.output):
+                yield p.output, readers
 
 
 def _traffic(cone: Cone) -> tuple[int, int]:
+    """Bytes read, then work repeated."""
     return sum(t.nbytes for t in cone.leaves if not t.const), len(cone.primitives)
