@@ -19,7 +19,7 @@ from korch.orchestrate.tuning import problem_of
 
 MACHINE = Machine(2, 1e11, ((1 << 40, 1e10),), 1e-6, "a slow memory")
 ALL = Limits(export=0, exports=99)
-LARGE = Limits(export=1 << 17)
+LARGE = Limits(export=1 << 17, exports=9)
 
 
 def norm(b: Builder, x: Value) -> Value:
