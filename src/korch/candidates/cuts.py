@@ -26,13 +26,14 @@ from korch.ir.tensor import Tensor
 class Limits:
     """What backends can build, as bounds that hold for every part of a cone too; `export`: bytes that a tensor must
     have at least for a kernel to store it besides its root (what stays in second-level caches is read again for
-    little); `exports`: such kernels a root."""
+    little); `exports`: such kernels a root, none unless asked for
+    (see `exports.py`)."""
 
     primitives: int = 24
     leaves: int = 8
     cuts: int = 20
     export: int = 1 << 21
-    exports: int = 1
+    exports: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,10 @@
 A residual sum that is normalised and added to again, or an image that is padded for a convolution and needed as it is:
 whoever computes the one has the other at hand, and a pass over it is saved. Such kernels can wait for each other
 (`orchestrate/cycles.py`).
+
+They are not on offer by default. With one or more a root, the plans of five networks used 1 to 11 of them and were no
+cheaper, as what would be read again lies in a cache; but the frontier search, which proves large models, takes single
+outputs only, and without it a segmentation transformer ended with a gap of 0.2 to 1.1% instead of none.
 """
 
 from __future__ import annotations
@@ -21,8 +25,7 @@ MOVES = (Category.LAYOUT, Category.BROADCAST)
 def exporting_cones(graph: Graph, cones: Iterable[Cone], least: int, most: int) -> list[Cone]:
     """Those of `cones` that can store a tensor of at least `least` bytes besides their root, each with one such.
 
-    For each root there are `most`, those whose export has most readers first, then those that read least. (Four for
-    each root made proofs of large models several times as long, for plans that were no cheaper.)
+    For each root there are `most`, those whose export has most readers first, then those that read least.
     """
     found: dict[Tensor, list[tuple[tuple[int, ...], Cone]]] = defaultdict(list)
     for cone in cones:
