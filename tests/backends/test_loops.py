@@ -221,12 +221,15 @@ CONES = {
 }  # fmt: skip
 
 
-def test_conformance(profiler: Profiler):
-    """One batch: compiling together is what keeps this quick."""
-    kernels = [BACKEND.build(cone, profiler.setting.threads)[0] for cone in CONES.values()]
+def wrong(cones: dict[str, Cone], profiler: Profiler) -> dict[str, object]:
+    """The results that are no measurements. One batch: compiling together is what keeps this quick."""
+    kernels = [BACKEND.build(cone, profiler.setting.threads)[0] for cone in cones.values()]
     results = profiler.measure(kernels)
-    wrong = {name: r for name, r in zip(CONES, results, strict=True) if not isinstance(r, Measurement)}
-    assert not wrong
+    return {name: r for name, r in zip(cones, results, strict=True) if not isinstance(r, Measurement)}
+
+
+def test_conformance(profiler: Profiler):
+    assert not wrong(CONES, profiler)
 
 
 def random_cone(seed: int) -> Cone:
@@ -332,10 +335,7 @@ EXPORTS = {
 
 
 def test_exports(profiler: Profiler):
-    kernels = [BACKEND.build(cone, profiler.setting.threads)[0] for cone in EXPORTS.values()]
-    results = profiler.measure(kernels)
-    wrong = {name: r for name, r in zip(EXPORTS, results, strict=True) if not isinstance(r, Measurement)}
-    assert not wrong
+    assert not wrong(EXPORTS, profiler)
 
 
 def test_an_export_that_is_wrong_or_missing_is_found(profiler: Profiler):
