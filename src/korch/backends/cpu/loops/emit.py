@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from korch.backends.cpu.loops.binding import POOLS, Schedule, Stage
 from korch.backends.cpu.loops.bounds import write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.maps import write_map
 from korch.backends.cpu.loops.nests import groups
 from korch.backends.cpu.loops.reductions import Reduction
-from korch.backends.cpu.loops.schedule import POOLS, Schedule, Stage, schedule
+from korch.backends.cpu.loops.schedule import schedule
 from korch.backends.cpu.loops.trace import table_definition
 from korch.backends.cpu.loops.writer import SMALL, Writer, aligned, width
 from korch.ir.cone import Cone

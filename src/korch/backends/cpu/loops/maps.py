@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from korch.backends.cpu.loops.binding import Stage
 from korch.backends.cpu.loops.index import Var
-from korch.backends.cpu.loops.schedule import Stage
 from korch.backends.cpu.loops.trace import Trace
 from korch.backends.cpu.loops.writer import Writer
 

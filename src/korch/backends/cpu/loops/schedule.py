@@ -8,79 +8,26 @@ stages pass on stays in cache; else the stages run one after another over whole 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from korch.backends.cpu.loops.index import Div, Index, Lookup, Mod, Var, flat, unflat
-from korch.backends.cpu.loops.trace import Indices, Requests, Trace
+from korch.backends.cpu.loops.binding import (
+    POOLS,
+    Config,
+    Schedule,
+    Stage,
+    bind,
+    is_reduction,
+    trace_body,
+    tracer,
+)
+from korch.backends.cpu.loops.index import Div, Index, Lookup, Mod
+from korch.backends.cpu.loops.trace import Requests
 from korch.ir.cone import Cone
 from korch.ir.ops.elementwise import COSTLY
-from korch.ir.ops.reduce import spatial_axes
-from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
-POOLS = ("MaxPool", "AveragePool")
-ARGS = ("ArgMax", "ArgMin")
 BLOCK = 64
 """Elements of the contiguous axis that a hoisted loop leaves to its stages (whole cache lines, several vectors)."""
-
-
-@dataclass(frozen=True)
-class Config:
-    """Decisions so far; scheduling starts from none and adds what tracing asks for."""
-
-    splits: tuple[tuple[str, int], ...] = ()
-    merged: tuple[tuple[str, int, int], ...] = ()
-    grounded: frozenset[str] = frozenset()
-    kept: frozenset[Tensor] = frozenset()
-
-
-@dataclass
-class Stage:
-    """One loop nest. `axes` are the indices of `tensor`; an axis stores `extent` positions from `base` on.
-
-    An axis whose extent is 1 runs in the hoisted loops alone; one with base 0 and its whole length, in the stage's.
-    An exported tensor is stored where the whole of it lies.
-    """
-
-    number: int
-    tensor: Tensor
-    maker: Primitive
-    root: bool
-    exported: bool = False
-    axes: Indices = ()
-    base: Indices = ()
-    extent: tuple[int, ...] = ()
-    loops: tuple[Var, ...] = ()
-    reds: tuple[Var, ...] = ()
-    source: Indices = ()
-    reads: list[Indices] = field(default_factory=list)
-
-    @property
-    def reduces(self) -> bool:
-        return self.maker.op.startswith("Reduce") or self.maker.op in POOLS + ARGS
-
-    @property
-    def stored(self) -> int:
-        """How many elements the stage stores for one turn of the hoisted loops."""
-        return math.prod(self.extent)
-
-    def position(self, idx: Indices) -> Index:
-        """Where the stored array holds the tensor's element `idx`."""
-        if self.exported:
-            return flat(idx, self.tensor.shape)
-        return flat(tuple(i - b for i, b in zip(idx, self.base, strict=True)), self.extent)
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """The stages in order, the loops they share, and what tracing asked for."""
-
-    cone: Cone
-    stages: tuple[Stage, ...]
-    hoisted: tuple[Var, ...]
-    requests: Requests
-    config: Config
 
 
 def schedule(cone: Cone, threads: int) -> Schedule:
@@ -109,11 +56,6 @@ def worth_keeping(cone: Cone) -> frozenset[Tensor]:
     reducing = any(is_reduction(p) for p in cone.primitives)
     costly = [p.output for p in cone.primitives if reducing and p.op in COSTLY and p.output != cone.root]
     return frozenset(t for t in costly if uses.get(t, 0) > 1)
-
-
-def is_reduction(p: Primitive) -> bool:
-    """Whether `p` has a stage of its own."""
-    return p.op.startswith("Reduce") or p.op in POOLS + ARGS
 
 
 def _settled(cone: Cone, config: Config) -> Schedule:
@@ -217,246 +159,3 @@ def trace_all(plan: Schedule) -> list[Index]:
         found += [i for _, idx in trace.reads for i in idx]
         found += [stage.position(stage.axes), *(stage.source if stage.maker.op in POOLS else ())]
     return found
-
-
-# Binding ---------------------------------------------------------------------------------------------------------
-
-
-def bind(cone: Cone, config: Config) -> Schedule:
-    """Binds every stage's axes to loop variables and finds which loops all stages can share."""
-    stages = _stages(cone, config.kept)
-    root = stages[-1]
-    scope = _Scope(config, {})
-    _own_axes(root, scope, {})
-    hoisted = {v for v in root.loops if v.name not in config.grounded} if len(stages) > 1 else set()
-    while True:
-        requests = Requests()
-        kept = _bind_inner(cone, stages, scope, hoisted, requests)
-        if kept == hoisted or len(stages) == 1:
-            break
-        hoisted = kept
-    shared = tuple(v for v in root.loops if v in hoisted)
-    root.loops = tuple(v for v in root.loops if v not in hoisted)
-    return Schedule(cone, tuple(stages), shared, requests, config)
-
-
-def within(plan: Schedule, number: int, ranges: dict[str, tuple[int, int]]) -> Schedule:
-    """`plan` with the loops of one stage restricted to `ranges`; what the stages store stays where it is."""
-    old = plan.stages[number]
-    stage = replace(old)
-    fixed = {} if old.root else dict(enumerate(zip(old.base, old.extent, strict=True)))
-    _own_axes(stage, _Scope(plan.config, ranges), fixed)
-    stage.loops = tuple(v for v in stage.loops if v not in plan.hoisted)
-    return replace(plan, stages=(*plan.stages[:number], stage, *plan.stages[number + 1 :]))
-
-
-def _stages(cone: Cone, kept: frozenset[Tensor]) -> list[Stage]:
-    stored = kept.union(cone.outputs)
-    chosen = [p for p in cone.primitives if is_reduction(p) or p.output in stored]
-    return [Stage(k, p.output, p, p.output == cone.root, p.output in cone.exports) for k, p in enumerate(chosen)]
-
-
-@dataclass
-class _Scope:
-    """Makes loop variables: split and restricted as decided."""
-
-    config: Config
-    ranges: dict[str, tuple[int, int]]
-
-    def axis(self, name: str, extent: int) -> tuple[Index, tuple[Var, ...]]:
-        by = dict(self.config.splits).get(name)
-        if by and extent % by == 0 and 1 < by < extent:
-            outer, vo = self.axis(name + "a", extent // by)
-            inner, vi = self.axis(name + "b", by)
-            return outer * by + inner, vo + vi
-        lo, hi = self.ranges.get(name, (0, extent))
-        if extent == 1:
-            return Index(), ()
-        if hi - lo == 1:
-            return Index(lo), ()
-        v = Var(name, lo, hi)
-        return Index.of(v), (v,)
-
-    def axes(self, stem: str, shape: Sequence[int], wanted: Sequence[int]) -> tuple[dict[int, Index], tuple[Var, ...]]:
-        """Indices and loops for the axes `wanted` of `shape`, merged groups as one loop."""
-        result: dict[int, Index] = {}
-        loops: tuple[Var, ...] = ()
-        groups = {first: last for s, first, last in self.config.merged if s == stem}
-        done = -1
-        for a in wanted:
-            if a <= done:
-                continue
-            last = groups.get(a, a)
-            done = last
-            part = tuple(shape[a : last + 1])
-            name = f"{stem}_{a}" + (f"m{last}" if last > a else "")
-            e, new = self.axis(name, math.prod(part))
-            result.update(zip(range(a, last + 1), unflat(e, part), strict=True))
-            loops += new
-        return result, loops
-
-
-Fixed = dict[int, tuple[Index, int]]
-"""Axis -> (base, extent): the part of an axis that the hoisted loops leave to a stage."""
-
-
-def _own_axes(stage: Stage, scope: _Scope, fixed: Fixed) -> None:
-    """Gives the stage its own loops for what the hoisted loops leave, and for what it reduces over."""
-    shape = stage.tensor.shape
-    base = tuple(fixed[a][0] if a in fixed else Index() for a in range(len(shape)))
-    stage.base, stage.extent = base, tuple(fixed[a][1] if a in fixed else n for a, n in enumerate(shape))
-    own, stage.loops = scope.axes(f"i{stage.number}", stage.extent, range(len(shape)))
-    stage.axes = tuple(b + own[a] for a, b in enumerate(base))
-    stage.source, stage.reds = _reduced(stage, scope) if stage.reduces else (stage.axes, ())
-
-
-def _reduced(stage: Stage, scope: _Scope) -> tuple[Indices, tuple[Var, ...]]:
-    """The indices of the reduction's input, and the variables it runs over."""
-    p, x = stage.maker, stage.maker.inputs[0]
-    if p.op in POOLS:
-        return _windowed(stage, scope)
-    axes = p.attr("axes") if p.op not in ARGS else (p.attr("axis"),)
-    inner, reds = scope.axes(f"r{stage.number}", x.shape, sorted(axes))
-    outer = iter(stage.axes)
-    source: list[Index] = []
-    for a in range(x.rank):
-        if a in inner:
-            source.append(inner[a])
-            if p.attr("keepdims"):
-                next(outer)
-        else:
-            source.append(next(outer))
-    return tuple(source), reds
-
-
-def unrolled_axis(stage: Stage) -> int | None:
-    """Which spatial axis of a pooling is its innermost loop: that window is unrolled instead of looped."""
-    last = stage.tensor.rank - 1
-    spatial = spatial_axes(stage.tensor.rank, stage.maker.attr("channels_last"))
-    return spatial.index(last) if last in spatial and stage.extent[last] > 1 else None
-
-
-def _windowed(stage: Stage, scope: _Scope) -> tuple[Indices, tuple[Var, ...]]:
-    p = stage.maker
-    spatial = spatial_axes(stage.tensor.rank, p.attr("channels_last"))
-    source, reds = list(stage.axes), []
-    for i, a in enumerate(spatial):
-        at = stage.axes[a] * p.attr("strides")[i] - p.attr("pads")[i]
-        k = p.attr("kernel_shape")[i]
-        if i != unrolled_axis(stage) and k > 1:
-            v = Var(f"k{stage.number}_{i}", 0, k)
-            reds.append(v)
-            at = at + Index.of(v) * p.attr("dilations")[i]
-        source[a] = at
-    return tuple(source), tuple(reds)
-
-
-def _bind_inner(cone: Cone, stages: list[Stage], scope: _Scope, hoisted: set[Var], requests: Requests) -> set[Var]:
-    """Binds the stages behind the root, last first; returns the variables that all of them can share."""
-    for s in stages:
-        s.reads = []
-    by_tensor = {s.tensor: s for s in stages}
-    shared = set(hoisted)
-    for stage in reversed(stages):
-        if not stage.root:
-            fixed = _fixed_axes(stage, hoisted)
-            _own_axes(stage, scope, fixed)
-            shared &= {v for base, _ in fixed.values() for v in base.vars()}
-            shared -= {v for a in range(stage.tensor.rank) if a not in fixed for idx in stage.reads
-                       for v in idx[a].vars()}  # fmt: skip
-            if stage.exported and not _covers(stage.tensor, fixed):
-                shared.clear()
-        plan = Schedule(cone, tuple(stages), tuple(hoisted), requests, scope.config)
-        trace = tracer(plan, stage, requests)
-        trace_body(trace, stage)
-        for t, idx in trace.reads:
-            by_tensor[t].reads.append(idx)
-    return shared
-
-
-def _fixed_axes(stage: Stage, hoisted: set[Var]) -> Fixed:
-    """The axes that every reader asks for at one place of the hoisted loops: a position, or an aligned block."""
-    fixed: Fixed = {}
-    for a in range(stage.tensor.rank):
-        positions = {idx[a] for idx in stage.reads}
-        if len(positions) == 1:
-            part = _aligned(positions.pop(), hoisted)
-            if part:
-                fixed[a] = part
-    return fixed
-
-
-def _covers(t: Tensor, fixed: Fixed) -> bool:
-    """Whether the hoisted loops reach every part of the fixed axes, each by loops of its own."""
-    seen: list[Var] = []
-    for a, (base, extent) in fixed.items():
-        for atom, step in sorted(base.terms, key=lambda term: term[1]):
-            if not isinstance(atom, Var) or atom.lo or step != extent:
-                return False
-            seen.append(atom)
-            extent *= atom.hi
-        if base.const or extent != t.shape[a]:
-            return False
-    return len(set(seen)) == len(seen)
-
-
-def _aligned(e: Index, hoisted: set[Var]) -> tuple[Index, int] | None:
-    """(base, extent) with base in hoisted variables and e - base covering [0, extent); None if there is no such."""
-    outer = tuple((a, k) for a, k in e.terms if Index.of(a).vars() <= hoisted)
-    inner = Index(0, tuple(term for term in e.terms if term not in outer))
-    lo, hi = inner.range()
-    if not outer or lo != 0 or any(k % (hi + 1) for _, k in outer) or e.fetched:
-        return None
-    return Index(e.const, outer), hi + 1
-
-
-# Tracing a stage ---------------------------------------------------------------------------------------------------
-
-
-def tracer(plan: Schedule, stage: Stage, requests: Requests) -> Trace:
-    """A trace for the stage's body: leaves by array name, earlier stages from where they are stored."""
-    cone = plan.cone
-    arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
-    earlier = {s.tensor: s for s in plan.stages if s.number < stage.number}
-
-    def read(t: Tensor, idx: Indices) -> tuple[str, Index]:
-        s = earlier[t]
-        return f"b{s.number}", s.position(idx) if s.base else Index()  # not bound yet while binding
-
-    makers = {p.output: p for p in cone.primitives}
-    return Trace(makers, arrays, {t: read for t in earlier}, requests)
-
-
-def trace_body(trace: Trace, stage: Stage) -> list[str]:
-    """Traces one iteration; returns the C names of the values it gives (one, or one a tap of an unrolled window)."""
-    if not stage.reduces:
-        return [trace.through(stage.maker, stage.axes)]
-    x = stage.maker.inputs[0]
-    if stage.maker.op not in POOLS or unrolled_axis(stage) is None:
-        return [trace.value(x, stage.source)]
-    return _unrolled(trace, stage)
-
-
-def _unrolled(trace: Trace, stage: Stage) -> list[str]:
-    """The values under the window along the innermost axis; where that leaves the tensor, the neutral value."""
-    from korch.backends.cpu.loops.trace import Clamp, c_index
-
-    p, x = stage.maker, stage.maker.inputs[0]
-    i = unrolled_axis(stage)
-    assert i is not None
-    axis = stage.tensor.rank - 1
-    fill = "-INFINITY" if p.op == "MaxPool" else "0"
-    values: list[str] = []
-    for k in range(p.attr("kernel_shape")[i]):
-        e = stage.source[axis] + k * p.attr("dilations")[i]
-        lo, hi = e.range()
-        n = x.shape[axis]
-        if hi < 0 or lo >= n:
-            continue
-        trace.requests.break_at(e, 0)
-        trace.requests.break_at(e, n)
-        safe = lo >= 0 and hi < n
-        at = e if safe else Index.of(Clamp(e, 0, n - 1))
-        v = trace.value(x, (*stage.source[:axis], at))
-        values.append(v if safe else trace.name(f"({c_index(e)}) < 0 || ({c_index(e)}) >= {n} ? {fill} : {v}", x.dtype))
-    return values or [trace.name(fill, x.dtype)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from korch.backends.cpu.loops.binding import is_reduction
 from korch.backends.cpu.loops.nests import joined
-from korch.backends.cpu.loops.schedule import is_reduction, worth_keeping
+from korch.backends.cpu.loops.schedule import worth_keeping
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive

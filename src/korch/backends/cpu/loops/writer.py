@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 
+from korch.backends.cpu.loops.binding import Schedule, Stage, trace_body, tracer, within
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.index import Var, flat
-from korch.backends.cpu.loops.schedule import Schedule, Stage, trace_body, tracer, within
 from korch.backends.cpu.loops.trace import Requests, Trace, c_index
 
 SMALL = 1 << 14
