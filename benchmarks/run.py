@@ -44,6 +44,9 @@ def measure(model: Path, options: argparse.Namespace) -> dict[str, Any]:
         timed = timed_beside_peers(model, Path(archive), options, cache)
         equal = same_bits(archive)
         if options.keep:
+            kept = options.keep / f"{model.stem}.cache"
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(cache, kept)
             shutil.copy(archive, options.keep / f"{model.stem}.korch")
     for told in (tuned, again):  # names, not paths of this machine
         told |= {"model": model.stem, "output": f"{model.stem}.korch"}
@@ -117,7 +120,7 @@ def main() -> None:
     parser.add_argument("--time-budget", type=float, help="seconds of tuning")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--peers-python", default=sys.executable, help="the interpreter that has the other runtimes")
-    parser.add_argument("--keep", type=Path, help="a folder for the archives")
+    parser.add_argument("--keep", type=Path, help="a folder for the archives and what was measured")
     parser.add_argument("--again", action="store_true", help="only time the archives in --keep again")
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)

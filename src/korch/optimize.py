@@ -95,11 +95,12 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
         recall = Recall.of(plain, options, profiler.setting, database)
         known = recall.plan(graph, options, patience)
         if known:
-            executable, facts = Executable.link(known[0]), known[1]
+            executable, facts = Executable.link(known[0], shelf=recall.library), known[1]
         else:
             judge = Judge(prepared, feeds, options.numerics)
             executable, facts = Search(graph, options, profiler, report, start + patience, judge).run()
             recall.keep(executable.plan, patience, facts)
+            recall.keep_library(executable.plan, executable.linked)
         profiler.close()
         plan = executable.plan
         actual = executable.profile(feeds, FEW) if known else in_place(executable, feeds, plan.predicted_seconds)

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from tests.executable.small_plans import chain, feeds_of
 
+from korch.backends.toolchain import Toolchain
 from korch.executable import Executable
+from korch.executable.link import library_key
 from korch.executable.recall import Recall
 from korch.ir import Graph
 from korch.options import Options
@@ -41,6 +43,25 @@ def test_a_finished_search_is_recalled(database: Database):
     with Executable.link(plan) as first, Executable.link(found[0]) as second:
         for name, y in first.run(feeds).items():
             assert np.array_equal(second.run(feeds)[name], y)
+
+
+def test_a_kept_program_is_not_compiled_again(database: Database, monkeypatch: pytest.MonkeyPatch):
+    plan = chain()
+    recall = recall_of(database, plan.graph)
+    with Executable.link(plan, shelf=recall.library) as first:  # nothing there yet
+        recall.keep_library(plan, first.linked)
+        expected = first.run(feeds_of(plan))
+    monkeypatch.setattr(Toolchain, "compile_library", lambda *_, **__: pytest.fail("compiled again"))
+    with Executable.link(plan, shelf=recall.library) as second:
+        assert all(np.array_equal(y, expected[n]) for n, y in second.run(feeds_of(plan)).items())
+
+
+def test_another_program_has_another_library():
+    plan = chain()
+    with Executable.link(plan) as linked:
+        texts = linked.linked.sources
+    longer = {name: text + "\n" for name, text in texts.items()}
+    assert library_key(plan, texts) == library_key(plan, dict(texts)) != library_key(plan, longer)
 
 
 def test_a_hasty_search_does_not_stand_for_a_patient_one(database: Database):

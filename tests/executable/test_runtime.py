@@ -287,7 +287,7 @@ def test_a_profile_has_every_step(small: Executable) -> None:
 
 def test_a_closed_executable_says_so() -> None:
     e = Executable.link(chain(1))
-    folder = e._linked.folder
+    folder = e.linked.folder
     e.close()
     e.close()
     assert not folder.exists()

@@ -47,30 +47,30 @@ def test_four_processes_lose_nothing(tmp_path: Path) -> None:
         assert database.counts()["costs"] == 401
 
 
-def of_schema_2(folder: Path) -> Path:
-    """A database as it was when plans were kept among the machines."""
+def of_schema_3(folder: Path) -> Path:
+    """A database as it was when no libraries were kept."""
     with Database(folder) as database:
         database.record("a", Measurement(1e-3, 0.01, 1e-7), 64, "loops")
         database.record("b", Failed("crashed"))
         database.record_in_place("a", 2e-3)
         database.record_machine("m", "{}")
-        database.record_machine("model-finished", "[]")  # a plan of that time
-    new, old = database_file(folder), database_file(folder, 2)
+        database.record_plan("p", "[]")
+    new, old = database_file(folder), database_file(folder, 3)
     new.replace(old)
     with sqlite3.connect(old) as raw:
-        raw.execute("DROP TABLE plans")
-        raw.execute("PRAGMA user_version = 2")
+        raw.execute("DROP TABLE libraries")
+        raw.execute("PRAGMA user_version = 3")
     raw.close()
     return old
 
 
-def test_schema_2_is_taken_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    old = of_schema_2(tmp_path)
+def test_schema_3_is_taken_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    old = of_schema_3(tmp_path)
     before = old.read_bytes()
     with Database(tmp_path) as database:
         assert database.cost("a") == Measurement(1e-3, 0.01, 1e-7) and database.failure("b") == Failed("crashed")
         assert database.in_place(["a"]) == {"a": 2e-3} and database.machine("m") == "{}"
-        assert database.plan("model-finished") is None and database.machine("model-finished") is None
+        assert database.plan("p") == "[]" and database.library("l") is None
         database.record("a", Measurement(5.0))
     Database(tmp_path).close()
     with Database(tmp_path) as database:  # once only
@@ -80,7 +80,7 @@ def test_schema_2_is_taken_over(tmp_path: Path, caplog: pytest.LogCaptureFixture
 
 
 def test_a_damaged_older_file_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    old = of_schema_2(tmp_path)
+    old = of_schema_3(tmp_path)
     with sqlite3.connect(old) as raw:
         raw.execute("DROP TABLE costs")
     raw.close()

@@ -58,7 +58,7 @@ def _facts(folder: Path) -> dict[str, Any]:
 
 
 def _text(facts: dict[str, Any]) -> str:
-    tables = [name for name in ("costs", "failures", "in_place", "machines", "plans") if name in facts]
+    tables = [name for name in ("costs", "failures", "in_place", "machines", "plans", "libraries") if name in facts]
     rows = ", ".join(f"{facts[name]} {name.replace('_', ' ')}" for name in tables)
     programs = f"{count(facts['archives'], 'archive')}, {size_text(facts['archive_bytes'])}"
     return (

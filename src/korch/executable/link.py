@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from korch.backends.contract import Kernel
-from korch.backends.libraries import find_libraries
+from korch.backends.libraries import Library, find_libraries
 from korch.backends.program import compose_units
 from korch.backends.toolchain import Text, find_toolchain
 from korch.errors import ArchiveError
@@ -18,11 +18,15 @@ from korch.executable import weights
 from korch.executable.memory import ALIGNMENT, INPUT_ALIGNMENT, MemoryPlan, Place, Room, plan_memory
 from korch.executable.plan import Plan, Step, check
 from korch.ir.tensor import Tensor
+from korch.profile.setting import digest
 
 C_TEXTS = files("korch.executable").joinpath("c")
 LIBRARY, WEIGHTS = "program.so", "weights.safetensors"
+DEFINES = ("-fvisibility=hidden",)
 UNIT = 24  # kernels compiled together; the units compile side by side
 Identity = tuple[str, tuple[str, ...]]
+Shelf = Callable[[str], bytes | None]
+"""Libraries that were linked before, by `library_key`."""
 
 
 @dataclass(frozen=True)
@@ -42,21 +46,43 @@ class Linked:
         return self.folder / WEIGHTS
 
 
-def link(plan: Plan, folder: Path) -> Linked:
-    """Writes the library and the weights of `plan` into `folder`.
+def link(plan: Plan, folder: Path, shelf: Shelf | None = None) -> Linked:
+    """Writes the library and the weights of `plan` into `folder`; compiles nothing where `shelf` has the library.
 
     Error where the plan is not sound, BackendError where the compiler fails, ArchiveError where the disk is full.
     """
     check(plan)
     memory = plan_memory(plan)
-    libraries = find_libraries(n for s in plan.steps for n in s.kernel.libraries)
     with ThreadPoolExecutor(1) as pool:  # kernels are compiled while the weights are written
-        digest = pool.submit(_write_weights, plan, folder)
-        sources = write_program(plan, memory, digest.result)
-        find_toolchain().compile_library(sources, folder / LIBRARY, libraries, jobs=plan.threads,
-                                         defines=("-fvisibility=hidden",))  # fmt: skip
-    texts = {name: text if isinstance(text, str) else text() for name, text in sources.items()}
-    return Linked(folder, memory, texts)
+        checksum = pool.submit(_write_weights, plan, folder)
+        sources = write_program(plan, memory, checksum.result)
+        _write_library(plan, sources, folder / LIBRARY, shelf)
+    return Linked(folder, memory, _whole(sources))
+
+
+def _write_library(plan: Plan, sources: Mapping[str, Text], file: Path, shelf: Shelf | None) -> None:
+    if kept := shelf and shelf(library_key(plan, sources)):
+        try:
+            file.write_bytes(kept)
+        except OSError as e:
+            raise ArchiveError(f"cannot write the program to {file.parent}: {e.strerror}") from None
+        return
+    find_toolchain().compile_library(sources, file, _libraries(plan), jobs=plan.threads, defines=DEFINES)
+
+
+def library_key(plan: Plan, sources: Mapping[str, Text]) -> str:
+    """Of all that goes into the plan's library: C texts, compiler, libraries and where they are."""
+    toolchain = find_toolchain()
+    files = [str(library.file) for library in _libraries(plan)]
+    return digest("library", *_whole(sources).items(), toolchain, *files, *DEFINES)
+
+
+def _libraries(plan: Plan) -> Sequence[Library]:
+    return find_libraries(n for s in plan.steps for n in s.kernel.libraries)
+
+
+def _whole(sources: Mapping[str, Text]) -> dict[str, str]:
+    return {name: text if isinstance(text, str) else text() for name, text in sources.items()}
 
 
 def _write_weights(plan: Plan, folder: Path) -> int:
@@ -68,10 +94,10 @@ def _write_weights(plan: Plan, folder: Path) -> int:
         raise ArchiveError(f"cannot write the weights to {folder}: {e.strerror}") from None
 
 
-def write_program(plan: Plan, memory: MemoryPlan, digest: Callable[[], int]) -> dict[str, Text]:
+def write_program(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> dict[str, Text]:
     """The C texts of the whole program by file name; steps with equal sources share one kernel.
 
-    The last text holds the tables, the weights' `digest` among them: it comes when that is there.
+    The last text holds the tables, the weights' `checksum` among them: it comes when that is there.
     """
     kernels = _native(plan.steps)
     number = {_identity(k): i for i, k in enumerate(kernels)}
@@ -81,7 +107,7 @@ def write_program(plan: Plan, memory: MemoryPlan, digest: Callable[[], int]) -> 
 
     @cache
     def whole() -> str:
-        tables = _tables(plan, memory, layout, digest(), number)
+        tables = _tables(plan, memory, layout, checksum(), number)
         return "\n".join((units[last], _text("korch.h"), _text("tables.h"), tables, _text("model.c")))
 
     return {**units, last: whole}
@@ -99,7 +125,9 @@ def _native(steps: Iterable[Step]) -> list[Kernel]:
     return list({_identity(s.kernel): s.kernel for s in steps if not s.idle and not s.kernel.host}.values())
 
 
-def _tables(plan: Plan, memory: MemoryPlan, layout: weights.Layout, digest: int, number: Mapping[Identity, int]) -> str:
+def _tables(
+    plan: Plan, memory: MemoryPlan, layout: weights.Layout, checksum: int, number: Mapping[Identity, int]
+) -> str:
     buffers = [t for s in plan.steps for t in (*s.reads, *s.outputs)]
     places = [memory.places[t] for t in buffers]
     uses = [i for i, p in enumerate(places) if p.room in (Room.INPUT, Room.OUTPUT)]
@@ -115,7 +143,7 @@ def _tables(plan: Plan, memory: MemoryPlan, layout: weights.Layout, digest: int,
         f"#define KORCH_INPUT_ALIGNMENT {INPUT_ALIGNMENT}",
         f"#define KORCH_ARENA_BYTES UINT64_C({memory.arena_bytes})",
         f"#define KORCH_WEIGHTS_BYTES UINT64_C({layout.size})",
-        f"#define KORCH_WEIGHTS_CHECKSUM UINT64_C({digest})",
+        f"#define KORCH_WEIGHTS_CHECKSUM UINT64_C({checksum})",
         _array("korch_place", "korch_places",
                [f"{_place(p, layout)},  // {_one_line(str(t))}" for t, p in zip(buffers, places, strict=True)], "{0}"),
         _array("korch_step", "korch_steps", _steps(plan.steps, memory, number), "{0}"),

@@ -1,4 +1,4 @@
-"""Plans of earlier searches: a model that this code has searched on this machine is only linked again."""
+"""Plans and programs of earlier searches: a model that this code has searched on this machine is only opened again."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import korch
 from korch.backends.table import entries
+from korch.executable.link import Linked, library_key
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
 from korch.ir.graph import Graph
@@ -55,6 +56,14 @@ class Recall:
         left = {"patience": patience, "gap": plan.gap, "facts": dict(facts),
                 "constants": [t.name for t in plan.constants], "plan": plan_to_json(plan)}  # fmt: skip
         self.database.record_plan(self.key, json.dumps(left))
+
+    def keep_library(self, plan: Plan, linked: Linked) -> None:
+        """Remembers a finished program: it need not be compiled again."""
+        self.database.record_library(library_key(plan, linked.sources), linked.library.read_bytes())
+
+    def library(self, key: str) -> bytes | None:
+        """The library of an earlier program, by its `library_key`."""
+        return self.database.library(key)
 
 
 @cache

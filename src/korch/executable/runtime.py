@@ -17,7 +17,7 @@ from korch.errors import ArchiveError, Error, InputError
 from korch.executable import archive
 from korch.executable.buffers import aligned_empty
 from korch.executable.host import HostSteps
-from korch.executable.link import Linked, link
+from korch.executable.link import Linked, Shelf, link
 from korch.executable.memory import MemoryPlan
 from korch.executable.native import NativeModel
 from korch.executable.plan import Plan
@@ -60,7 +60,7 @@ class Executable:
         """Opens the files of `linked`, whose folder the executable owns from now on."""
         self.plan = plan
         self.threads = threads or plan.threads
-        self._linked = linked
+        self.linked = linked
         self._forget = weakref.finalize(self, shutil.rmtree, linked.folder, ignore_errors=True)
         self._host = HostSteps(plan, self.threads)
         native = sorted(plan.libraries - {"onnxruntime"})
@@ -69,11 +69,12 @@ class Executable:
             self._native.set_host(self._host, [len(s.reads) for s in plan.steps])
 
     @staticmethod
-    def link(plan: Plan, threads: int = 0) -> Executable:
-        """Compiles and opens `plan`; BackendError, ArchiveError or Error say in one line why not."""
+    def link(plan: Plan, threads: int = 0, shelf: Shelf | None = None) -> Executable:
+        """Compiles and opens `plan`, or takes its library from the `shelf`; BackendError, ArchiveError or Error say in
+        one line why not."""
         folder = new_folder()
         try:
-            return Executable(plan, link(plan, folder), threads)
+            return Executable(plan, link(plan, folder, shelf), threads)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -89,7 +90,7 @@ class Executable:
 
     @property
     def memory(self) -> MemoryPlan:
-        return self._linked.memory
+        return self.linked.memory
 
     @property
     def weight_bytes(self) -> int:
@@ -126,12 +127,12 @@ class Executable:
     def save(self, path: str | Path) -> Path:
         """Writes the `.korch` archive, wholly or not at all; ArchiveError where it cannot."""
         self._check_open()
-        return archive.save(Path(path), self.plan, self._linked, self.threads)
+        return archive.save(Path(path), self.plan, self.linked, self.threads)
 
     def export(self, folder: str | Path) -> Path:
         """Writes `korch.h`, `libmodel.so` and `weights.safetensors` for C programs; ArchiveError where it cannot."""
         self._check_open()
-        return archive.export(Path(folder), self._linked)
+        return archive.export(Path(folder), self.linked)
 
     def close(self) -> None:
         """Frees the native model and its files. Nothing but the plan can be used after."""

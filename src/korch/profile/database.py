@@ -1,4 +1,4 @@
-"""The profile database: costs, failures, in-place costs and calibrations, kept between runs.
+"""The profile database: costs, failures, in-place costs, calibrations, plans and their libraries, kept between runs.
 
 One SQLite file that several processes may use at once; each result is committed as it is recorded. The file's name
 has the version of its schema, so that other versions of Korch keep their own.
@@ -21,7 +21,7 @@ from korch.errors import CacheError
 from korch.profile.locks import locked
 from korch.profile.results import Failed, Measurement
 
-SCHEMA = 3
+SCHEMA = 4
 _BUSY = 60.0  # seconds to wait for another process's write
 _PIECE = 500  # keys in one query
 
@@ -33,14 +33,16 @@ CREATE TABLE failures (key TEXT PRIMARY KEY, reason TEXT NOT NULL, label TEXT NO
 CREATE TABLE in_place (key TEXT PRIMARY KEY, seconds REAL NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE machines (key TEXT PRIMARY KEY, text TEXT NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE plans (key TEXT PRIMARY KEY, text TEXT NOT NULL, found REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE libraries (key TEXT PRIMARY KEY, file BLOB NOT NULL, made REAL NOT NULL);
 """
-_FROM_2 = """
+_FROM_3 = """
 INSERT INTO costs SELECT * FROM old.costs;
 INSERT INTO failures SELECT * FROM old.failures;
 INSERT INTO in_place SELECT * FROM old.in_place;
-INSERT INTO machines SELECT * FROM old.machines WHERE key NOT LIKE '%-finished';
+INSERT INTO machines SELECT * FROM old.machines;
+INSERT INTO plans SELECT * FROM old.plans;
 """
-"""Schema 2 kept plans among the machines, in a form of its own."""
+"""Schema 3 kept no libraries."""
 
 log = logging.getLogger(__name__)
 
@@ -131,9 +133,17 @@ class Database:
     def record_plan(self, key: str, text: str) -> None:
         self._write("INSERT OR REPLACE INTO plans VALUES (?, ?, ?)", key, text, time.time())
 
+    def library(self, key: str) -> bytes | None:
+        """The linked library of a finished search."""
+        row = self._row("SELECT file FROM libraries WHERE key = ?", key)
+        return row[0] if row else None
+
+    def record_library(self, key: str, file: bytes) -> None:
+        self._write("INSERT OR REPLACE INTO libraries VALUES (?, ?, ?)", key, file, time.time())
+
     def counts(self) -> dict[str, int]:
         """Rows by table."""
-        names = ("costs", "failures", "in_place", "machines", "plans")
+        names = ("costs", "failures", "in_place", "machines", "plans", "libraries")
         return {name: self._one(f"SELECT count(*) FROM {name}", ())[0] for name in names}
 
     def _row(self, statement: str, key: str) -> Any:
@@ -183,17 +193,17 @@ def _open(file: Path) -> sqlite3.Connection:
         tables = 0
     if not tables:
         connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
-        _take_over(connection, database_file(file.parent, 2))
+        _take_over(connection, database_file(file.parent, 3))
     return connection
 
 
 def _take_over(connection: sqlite3.Connection, old: Path) -> None:
-    """Copies what a database of schema 2 has learned; one that cannot be read is left alone."""
+    """Copies what a database of schema 3 has learned; one that cannot be read is left alone."""
     if not old.is_file():
         return
     try:
         connection.execute("ATTACH ? AS old", (str(old),))
-        connection.executescript(f"BEGIN IMMEDIATE; {_FROM_2} COMMIT; DETACH old;")
+        connection.executescript(f"BEGIN IMMEDIATE; {_FROM_3} COMMIT; DETACH old;")
         log.warning("the measurements of %s are taken over", old)
     except sqlite3.DatabaseError as e:
         if connection.in_transaction:
