@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -43,6 +44,13 @@ def find_library(name: str) -> Library:
 def find_libraries(names: Iterable[str]) -> tuple[Library, ...]:
     """Each library of `names` once."""
     return tuple(find_library(name) for name in dict.fromkeys(names))
+
+
+def code_digest(folder: Path) -> str:
+    """Of the code of a backend and of the C runtime that its kernels stand on."""
+    files = [*folder.rglob("*.py"), *folder.rglob("*.h"), *HERE.rglob("korch_rt.h")]
+    joined = b"".join(file.read_bytes() for file in sorted(set(files)))
+    return hashlib.sha256(joined).hexdigest()[:12]
 
 
 def module_of(path: Path) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from korch.backends.contract import Backend
-from korch.backends.libraries import HERE, module_of
+from korch.backends.libraries import HERE, code_digest, module_of
 from korch.errors import BackendError
 
 
@@ -49,13 +48,6 @@ def _entry(path: Path) -> Entry:
     """Asking for the version shows whether what the backend stands on is installed."""
     try:
         backend: Backend = import_module(module_of(path)).BACKEND
-        return Entry(backend.name, backend, f"{backend.version} {_digest(path.parent)}")
+        return Entry(backend.name, backend, f"{backend.version} {code_digest(path.parent)}")
     except (BackendError, ImportError, OSError) as e:
         return Entry(path.parent.name, None, reason=str(e).splitlines()[0] if str(e) else type(e).__name__)
-
-
-def _digest(folder: Path) -> str:
-    """Of the code of a backend and of the C runtime that its kernels stand on."""
-    files = [*folder.rglob("*.py"), *folder.rglob("*.h"), *HERE.rglob("korch_rt.h")]
-    joined = b"".join(file.read_bytes() for file in sorted(set(files)))
-    return hashlib.sha256(joined).hexdigest()[:12]

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
+from korch.candidates.chains import chained_cones
 from korch.candidates.exports import exporting_cones
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
@@ -27,13 +28,15 @@ class Limits:
     """What backends can build, as bounds that hold for every part of a cone too; `export`: bytes that a tensor must
     have at least for a kernel to store it besides its root (what stays in second-level caches is read again for
     little); `exports`: such kernels a root, none unless asked for
-    (see `exports.py`)."""
+    (see `exports.py`); `chain`: bytes that a tensor must have at least for several linear primitives to be one kernel
+    because of it (see `chains.py`)."""
 
     primitives: int = 24
     leaves: int = 8
     cuts: int = 20
     export: int = 1 << 21
     exports: int = 0
+    chain: int = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +57,12 @@ EPILOGUE_VIEWS = ("Reshape", "Transpose")
 
 
 def enumerate_cones(graph: Graph, limits: Limits | None = None) -> list[Cone]:
-    """All cones of `graph` within `limits`, by root in graph order, then those with exports; where cuts are capped, the
-    widest ones go first."""
+    """All cones of `graph` within `limits`, by root in graph order, then chains, then those with exports; where cuts
+    are capped, the widest ones go first."""
     limits = limits or Limits()
     cones = list(_Search(graph, limits).cones())
-    return cones + exporting_cones(graph, cones, limits.export, limits.exports)
+    chains = chained_cones(graph, cones, limits.chain)
+    return [*cones, *chains, *exporting_cones(graph, cones, limits.export, limits.exports)]
 
 
 class _Search:

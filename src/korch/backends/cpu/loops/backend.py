@@ -1,16 +1,19 @@
-"""The `loops` backend: any cone without a compute-intensive primitive, as one generated C function."""
+"""The `loops` backend: any cone without a compute-intensive primitive, or with a depthwise convolution, as one
+generated C function."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cpu.loops import bounds, winograd
+from korch.backends.cpu.loops import bounds, depthwise, winograd
 from korch.backends.cpu.loops.ctypes import C_TYPES, spells
-from korch.backends.cpu.loops.emit import generate
+from korch.backends.cpu.loops.emit import Code, generate
 from korch.backends.cpu.loops.work import operations
 from korch.backends.footprint import footprint
 from korch.ir.cone import Cone
+from korch.ir.macs import multiply_adds
 from korch.ir.ops.reduce import spatial_axes
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
@@ -32,6 +35,9 @@ class Loops:
     fallback: bool = False
 
     def declines(self, cone: Cone) -> Declined | None:
+        if cone.linear and depthwise.heads(cone):
+            objection = depthwise.objection(cone)
+            return Declined(objection) if objection else None
         for p in cone.primitives:
             reason = _unsupported(p)
             if reason:
@@ -49,6 +55,8 @@ class Loops:
         if is_view(cone):
             return 0.0
         moved, computed = footprint(cone)
+        if depthwise.heads(cone):
+            return machine.roofline(2 * multiply_adds(cone.primitives[0]), moved)
         work = operations(cone, computed)
         heavy = sum(machine.element(op) * count for op, count in work.items())
         return machine.roofline(sum(work.values()), moved, heavy)
@@ -56,8 +64,14 @@ class Loops:
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):
             return (Kernel(cone, self.name, alias=True),)
-        code = (winograd.generate if winograd.transform_of(cone) else generate)(cone, threads)
+        code = _generator(cone)(cone, threads)
         return (Kernel(cone, self.name, code.source, code.workspace, headers=("korch_math.h",)),)
+
+
+def _generator(cone: Cone) -> Callable[[Cone, int], Code]:
+    if depthwise.heads(cone):
+        return depthwise.generate
+    return winograd.generate if winograd.transform_of(cone) else generate
 
 
 def is_view(cone: Cone) -> bool:

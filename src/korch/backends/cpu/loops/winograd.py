@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.index import Index, Var
+from korch.backends.cpu.loops.epilogue import BLOCK, open_run, simd, thread_number
 from korch.backends.cpu.loops.matrices import Lines, sandwich
-from korch.backends.cpu.loops.trace import Indices, Requests, Trace
 from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.ir.cone import Cone
-from korch.ir.ops.table import Category
 from korch.ir.ops.winograd import matrices, tiling_of
 from korch.ir.primitive import Primitive
-from korch.ir.tensor import Tensor
 
 TRANSFORMS = frozenset({"WinogradInput", "WinogradOutput"})
-BLOCK = 64
-"""Channels of a tile of outputs that wait, in the first-level cache, for what follows them."""
 
 
 def transform_of(cone: Cone) -> Primitive | None:
@@ -30,12 +26,7 @@ def objection(cone: Cone) -> str:
         return "computes what a Winograd transform reads"
     if first.op == "WinogradInput" and rest:
         return "goes on behind a Winograd input transform"
-    shape = first.output.shape
-    if any(p.category is not Category.ELEMENTWISE or p.output.shape != shape for p in rest):
-        return "more than elementwise primitives behind a Winograd output transform"
-    if any(t.dtype != "float32" for t in (*first.inputs, first.output)):
-        return f"a Winograd transform on {first.output.dtype}"
-    return ""
+    return epilogue.objection(cone)
 
 
 def generate(cone: Cone, threads: int) -> Code:
@@ -53,8 +44,8 @@ def _input(cone: Cone, p: Primitive, threads: int) -> Code:
     side, tile, (_, height, width, channels) = tiling.side, tiling.tile, p.inputs[0].shape
     top, left = p.attr("pads")[:2]
     text = Text()
-    _open_run(text, cone, p, threads)
-    text.add(f"float *const patch = (float *)workspace + {_own(threads)} * {side * side * channels};")
+    open_run(text, cone, p, threads)
+    text.add(f"float *const patch = (float *)workspace + {thread_number(threads)} * {side * side * channels};")
     _open_tiles(text, p, threads)
     text.add(f"const int h = row * {tile} - {top}, w = column * {tile} - {left};")
     text.add(f"float *const v = out + tile * {channels};")
@@ -103,7 +94,7 @@ def _output(cone: Cone, p: Primitive, threads: int) -> Code:
     block = min(BLOCK, channels)
     (top, left), every = p.attr("skipped"), p.attr("phases") ** 2 * channels
     text = Text()
-    _open_run(text, cone, p, threads)
+    open_run(text, cone, p, threads)
     _open_tiles(text, p, threads)
     text.add(f"const int top = row * {span} - {top}, left = column * {span} - {left};")
     text.add(f"float y[{span * span * block}] __attribute__((aligned(64)));")
@@ -113,7 +104,7 @@ def _output(cone: Cone, p: Primitive, threads: int) -> Code:
     text.open(f"for (int h = KORCH_MAX(top, 0); h < KORCH_MIN(top + {span}, {height}); ++h)")
     text.open(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {span}, {width}); ++w)")
     text.add(f"const float *restrict z = y + ((h - top) * {span} + w - left) * {block};")
-    _simd(text, _epilogue(cone, p))
+    simd(text, epilogue.lines(cone, p))
     text.close(4)
     text.close(2 if threads > 1 else 1)
     return Code("\n".join(text.lines) + "\n", 0)
@@ -135,51 +126,11 @@ def _phases(text: Text, p: Primitive, first: str, step: int, block: int) -> None
     text.open(f"for (int phase = 0; phase < {phases * phases}; ++phase)")
     text.add(f"const float *restrict m = {first} + phase * {p.output.shape[3]};")
     text.add(f"float *restrict to = y + (phase / {phases} * {span} + phase % {phases}) * {block};")
-    _simd(text, [*lines.lines, *stores])
+    simd(text, [*lines.lines, *stores])
     text.close()
-
-
-def _simd(text: Text, lines: list[str]) -> None:
-    text.add("#pragma omp simd")
-    text.open("for (int c = 0; c < count; ++c)")
-    text.add(*lines)
-    text.close()
-
-
-def _epilogue(cone: Cone, p: Primitive) -> list[str]:
-    """The root at (image, h, w, c0 + c), from the transform's result in z."""
-    n, height, width, channels = p.output.shape
-    c = Var("c", 0, channels)
-    idx = (_axis("image", n), _axis("h", height), _axis("w", width), Index.of(Var("c0", 0, channels)) + Index.of(c))
-
-    def waiting(t: Tensor, at: Indices) -> tuple[str, Index]:
-        return "z", Index.of(c)
-
-    arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
-    trace = Trace({q.output: q for q in cone.primitives}, arrays, {p.output: waiting}, Requests())
-    value = trace.value(cone.root, idx)
-    return [*trace.lines, f"out[((image * {height} + h) * {width} + w) * {channels} + c0 + c] = {value};"]
-
-
-def _axis(name: str, length: int) -> Index:
-    return Index.of(Var(name, 0, length))
 
 
 # Both ------------------------------------------------------------------------------------------------------------
-
-
-def _open_run(text: Text, cone: Cone, p: Primitive, threads: int) -> None:
-    """The head of KERNEL_run, and the parallel region."""
-    text.depth = 0
-    text.add(*("// " + line for line in str(cone).splitlines()))
-    text.open("static void KERNEL_run(void *state, const void *const *in, void *out_, void *workspace)")
-    text.add("(void)state; (void)workspace;")
-    for i, t in enumerate(cone.leaves):
-        if t.value is None:
-            text.add(f"const float *restrict in{i} = in[{i}];")
-    text.add(f"const float *restrict x = in{cone.leaves.index(p.inputs[0])};", "float *restrict out = out_;")
-    if threads > 1:
-        text.open(f"#pragma omp parallel num_threads({threads})\n" + "  " * text.depth)
 
 
 def _open_tiles(text: Text, p: Primitive, threads: int) -> None:
@@ -190,7 +141,3 @@ def _open_tiles(text: Text, p: Primitive, threads: int) -> None:
     text.open(f"for (int tile = 0; tile < {tiling.tiles}; ++tile)")
     text.add(f"const int column = tile % {tiling.columns}, row = tile / {tiling.columns} % {tiling.rows};")
     text.add(f"const int image = tile / {tiling.rows * tiling.columns};")
-
-
-def _own(threads: int) -> str:
-    return "omp_get_thread_num()" if threads > 1 else "0"

@@ -1,0 +1,68 @@
+"""What hand-shaped kernels share: the head of the function, and elementwise primitives behind their result."""
+
+from __future__ import annotations
+
+from korch.backends.cpu.loops.index import Index, Var
+from korch.backends.cpu.loops.trace import Indices, Requests, Trace
+from korch.backends.cpu.loops.writer import Text
+from korch.ir.cone import Cone
+from korch.ir.ops.table import Category
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+BLOCK = 64
+"""Channels of a result that wait, in the first-level cache, for what follows them."""
+
+
+def objection(cone: Cone) -> str:
+    """Why what stands behind the first primitive is not built; empty if it is."""
+    first, *rest = cone.primitives
+    if any(p.category is not Category.ELEMENTWISE or p.output.shape != first.output.shape for p in rest):
+        return f"more than elementwise primitives behind {first.op}"
+    if any(t.dtype != "float32" for t in (*first.inputs, first.output)):
+        return f"{first.op} on {first.output.dtype}"
+    return ""
+
+
+def open_run(text: Text, cone: Cone, p: Primitive, threads: int) -> None:
+    """The head of KERNEL_run, with `p`'s input as `x`, and the parallel region."""
+    text.depth = 0
+    text.add(*("// " + line for line in str(cone).splitlines()))
+    text.open("static void KERNEL_run(void *state, const void *const *in, void *out_, void *workspace)")
+    text.add("(void)state; (void)workspace;")
+    for i, t in enumerate(cone.leaves):
+        if t.value is None:
+            text.add(f"const float *restrict in{i} = in[{i}];")
+    text.add(f"const float *restrict x = in{cone.leaves.index(p.inputs[0])};", "float *restrict out = out_;")
+    if threads > 1:
+        text.open(f"#pragma omp parallel num_threads({threads})\n" + "  " * text.depth)
+
+
+def simd(text: Text, body: list[str]) -> None:
+    text.add("#pragma omp simd")
+    text.open("for (int c = 0; c < count; ++c)")
+    text.add(*body)
+    text.close()
+
+
+def lines(cone: Cone, p: Primitive) -> list[str]:
+    """The root at (image, h, w, c0 + c), from the result of `p`, the first primitive, in z."""
+    n, height, width, channels = p.output.shape
+    c = Var("c", 0, channels)
+    idx = (_axis("image", n), _axis("h", height), _axis("w", width), Index.of(Var("c0", 0, channels)) + Index.of(c))
+
+    def waiting(t: Tensor, at: Indices) -> tuple[str, Index]:
+        return "z", Index.of(c)
+
+    arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
+    trace = Trace({q.output: q for q in cone.primitives}, arrays, {p.output: waiting}, Requests())
+    value = trace.value(cone.root, idx)
+    return [*trace.lines, f"out[((image * {height} + h) * {width} + w) * {channels} + c0 + c] = {value};"]
+
+
+def _axis(name: str, length: int) -> Index:
+    return Index.of(Var(name, 0, length))
+
+
+def thread_number(threads: int) -> str:
+    return "omp_get_thread_num()" if threads > 1 else "0"

@@ -1,0 +1,173 @@
+"""Access relations: what a primitive reads of its inputs for a span of its output along one axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from korch.ir.ops.table import Category, Shape
+from korch.ir.ops.winograd import tiling_of
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Positions `begin` to `end`, that one left out, along `axis`."""
+
+    axis: int
+    begin: int
+    end: int
+
+    @property
+    def length(self) -> int:
+        return self.end - self.begin
+
+
+Read = Span | None
+"""What of an input is read; None: all of it."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A primitive that computes only a span of its output: what it reads, and the attributes that say so."""
+
+    reads: tuple[Read, ...]
+    attrs: dict[str, Any]
+
+
+def part(p: Primitive, span: Span) -> Part | None:
+    """`p` for `span` of its output; None where what it reads is no span."""
+    attrs = dict(p.attrs)
+    if p.category is Category.ELEMENTWISE:
+        return Part(tuple(_aligned(t, p.output, span) for t in p.inputs), attrs)
+    relation = _RELATIONS.get(p.op)
+    return relation(p, span, attrs) if relation else None
+
+
+def outermost(shape: Shape) -> int:
+    """The first axis that has more than one position: a span along it is one piece of memory."""
+    return next((a for a, n in enumerate(shape) if n > 1), 0)
+
+
+def narrowed(shape: Shape, read: Read) -> Shape:
+    """`shape` with the length of `read` along its axis."""
+    return shape if read is None else (*shape[: read.axis], read.length, *shape[read.axis + 1 :])
+
+
+def _aligned(t: Tensor, out: Tensor, span: Span) -> Read:
+    """What broadcasting reads of `t`."""
+    axis = span.axis - (out.rank - t.rank)
+    if axis < 0 or t.shape[axis] != out.shape[span.axis]:
+        return None
+    return Span(axis, span.begin, span.end)
+
+
+def _matmul(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Rows, or a batch axis; a span of columns would need a span of weights that lie packed."""
+    a, b = p.inputs
+    if span.axis == p.output.rank - 1:
+        return None
+    if span.axis == p.output.rank - 2:
+        return Part((Span(a.rank - 2, span.begin, span.end), None), attrs)
+    return Part((_aligned(a, p.output, span), _aligned(b, p.output, span)), attrs)
+
+
+def _convolution(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Rows: the halo is the window's reach; the pads are those of the edges that the span touches."""
+    x, w = p.inputs
+    i = span.axis - (1 if attrs["channels_last"] else 2)
+    k = w.rank - 2
+    if span.axis == 0:
+        return Part((span, None), attrs)
+    if not 0 <= i < k:
+        return None
+    stride, pad = attrs["strides"][i], attrs["pads"][i]
+    reach = (w.shape[2 + i] - 1) * attrs["dilations"][i] + 1
+    read, before, behind = _clipped(span, stride, pad, reach, x.shape[span.axis])
+    pads = list(attrs["pads"])
+    pads[i], pads[i + k] = before, behind
+    return Part((read, None), attrs | {"pads": tuple(pads)}) if read.length > 0 else None
+
+
+def _clipped(span: Span, stride: int, pad: int, reach: int, length: int) -> tuple[Span, int, int]:
+    """(what exists of the window's input, how much is missing before and behind it)."""
+    begin = span.begin * stride - pad
+    end = (span.end - 1) * stride - pad + reach
+    read = Span(span.axis, max(begin, 0), min(end, length))
+    return read, max(-begin, 0), max(end - length, 0)
+
+
+def _winograd_input(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Whole rows of tiles of one image."""
+    tiling, x = tiling_of(p), p.inputs[0].shape
+    if span.axis != 1 or tiling.images != 1 or span.begin % tiling.columns or span.end % tiling.columns:
+        return None
+    rows = Span(1, span.begin // tiling.columns, span.end // tiling.columns)
+    top, left, _, right = attrs["pads"]
+    read, before, behind = _clipped(rows, tiling.tile, top, tiling.side, x[1])
+    return Part((read,), attrs | {"pads": (before, left, behind, right)}) if read.length > 0 else None
+
+
+def _winograd_output(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Rows that are whole tiles, or end with the output."""
+    tiling, (_, height, width, channels) = tiling_of(p), p.output.shape
+    whole = span.begin % tiling.tile == 0 and (span.end % tiling.tile == 0 or span.end == height)
+    if span.axis != 1 or tiling.images != 1 or not whole or attrs["phases"] != 1 or any(attrs["skipped"]):
+        return None
+    first, last = span.begin // tiling.tile, -(-span.end // tiling.tile)
+    read = Span(1, first * tiling.columns, last * tiling.columns)
+    return Part((read,), attrs | {"shape": (1, span.length, width, channels)})
+
+
+def _transpose(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    return Part((Span(attrs["perm"][span.axis], span.begin, span.end),), attrs)
+
+
+def _reshape(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Where both ends lie between positions of the input's outermost axis."""
+    x, y = p.inputs[0].shape, p.output.shape
+    axis = outermost(x)
+    each, wanted = math.prod(x[axis + 1 :]), math.prod(y[span.axis + 1 :])
+    if span.axis > outermost(y) or (span.begin * wanted) % each or (span.end * wanted) % each:
+        return None
+    read = Span(axis, span.begin * wanted // each, span.end * wanted // each)
+    return Part((read,), attrs | {"shape": narrowed(y, span)})
+
+
+def _slice(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    if attrs["steps"][span.axis] != 1:
+        return None
+    start = attrs["starts"][span.axis]
+    starts = (*attrs["starts"][: span.axis], 0, *attrs["starts"][span.axis + 1 :])
+    read = Span(span.axis, span.begin + start, span.end + start)
+    return Part((read,), attrs | {"starts": starts, "lengths": narrowed(p.output.shape, span)})
+
+
+def _concat(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    return Part((span,) * len(p.inputs), attrs) if span.axis != attrs["axis"] else None
+
+
+def _pad(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    return Part((span,), attrs) if p.inputs[0].shape[span.axis] == p.output.shape[span.axis] else None
+
+
+def _expand(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    return Part((_aligned(p.inputs[0], p.output, span),), attrs | {"shape": narrowed(p.output.shape, span)})
+
+
+def _reduce(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    rank = p.inputs[0].rank
+    kept = range(rank) if attrs["keepdims"] else [a for a in range(rank) if a not in attrs["axes"]]
+    axis = kept[span.axis]
+    return Part((Span(axis, span.begin, span.end),), attrs) if axis not in attrs["axes"] else None
+
+
+Relation = Callable[[Primitive, Span, dict[str, Any]], Part | None]
+_RELATIONS: dict[str, Relation] = {
+    "MatMul": _matmul, "Conv": _convolution, "WinogradInput": _winograd_input, "WinogradOutput": _winograd_output,
+    "Transpose": _transpose, "Reshape": _reshape, "Slice": _slice, "Concat": _concat, "Pad": _pad, "Expand": _expand,
+    "ReduceSum": _reduce, "ReduceMax": _reduce, "ReduceMin": _reduce, "ReduceMean": _reduce,
+}  # fmt: skip

@@ -1,0 +1,116 @@
+"""The `tiles` backend: cones of several linear primitives, strip by strip (DESIGN.md, "Backends")."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from math import inf
+from pathlib import Path
+
+import korch.backends.cpu
+from korch.backends.contract import Backend, Declined, Kernel
+from korch.backends.cpu.loops.backend import BACKEND as LOOPS
+from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
+from korch.backends.cpu.tiles.access import outermost
+from korch.backends.cpu.tiles.emit import Parts, emit
+from korch.backends.cpu.tiles.stages import stages, taker
+from korch.backends.cpu.tiles.strips import Chunk, chunks, quantum, sample, scratch
+from korch.backends.footprint import footprint
+from korch.backends.libraries import code_digest
+from korch.ir.cone import Cone
+from korch.ir.macs import multiply_adds
+from korch.ir.primitive import Primitive
+from korch.machine import Machine
+
+STAGES: tuple[Backend, ...] = (ONEDNN, LOOPS)
+L2 = (os.sysconf("SC_LEVEL2_CACHE_SIZE") if "SC_LEVEL2_CACHE_SIZE" in os.sysconf_names else 0) or 1 << 20
+BUDGETS = (L2 // 2, 2 * L2, 8 * L2)
+"""Bytes of scratch a thread that are worth trying: the second-level cache, and shares of the third."""
+WEIGHTS = L2
+"""Bytes of constants: each thread has its own packed copy, which strip after strip reads again."""
+FORMS = ("loops", "jit_dw", "")
+"""What is asked for where several kernels could be a stage: a part of their names, or the first."""
+
+
+Stages = tuple[Cone, ...]
+
+
+class Tiles:
+    """Several linear primitives whose intermediates stay in a cache; each strip runs on one thread."""
+
+    name = "tiles"
+    fallback = False
+
+    @property
+    def version(self) -> str:
+        return " ".join((ONEDNN.version, *(code_digest(Path(korch.backends.cpu.__path__[0]) / b.name) for b in STAGES)))
+
+    def declines(self, cone: Cone) -> Declined | None:
+        if len(cone.linear) < 2:
+            return Declined(f"has {len(cone.linear)} linear primitives; tiles take two and more")
+        if cone.exports:
+            return Declined("tiles store one tensor")
+        if sum(t.nbytes for t in cone.leaves if t.const) > WEIGHTS:
+            return Declined("has more weights than the second-level cache holds")
+        if next(_cut(cone), None) is None:
+            return Declined("its stages cannot be narrowed to strips that fit a cache")
+        return None
+
+    def bound(self, cone: Cone, machine: Machine) -> float:
+        """Arithmetic at peak, or leaves and root moved once at the best bandwidth."""
+        moved, _ = footprint(cone)
+        return machine.roofline(2 * sum(map(_multiply_adds, cone.linear)), moved)
+
+    def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
+        """One kernel a height of the strips and form of the stages."""
+        cut = [chunks(cone, staged, height, threads) for staged, height in _cut(cone)]
+        kernels = [_kernel(cone, found, form, threads) for found in cut if found for form in FORMS]
+        return tuple({k.source: k for k in kernels}.values())
+
+
+BACKEND = Tiles()
+
+
+def _multiply_adds(p: Primitive) -> int:
+    return multiply_adds(p) if p.op in ("MatMul", "Conv", "ConvTranspose") else 0
+
+
+def _cut(cone: Cone) -> Iterator[tuple[Stages, int]]:
+    """The stages, and for each budget the height of the highest strips whose scratch it holds, each height once."""
+    staged = stages(cone, STAGES)
+    if staged is None:
+        return
+    rows = cone.root.shape[outermost(cone.root.shape)]
+    heights = [quantum(cone) << k for k in range(rows.bit_length()) if 2 * (quantum(cone) << k) <= rows]
+    sizes = {h: _size(cone, staged, h) for h in heights}
+    best = [max((h for h, size in sizes.items() if size <= budget), default=0) for budget in BUDGETS]
+    yield from ((staged, h) for h in dict.fromkeys(best) if h)
+
+
+def _size(cone: Cone, staged: Stages, height: int) -> float:
+    """Bytes of a thread's scratch; infinite where a stage cannot be narrowed, or nobody takes it then."""
+    found = sample(cone, staged, height)
+    if found is None or not all(taker(c, STAGES) for c in _stages(found).values()):
+        return inf
+    return sum(scratch(found).values())
+
+
+def _stages(found: Sequence[Chunk]) -> dict[str, Cone]:
+    """The distinct narrowed stages by signature."""
+    return {piece.cone.signature: piece.cone for chunk in found for strip in chunk for piece in strip}
+
+
+def _kernel(cone: Cone, found: tuple[Chunk, ...], form: str, threads: int) -> Kernel:
+    kernels = {signature: _stage(c, form) for signature, c in _stages(found).items()}
+    code = emit(Parts(cone, found, kernels, threads))
+    rows = found[0][0][-1].made.length
+    used = kernels.values()
+    return Kernel(cone, Tiles.name, code.source, code.workspace, f"{rows} rows {form}".strip(),
+                  headers=tuple(dict.fromkeys(h for k in used for h in k.headers)),
+                  libraries=tuple(dict.fromkeys(n for k in used for n in k.libraries)))  # fmt: skip
+
+
+def _stage(cone: Cone, form: str) -> Kernel:
+    """The kernel of a narrowed stage on one thread: the one of that form, or the first."""
+    kernels = [k for b in STAGES if b.declines(cone) is None for k in b.build(cone, 1)]
+    return next((k for k in kernels if form and form in f"{k.backend} {k.variant}"), kernels[0])

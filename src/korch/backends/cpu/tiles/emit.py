@@ -1,0 +1,248 @@
+"""The C around the stages' kernels: a loop over strips, shared out to the threads, and what each kernel is given."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from korch.backends.contract import Kernel
+from korch.backends.cpu.tiles.access import Read
+from korch.backends.cpu.tiles.strips import Chunk, Strip, scratch
+from korch.ir.cone import Cone
+from korch.ir.tensor import Tensor
+
+LINE = 64
+_MARK = re.compile(r"\bKERNEL_")
+
+
+@dataclass(frozen=True)
+class Code:
+    """Source of one kernel and the bytes of workspace it wants."""
+
+    source: str
+    workspace: int
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the strips are made of: every distinct kernel once, by the signature of its narrowed stage."""
+
+    cone: Cone
+    chunks: tuple[Chunk, ...]
+    kernels: Mapping[str, Kernel]
+    threads: int
+
+    @property
+    def strips(self) -> list[Strip]:
+        return [strip for chunk in self.chunks for strip in chunk]
+
+    @property
+    def number(self) -> dict[str, int]:
+        return {signature: i for i, signature in enumerate(self.kernels)}
+
+    @property
+    def places(self) -> dict[Tensor, int]:
+        """Where the stages' roots lie in a thread's scratch."""
+        at, places = 0, {}
+        for t, size in scratch(self.chunks).items():
+            places[t] = at
+            at += _aligned(size)
+        return places
+
+    @property
+    def own(self) -> int:
+        """Bytes of a thread's scratch: the stages' roots, then the kernels' workspace."""
+        return self.behind + _aligned(max(k.workspace for k in self.kernels.values()))
+
+    @property
+    def behind(self) -> int:
+        return sum(map(_aligned, scratch(self.chunks).values()))
+
+
+def emit(parts: Parts) -> Code:
+    """C of the whole kernel (see `contract.py`)."""
+    forms = list(dict.fromkeys(map(_form, parts.strips)))
+    lines = [*("// " + line for line in str(parts.cone).splitlines()), *_kernels(parts), *_init(parts), *_free(parts)]
+    for i, form in enumerate(forms):
+        lines += _strip(parts, i, next(s for s in parts.strips if _form(s) == form))
+    lines += [*_tables(parts, forms), *_run(parts, len(forms))]
+    return Code("\n".join(lines) + "\n", parts.own * parts.threads)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // LINE) * LINE
+
+
+def _kernels(parts: Parts) -> list[str]:
+    return [_MARK.sub(f"KERNEL_{i}_", k.source) for i, k in enumerate(parts.kernels.values())]
+
+
+def _has(kernel: Kernel, function: str) -> bool:
+    return bool(re.search(rf"\bKERNEL_{function}\b", kernel.source))
+
+
+# State: one of every kernel's for each thread, made for one thread ------------------------------------------------
+
+
+def _init(parts: Parts) -> list[str]:
+    count = len(parts.kernels)
+    return [
+        "static void KERNEL_free(void *state);",
+        "",
+        "static int KERNEL_init(void **state, const void *const *in) {",
+        "  int status = 0;",
+        "#ifdef _OPENMP",
+        "  const int threads = omp_get_max_threads();",
+        "  omp_set_num_threads(1);",
+        "#endif",
+        f"  void **const all = calloc({parts.threads * count}, sizeof *all);",
+        "  if (!all) status = 1;",
+        f"  for (int t = 0; !status && t < {parts.threads}; ++t) {{",
+        f"    void **const own = all + t * {count};",
+        *(line for i, s in enumerate(parts.kernels) for line in _init_one(parts, i, s)),
+        "  }",
+        "#ifdef _OPENMP",
+        "  omp_set_num_threads(threads);",
+        "#endif",
+        "  if (status && all) KERNEL_free(all);",
+        "  *state = status ? NULL : all;",
+        "  return status;",
+        "}",
+        "",
+    ]
+
+
+def _init_one(parts: Parts, i: int, signature: str) -> list[str]:
+    if not _has(parts.kernels[signature], "init"):
+        return []
+    piece = next(p for strip in parts.strips for p in strip if p.cone.signature == signature)
+    given = ", ".join(f"in[{parts.cone.leaves.index(t)}]" if t.const else "NULL" for t in piece.leaves)
+    return [
+        f"    const void *const in{i}[] = {{{given}}};",
+        f"    if (!status) status = KERNEL_{i}_init(&own[{i}], in{i});",
+    ]
+
+
+def _free(parts: Parts) -> list[str]:
+    count = len(parts.kernels)
+    calls = [f"    if (own[{i}]) KERNEL_{i}_free(own[{i}]);" for i, k in enumerate(parts.kernels.values())
+             if _has(k, "free")]  # fmt: skip
+    return [
+        "static void KERNEL_free(void *state) {",
+        f"  for (int t = 0; t < {parts.threads}; ++t) {{",
+        f"    void **const own = (void **)state + t * {count};",
+        "    (void)own;",
+        *calls,
+        "  }",
+        "  free(state);",
+        "}",
+        "",
+    ]
+
+
+# Running ----------------------------------------------------------------------------------------------------------
+
+
+def _strip(parts: Parts, form: int, strip: Strip) -> list[str]:
+    """A function that runs the stages of one strip; `at` says where in their buffers it lies."""
+    lines = [
+        f"static void KERNEL_strip{form}(void **own, const void *const *in, char *out, char *scratch, "
+        "const int64_t *at) {",
+    ]
+    n = 0
+    for piece in strip:
+        i = parts.number[piece.cone.signature]
+        buffer = "out" if piece is strip[-1] else f"scratch + {parts.places[piece.stage.root]}"
+        if piece.kept:
+            lines.append(f"  memmove({buffer}, {buffer} + at[{n}], at[{n + 1}]);")
+        n += 2 if piece.kept else 0
+        given: list[str] = []
+        for t in piece.leaves:
+            given.append(_buffer(parts, t) if t.const else f"{_buffer(parts, t)} + at[{n}]")
+            n += not t.const
+        lines += [
+            "  {",
+            f"    char *const made = {buffer} + at[{n}];",
+            f"    const void *const given[] = {{{', '.join((*given, 'made'))}}};",
+            f"    KERNEL_{i}_run(own[{i}], given, made, scratch + {parts.behind});",
+            "  }",
+        ]
+        n += 1
+    return [*lines, "}", ""]
+
+
+def _buffer(parts: Parts, t: Tensor) -> str:
+    if t in parts.places:
+        return f"scratch + {parts.places[t]}"
+    return f"(const char *)in[{parts.cone.leaves.index(t)}]"
+
+
+def _offsets(strip: Strip) -> list[int]:
+    """Bytes in the order in which `_strip` asks for them."""
+    holds = {piece.stage.root: piece.holds.begin for piece in strip[:-1]}
+    found: list[int] = []
+    for piece in strip:
+        each = _each(piece.stage.root, piece.made.axis)
+        found += [piece.shift * each, piece.kept * each] if piece.kept else []
+        found += [_start(t, read, holds.get(t, 0)) for t, read in zip(piece.leaves, piece.reads, strict=True)
+                  if not t.const]  # fmt: skip
+        found.append(_start(piece.stage.root, piece.made, holds.get(piece.stage.root, 0)))
+    return found
+
+
+def _start(t: Tensor, read: Read, first: int) -> int:
+    """Where a span begins in a buffer that begins with position `first`."""
+    return 0 if read is None else (read.begin - first) * _each(t, read.axis)
+
+
+def _each(t: Tensor, axis: int) -> int:
+    """Bytes of one position."""
+    return math.prod(t.shape[axis + 1 :]) * np.dtype(t.dtype).itemsize
+
+
+def _form(strip: Strip) -> tuple[str, ...]:
+    """Strips of one form run one function."""
+    return tuple(f"{piece.cone.signature} {bool(piece.kept)}" for piece in strip)
+
+
+def _tables(parts: Parts, forms: Sequence[tuple[str, ...]]) -> list[str]:
+    rows = [_offsets(strip) for strip in parts.strips]
+    firsts = [0]
+    for chunk in parts.chunks:
+        firsts.append(firsts[-1] + len(chunk))
+    return [
+        f"static const int64_t KERNEL_at[][{max(map(len, rows))}] = {{",
+        *(f"  {{{', '.join(map(str, row))}}}," for row in rows),
+        "};",
+        _table("KERNEL_form", "unsigned char", [forms.index(_form(s)) for s in parts.strips]),
+        _table("KERNEL_first", "int", firsts),
+        "",
+    ]
+
+
+def _table(name: str, ctype: str, numbers: Sequence[int]) -> str:
+    return f"static const {ctype} {name}[] = {{{', '.join(map(str, numbers))}}};"
+
+
+def _run(parts: Parts, forms: int) -> list[str]:
+    several = parts.threads > 1
+    thread = "omp_get_thread_num()" if several else "0"
+    return [
+        "static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {",
+        *([f"#pragma omp parallel num_threads({parts.threads})"] if several else []),
+        "  {",
+        f"    const int thread = {thread};",
+        f"    void **const own = (void **)state + thread * {len(parts.kernels)};",
+        f"    char *const scratch = (char *)workspace + thread * INT64_C({parts.own});",
+        *(["#pragma omp for schedule(dynamic)"] if several else []),
+        f"    for (int chunk = 0; chunk < {len(parts.chunks)}; ++chunk)",
+        "      for (int i = KERNEL_first[chunk]; i < KERNEL_first[chunk + 1]; ++i) switch (KERNEL_form[i]) {",
+        *(f"        case {f}: KERNEL_strip{f}(own, in, out, scratch, KERNEL_at[i]); break;" for f in range(forms)),
+        "      }",
+        "  }",
+        "}",
+    ]

@@ -1,0 +1,53 @@
+"""A cone cut into stages: one linear primitive each with what oneDNN takes behind it, and generated code between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from korch.backends.contract import Backend
+from korch.ir.cone import Cone
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+VIEWS = ("Transpose", "Reshape", "Slice", "Expand", "Identity")
+"""What a linear primitive's backend may read its operands through."""
+
+
+def stages(cone: Cone, backends: Sequence[Backend]) -> tuple[Cone, ...] | None:
+    """The stages in order of execution, each a cone that one of `backends` takes; None where there is no such cut.
+
+    The leaves of a stage are the cone's or roots of earlier stages. A linear primitive whose epilogue no backend takes
+    is a stage of its own.
+    """
+    made = {p.output: p for p in cone.primitives}
+    ends = {_source(t, made) for p in cone.linear for t in p.inputs if not t.const} & set(made)
+    found = _cut(cone, ends)
+    alone = {p.output for s in found if not taker(s, backends) for p in s.linear}
+    found = _cut(cone, ends | alone) if alone else found
+    return found if all(taker(s, backends) for s in found) else None
+
+
+def taker(cone: Cone, backends: Iterable[Backend]) -> Backend | None:
+    """The first backend that takes the cone."""
+    return next((b for b in backends if b.declines(cone) is None), None)
+
+
+def _source(t: Tensor, made: dict[Tensor, Primitive]) -> Tensor:
+    """What `t` is a view of."""
+    while t in made and made[t].op in VIEWS:
+        t = made[t].inputs[0]
+    return t
+
+
+def _cut(cone: Cone, ends: set[Tensor]) -> tuple[Cone, ...]:
+    """A cone for each of `ends` and the root; views that several read are in each of them."""
+    return tuple(_upto(cone, p.output, ends) for p in cone.primitives if p.output in ends or p.output == cone.root)
+
+
+def _upto(cone: Cone, root: Tensor, ends: set[Tensor]) -> Cone:
+    needed, inside = {root}, list[Primitive]()
+    for p in reversed(cone.primitives):
+        if p.output in needed and (p.output == root or p.output not in ends):
+            inside.append(p)
+            needed.update(p.inputs)
+    return Cone.of(reversed(inside))

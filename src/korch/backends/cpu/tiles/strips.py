@@ -1,0 +1,186 @@
+"""The output cut into strips along its outermost axis, and every stage narrowed to what a strip needs of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from korch.backends.cpu.tiles.access import Part, Read, Span, narrowed, outermost, part
+from korch.ir.cone import Cone
+from korch.ir.primitive import Primitive, freeze
+from korch.ir.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stage for one strip: the narrowed `cone`, and what it reads of its `leaves`.
+
+    Its buffer holds the span `holds` of the stage's root. Of that the cone computes `made`; what comes before is kept
+    from the strip before, in whose buffer it begins at position `shift`.
+    """
+
+    cone: Cone
+    stage: Cone
+    holds: Span
+    made: Span
+    leaves: tuple[Tensor, ...]
+    reads: tuple[Read, ...]
+    shift: int = 0
+
+    @property
+    def kept(self) -> int:
+        """Positions that are kept."""
+        return self.made.begin - self.holds.begin
+
+
+Strip = tuple[Piece, ...]
+"""One piece a stage."""
+Chunk = tuple[Strip, ...]
+"""Strips that one thread runs one after another: all but the first keep the halo of the one before."""
+LONG = 8
+"""Strips of a chunk that are enough: the first computes its halo once more."""
+
+
+def quantum(cone: Cone) -> int:
+    """Rows of which a strip must be a multiple: Winograd's tiles are whole."""
+    return math.lcm(*(p.attr("tile") for p in cone.primitives if p.op == "WinogradOutput"))
+
+
+def chunks(cone: Cone, stages: Sequence[Cone], height: int, threads: int) -> tuple[Chunk, ...] | None:
+    """The strips of at most `height` positions of the root's outermost axis; None where a stage cannot be narrowed."""
+    spans = list(_spans(cone, height))
+    count = threads * max(len(spans) // (LONG * threads), 1)
+    length = -(-len(spans) // count)
+    found: list[Chunk] = []
+    for at in range(0, len(spans), length):
+        chunk = _chunk(stages, spans[at : at + length])
+        if chunk is None:
+            return None
+        found.append(chunk)
+    return tuple(found)
+
+
+def sample(cone: Cone, stages: Sequence[Cone], height: int) -> tuple[Chunk, ...] | None:
+    """A few of the strips, of every form that there is: at the edges and in the middle, first of a chunk and not."""
+    spans = list(_spans(cone, height))
+    starts = {0, max(len(spans) // 2 - 1, 0), max(len(spans) - 3, 0)}
+    found = [_chunk(stages, spans[i : i + 3]) for i in sorted(starts)]
+    return None if None in found else tuple(c for c in found if c)
+
+
+def _spans(cone: Cone, height: int) -> Iterator[Span]:
+    axis = outermost(cone.root.shape)
+    length = cone.root.shape[axis]
+    for begin in range(0, length, height):
+        yield Span(axis, begin, min(begin + height, length))
+
+
+def _chunk(stages: Sequence[Cone], spans: Sequence[Span]) -> Chunk | None:
+    found: list[Strip] = []
+    for span in spans:
+        strip = _strip(stages, span, found[-1] if found else None)
+        if strip is None:
+            return None
+        found.append(strip)
+    return tuple(found)
+
+
+def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | None:
+    """From the last stage to the first: each must make what all later ones read."""
+    holds: dict[Tensor, Read] = {stages[-1].root: span}
+    roots = {s.root for s in stages}
+    found: list[Piece] = []
+    for i, stage in reversed(list(enumerate(stages))):
+        wanted = holds[stage.root]
+        piece = wanted and _piece(stage, wanted, before[i] if before and stage is not stages[-1] else None)
+        if not piece:
+            return None
+        for t, read in zip(piece.leaves, piece.reads, strict=True):
+            if t in roots:
+                holds[t] = _joined(holds[t], read) if t in holds else read
+        found.append(piece)
+    if not all(_within(t, r, holds.get(t)) for p in found for t, r in zip(p.leaves, p.reads, strict=True)):
+        return None
+    return tuple(reversed(found))
+
+
+def _within(t: Tensor, read: Read, held: Read) -> bool:
+    """Whether the span lies in one piece of what there is; constants, which kernels pack, are read whole."""
+    return read is None or read == held or (not t.const and read.axis == outermost(t.shape))
+
+
+def _piece(stage: Cone, span: Span, before: Piece | None) -> Piece | None:
+    """The stage for `span`, without what `before` has of it where the rest can be computed alone."""
+    inside = before and before.holds.begin <= span.begin < before.holds.end < span.end
+    if before and inside and span.axis == outermost(stage.root.shape):
+        rest = Span(span.axis, before.holds.end, span.end)
+        piece = narrow(stage, span, rest)
+        if piece:
+            return replace(piece, shift=span.begin - before.holds.begin)
+    return narrow(stage, span, span)
+
+
+def _joined(known: Read, read: Read) -> Read:
+    """What serves two readers; None where one of them wants everything."""
+    if read is None or known is None:
+        return read
+    if known.axis != read.axis:
+        return None
+    return Span(read.axis, min(known.begin, read.begin), max(known.end, read.end))
+
+
+def narrow(stage: Cone, holds: Span, made: Span) -> Piece | None:
+    """The stage for the span `made` of its root; None where a primitive in it would need more of something than
+    another."""
+    reads: dict[Tensor, Read] = {stage.root: made}
+    parts: dict[Primitive, Part] = {}
+    for p in reversed(stage.primitives):
+        found = _part(p, reads[p.output])
+        if found is None:
+            return None
+        parts[p] = found
+        for t, read in zip(p.inputs, found.reads, strict=True):
+            if reads.setdefault(t, read) != read:
+                return None
+    small = {t: _small(t, reads[t]) for t in stage.leaves}
+    narrower = [q for p in stage.primitives for q in [_restricted(p, parts[p], reads[p.output], small)]]
+    if not all(narrower):
+        return None
+    order = {s: t for t, s in small.items()}
+    cone = Cone.of(q for q in narrower if q)
+    leaves = tuple(order[s] for s in cone.leaves)
+    return Piece(cone, stage, holds, made, leaves, tuple(reads[t] for t in leaves))
+
+
+def _part(p: Primitive, span: Read) -> Part | None:
+    if span is None:
+        return Part((None,) * len(p.inputs), dict(p.attrs))
+    return part(p, span)
+
+
+def _small(t: Tensor, read: Read) -> Tensor:
+    return t if read is None else Tensor(t.name, t.dtype, narrowed(t.shape, read), t.const, t.value)
+
+
+def _restricted(p: Primitive, found: Part, span: Read, small: dict[Tensor, Tensor]) -> Primitive | None:
+    """`p` over the narrowed inputs; None where its operator does not come to the shape that is wanted."""
+    inputs = tuple(small[t] for t in p.inputs)
+    try:
+        dtype, shape = p.spec.infer(inputs, found.attrs)
+    except ValueError:
+        return None
+    if shape != narrowed(p.output.shape, span):
+        return None
+    small[p.output] = Tensor(p.output.name, dtype, shape)
+    return Primitive(p.op, inputs, small[p.output], freeze(found.attrs), p.error, p.origin, p.rule)
+
+
+def scratch(found: Sequence[Chunk]) -> dict[Tensor, int]:
+    """Bytes that each stage's root but the last takes at most."""
+    most: dict[Tensor, int] = {}
+    for piece in (p for chunk in found for strip in chunk for p in strip[:-1]):
+        root = piece.stage.root
+        size = piece.cone.root.nbytes // piece.made.length * piece.holds.length
+        most[root] = max(most.get(root, 0), size)
+    return most

@@ -1,0 +1,122 @@
+"""Cones with several linear primitives: chains of kernels whose intermediates need not leave the cache.
+
+Cuts have at most one linear primitive, or there were too many. A chain is such a cone on top of others: where a large
+tensor is read by nobody else, whoever computes it and whoever reads it may be one kernel (`backends/cpu/tiles`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from korch.ir.cone import Cone
+from korch.ir.graph import Graph
+from korch.ir.ops.table import Category
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+LINKS = 3
+"""Linear primitives in a chain: expand, depthwise and project; both transforms and the product of Winograd."""
+WAYS = 2
+"""Cones of one root and linear operator that chains are made of: those that read least."""
+
+
+def chained_cones(graph: Graph, cones: Iterable[Cone], least: int) -> list[Cone]:
+    """Chains of 2 to `LINKS` of the `cones` with one linear primitive each, joined at tensors of `least` bytes.
+
+    Between two of them may be a cone without any, as the softmax of an attention.
+    """
+    yard = _Yard(graph, cones, least)
+    found = [cone for root, some in yard.links.items() if not _goes_on(graph, root) for cone in some]
+    chains: list[Cone] = []
+    for _ in range(LINKS - 1):
+        found = list(dict.fromkeys(c for cone in found for c in yard.longer(cone)))
+        chains += found
+    return list(dict.fromkeys(chains))
+
+
+class _Yard:
+    """Where chains are put together. `links` and `between`: cones with one linear primitive and with none, by root."""
+
+    def __init__(self, graph: Graph, cones: Iterable[Cone], least: int) -> None:
+        self.graph, self.least = graph, least
+        self.readers = _readers(graph)
+        links, between = defaultdict[Tensor, list[Cone]](list), defaultdict[Tensor, list[Cone]](list)
+        for cone in cones:
+            if not cone.exports and len(cone.linear) <= 1:
+                (links if cone.linear else between)[cone.root].append(cone)
+        self.links, self.between = _best(links), _best(between)
+
+    def longer(self, cone: Cone) -> Iterator[Cone]:
+        """The chains with one more linear primitive before the first of `cone`."""
+        for t in _operands(cone):
+            yield from self._joined(self.links, t, cone)
+            for middle in self._joined(self.between, t, cone):
+                for u in set(middle.leaves) - set(cone.leaves):
+                    yield from self._joined(self.links, u, middle)
+
+    def _joined(self, makers: Mapping[Tensor, Sequence[Cone]], t: Tensor, cone: Cone) -> Iterator[Cone]:
+        """`cone` on top of each of the `makers` of its leaf `t`, where that is large and nobody else reads it."""
+        inside = {p.output for p in cone.primitives}
+        if t.nbytes < self.least or not self._keeps(t, inside):
+            return
+        for before in makers.get(t, ()):
+            members = dict.fromkeys((*before.primitives, *cone.primitives))
+            if inside.isdisjoint(before.leaves) and len({p.output for p in members}) == len(members):
+                yield Cone.of(members)
+
+    def _keeps(self, t: Tensor, inside: set[Tensor]) -> bool:
+        values = {self.graph.value_of(u) for u in inside}
+        return self.readers.get(self.graph.value_of(t), values) <= values
+
+
+def _best(found: Mapping[Tensor, Sequence[Cone]]) -> dict[Tensor, list[Cone]]:
+    return {root: list(_few(some)) for root, some in found.items()}
+
+
+def _few(cones: Sequence[Cone]) -> Iterator[Cone]:
+    counts = Counter[str]()
+    for cone in sorted(cones, key=_traffic):
+        op = cone.linear[0].op if cone.linear else ""
+        counts[op] += 1
+        if counts[op] <= WAYS:
+            yield cone
+
+
+def _traffic(cone: Cone) -> tuple[int, int]:
+    """Bytes read; then work repeated, or what is between two linear primitives and need not be stored."""
+    size = len(cone.primitives)
+    return sum(t.nbytes for t in cone.leaves if not t.const), size if cone.linear else -size
+
+
+def _operands(cone: Cone) -> list[Tensor]:
+    """The leaves, in their order, that the first linear primitive works on, through views or directly."""
+    reached = set(cone.linear[0].inputs[:1])
+    for p in reversed(cone.primitives[: cone.primitives.index(cone.linear[0])]):
+        if p.output in reached:
+            reached.update(p.inputs)
+    return [t for t in cone.leaves if t in reached and not t.const]
+
+
+def _readers(graph: Graph) -> dict[Tensor, set[Tensor]]:
+    """By value, the values that the model as written makes of it; of a value that choices added, all that do.
+
+    An output of the model is its own reader.
+    """
+    users: dict[Tensor, list[Primitive]] = defaultdict(list)
+    for p in graph.primitives:
+        if not graph.only_moves(p):
+            for t in dict.fromkeys(p.inputs):
+                users[graph.value_of(t)].append(p)
+    found = {
+        v: {graph.value_of(p.output) for p in [q for q in some if not q.rule] or some} for v, some in users.items()
+    }
+    for t in graph.outputs:
+        found.setdefault(graph.value_of(t), set()).add(graph.value_of(t))
+    return found
+
+
+def _goes_on(graph: Graph, t: Tensor) -> bool:
+    """Whether all that reads `t` are elementwise primitives that kernels end with."""
+    users = [p for p in graph.consumers.get(t, ()) if not graph.only_moves(p)]
+    return bool(users) and t not in graph.outputs and all(p.category is Category.ELEMENTWISE for p in users)

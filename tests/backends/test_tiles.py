@@ -1,0 +1,174 @@
+"""Kernels that run several linear primitives strip by strip, against the float64 reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from korch.backends.contract import Declined
+from korch.backends.cpu.tiles.access import Span, part
+from korch.backends.cpu.tiles.backend import BACKEND, STAGES
+from korch.backends.cpu.tiles.stages import stages
+from korch.backends.cpu.tiles.strips import chunks, quantum
+from korch.ir import Builder, Cone, Tensor, Value
+from korch.ir.ops.table import whole
+from korch.profile import Database, Measurement, Profiler
+
+RNG = np.random.default_rng(7)
+
+
+def weights(*shape: int) -> np.ndarray:
+    return (RNG.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+
+
+def conv(x: Value, out: int, kernel: int = 1, stride: int = 1, group: int = 1, dilation: int = 1) -> Value:
+    b, channels = x.builder, x.shape[3]
+    w = b.constant(weights(out, channels // group, kernel, kernel))
+    y = b.op("Conv", x, w, strides=(stride, stride), dilations=(dilation, dilation),
+             pads=(kernel // 2 * dilation,) * 4, group=group, channels_last=1)  # fmt: skip
+    return y + b.constant(weights(out))
+
+
+def image(*shape: int) -> Value:
+    return Builder().input("x", "float32", shape)
+
+
+def cone_of(y: Value) -> Cone:
+    return Cone.of(y.builder.graph([("y", y)]).primitives)
+
+
+def relu(x: Value) -> Value:
+    return x.builder.op("Relu", x)
+
+
+def silu(x: Value) -> Value:
+    return x * x.builder.op("Sigmoid", x)
+
+
+def mbconv(shape: tuple[int, ...], wide: int, out: int, kernel: int, stride: int, residual: bool = False) -> Cone:
+    x = image(*shape)
+    y = relu(conv(x, wide))
+    y = relu(conv(y, wide, kernel, stride, group=wide))
+    y = conv(y, out)
+    return cone_of(y + x if residual else y)
+
+
+def separable(shape: tuple[int, ...], out: int) -> Cone:
+    x = image(*shape)
+    return cone_of(silu(conv(silu(conv(x, shape[3], 3, group=shape[3])), out)))
+
+
+def two_convolutions(shape: tuple[int, ...], dilation: int) -> Cone:
+    return cone_of(conv(relu(conv(image(*shape), 24, 3, 2)), 17, 3, dilation=dilation))
+
+
+def winograd(shape: tuple[int, ...], out: int, tile: int = 4) -> Cone:
+    x = image(*shape)
+    b, (n, h, w, channels) = x.builder, shape
+    v = b.op("WinogradInput", x, tile=tile, kernel=3, pads=(1, 1, 1, 1))
+    m = v @ b.constant(weights((tile + 2) ** 2, channels, out))
+    y = b.op("WinogradOutput", m, tile=tile, kernel=3, shape=(n, h, w, out), phases=1, skipped=(0, 0))
+    return cone_of(relu(y + b.constant(weights(out))))
+
+
+def feed_forward(rows: int, width: int, hidden: int) -> Cone:
+    x = image(1, rows, width)
+    y = x.builder.op("Tanh", x @ x.builder.constant(weights(width, hidden)))
+    return cone_of(y @ x.builder.constant(weights(hidden, width)) + x)
+
+
+def attention(rows: int, keys: int, heads: int, width: int) -> Cone:
+    """Scaled by 1 / sqrt(width), with a softmax in between; queries and result as [1, rows, heads * width]."""
+    b = Builder()
+    q = b.input("q", "float32", (1, rows, heads * width))
+    k, v = (b.input(name, "float32", shape) for name, shape in
+            (("k", (1, heads, width, keys)), ("v", (1, heads, keys, width))))  # fmt: skip
+    q = b.op("Transpose", b.op("Reshape", q, shape=(1, rows, heads, width)), perm=(0, 2, 1, 3))
+    s = (q @ k) * (width**-0.5)
+    e = b.op("Exp", s - b.op("ReduceMax", s, axes=(3,), keepdims=True))
+    p = e / b.op("ReduceSum", e, axes=(3,), keepdims=True)
+    y = b.op("Transpose", p @ v, perm=(0, 2, 1, 3))
+    return cone_of(b.op("Reshape", y, shape=(1, rows, heads * width)))
+
+
+CONES = [
+    mbconv((1, 64, 64, 16), 64, 24, 3, 2),
+    mbconv((1, 61, 47, 12), 40, 12, 3, 1, residual=True),
+    mbconv((1, 33, 29, 8), 24, 9, 5, 2),
+    mbconv((1, 7, 200, 8), 16, 8, 5, 1, residual=True),
+    separable((1, 52, 52, 32), 40),
+    separable((4, 13, 13, 16), 16),
+    two_convolutions((1, 40, 37, 9), 1),
+    two_convolutions((1, 40, 37, 9), 2),
+    winograd((1, 32, 40, 24), 20),
+    winograd((1, 37, 29, 16), 33),
+    winograd((1, 19, 18, 16), 16, tile=2),
+    feed_forward(67, 48, 100),
+    attention(130, 50, 1, 32),
+    attention(96, 33, 3, 16),
+]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_right(threads: int, tmp_path_factory: pytest.TempPathFactory):
+    assert [BACKEND.declines(cone) for cone in CONES] == [None] * len(CONES)
+    with Profiler(threads, Database(tmp_path_factory.mktemp("cache"))) as profiler:
+        kernels = [k for cone in CONES for k in BACKEND.build(cone, threads)]
+        results = profiler.measure(kernels)
+    right = {id(k.cone) for k, r in zip(kernels, results, strict=True) if isinstance(r, Measurement)}
+    assert right == set(map(id, CONES))
+    # oneDNN may have nothing fast for a strip of some height; what it has must be right
+    wrong = [r for r in results if not isinstance(r, Measurement) and "init refused" not in r.reason]
+    assert not wrong
+
+
+def test_a_strip_reads_the_halo_and_pads_only_at_the_edges():
+    y = conv(image(1, 20, 20, 4), 4, 5, 2, dilation=2)
+    p = next(p for p in cone_of(y).primitives if p.op == "Conv")
+    middle, first = part(p, Span(1, 3, 5)), part(p, Span(1, 0, 2))
+    assert middle and middle.reads[0] == Span(1, 2, 13) and middle.attrs["pads"] == (0, 4, 0, 4)
+    assert first and first.reads[0] == Span(1, 0, 7) and first.attrs["pads"] == (4, 4, 0, 4)
+
+
+@pytest.mark.parametrize("cone", CONES, ids=lambda c: str(c.root.shape))
+def test_narrowed_stages_compute_the_same(cone: Cone):
+    """Each piece, evaluated on the whole tensors' values where it reads them, has their values where it makes them."""
+    values = evaluated(cone, {t: RNG.standard_normal(t.shape) for t in cone.leaves})
+    staged = stages(cone, STAGES)
+    cut = staged and chunks(cone, staged, 2 * quantum(cone), 2)
+    assert cut
+    for piece in (p for chunk in cut for strip in chunk for p in strip):
+        given = {
+            s: values[t][_part(t, r)] for s, t, r in zip(piece.cone.leaves, piece.leaves, piece.reads, strict=True)
+        }
+        made, root = evaluated(piece.cone, given), piece.stage.root
+        np.testing.assert_allclose(made[piece.cone.root], values[root][_part(root, piece.made)], rtol=1e-9, atol=1e-9)
+
+
+def evaluated(cone: Cone, values: dict[Tensor, np.ndarray]) -> dict[Tensor, np.ndarray]:
+    for p in cone.primitives:
+        known = [values[t] for t in p.inputs]
+        values[p.output] = p.spec.evaluate(p, whole(p.output.shape), lambda i, r, known=known: known[i][np.ix_(*r)])
+    return values
+
+
+def test_what_two_strips_read_is_computed_once():
+    cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
+    cut = chunks(cone, stages(cone, STAGES) or (), 4, 1)
+    assert cut
+    first, second, *_ = cut[0]
+    assert (first[0].made.length, second[0].holds.length, second[0].made.length) == (5, 6, 4)
+    assert sum(strip[0].made.length for strip in cut[0]) == 33  # of 64 rows, in two chunks
+
+
+def _part(t: Tensor, read: Span | None) -> tuple[slice, ...]:
+    return tuple(slice(read.begin, read.end) if read and a == read.axis else slice(None) for a in range(t.rank))
+
+
+def test_declined_with_a_reason():
+    one = BACKEND.declines(cone_of(conv(image(1, 8, 8, 4), 4)))
+    columns = BACKEND.declines(cone_of(relu(conv(image(1, 1, 1, 64), 64)) @ Builder().constant(weights(64, 3))))
+    wide = BACKEND.declines(cone_of(conv(relu(conv(image(1, 64, 64, 256), 256, 3)), 256, 3)))
+    assert isinstance(one, Declined) and "two and more" in one.reason
+    assert isinstance(columns, Declined)
+    assert isinstance(wide, Declined) and "weights" in wide.reason

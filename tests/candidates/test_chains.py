@@ -1,0 +1,55 @@
+"""Chains of cones with one linear primitive each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from korch.candidates import Limits, enumerate_cones
+from korch.ir import Builder, Cone, Graph, Value
+from korch.rewrite import add_choices
+
+
+def product(x: Value, width: int) -> Value:
+    return x @ x.builder.constant(np.ones((x.shape[-1], width), np.float32))
+
+
+def chains(graph: Graph, least: int = 1 << 10) -> list[Cone]:
+    return [c for c in enumerate_cones(graph, Limits(chain=least)) if len(c.linear) > 1]
+
+
+def test_three_links_and_every_two_of_them():
+    b = Builder()
+    y = product(b.op("Relu", product(b.op("Relu", product(b.input("x", "float32", (64, 8)), 32)), 32)), 8)
+    found = chains(b.graph([("y", y)]))
+    assert sorted(len(c.linear) for c in found) == [2, 2, 3]
+    assert all(not t.name.startswith("x") or len(c.linear) == 3 or c.root != y.tensor for c in found for t in c.leaves)
+
+
+def test_small_tensors_and_tensors_that_others_read_are_no_joints():
+    b = Builder()
+    hidden = b.op("Relu", product(b.input("x", "float32", (64, 8)), 32))
+    graph = b.graph([("y", product(hidden, 8)), ("hidden", hidden)])
+    assert not chains(graph)
+    alone = Builder()
+    y = product(alone.op("Relu", product(alone.input("x", "float32", (64, 8)), 32)), 8)
+    assert not chains(alone.graph([("y", y)]), least=1 << 20) and chains(alone.graph([("y", y)]))
+
+
+def test_a_softmax_stands_between_two_products():
+    b = Builder()
+    q, k, v = (b.input(n, "float32", s) for n, s in (("q", (128, 16)), ("k", (16, 64)), ("v", (64, 16))))
+    s = q @ k
+    e = b.op("Exp", s - b.op("ReduceMax", s, axes=(1,), keepdims=True))
+    y = (e / b.op("ReduceSum", e, axes=(1,), keepdims=True)) @ v
+    (chain,) = [c for c in chains(b.graph([("y", y)])) if len(c.leaves) == 3]
+    assert [p.op for p in chain.linear] == ["MatMul", "MatMul"] and len(chain.primitives) == 7
+
+
+def test_winograd_is_one_chain():
+    b = Builder()
+    x = b.input("x", "float32", (1, 64, 16, 16))
+    w = b.constant(np.ones((64, 64, 3, 3), np.float32))
+    y = b.op("Conv", x, w, strides=(1, 1), dilations=(1, 1), pads=(1, 1, 1, 1), group=1, channels_last=0)
+    graph = add_choices(b.graph([("y", b.op("Relu", y))]))
+    ops = {tuple(p.op for p in c.linear) for c in chains(graph)}
+    assert ("WinogradInput", "MatMul", "WinogradOutput") in ops
