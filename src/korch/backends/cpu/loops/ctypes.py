@@ -50,6 +50,12 @@ def _shortest(number: float) -> str:
     return np.format_float_scientific(np.float32(number), unique=True, trim="0", exp_digits=1)
 
 
+def together(p: Primitive, maker: Primitive | None) -> str:
+    """The C function for `p` and the `maker` of its operand in one; empty where there is none."""
+    mish = maker is not None and (p.op, maker.op) == ("Tanh", "Softplus") and p.output.dtype == "float32"
+    return "korch_tanh_softplusf" if mish else ""
+
+
 def elementwise(p: Primitive, args: list[str]) -> str:
     """The C expression of an elementwise primitive on the expressions `args` (each evaluated once)."""
     op, dtype = p.op, p.inputs[0].dtype

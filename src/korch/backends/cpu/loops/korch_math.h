@@ -69,7 +69,10 @@ static inline float korch_tanhf(float x) {
   return a < 0.625f ? small : (x != x ? x : large);
 }
 
-static inline float korch_sigmoidf(float x) { return 1.0f / (1.0f + korch_expf(-x)); }
+static inline float korch_sigmoidf(float x) {
+  float t = korch_expf(-fabsf(x));
+  return (x < 0.0f ? t : 1.0f) / (1.0f + t);
+}
 
 /* log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)); log1p(t) = log(u) * t / (u - 1) with u = 1 + t rounded. */
 static inline float korch_softplusf(float x) {
@@ -77,6 +80,13 @@ static inline float korch_softplusf(float x) {
   float u = 1.0f + t, d = u - 1.0f;
   float l = d == 0.0f ? t : korch_logf(u) * (t / d);
   return (x > 0.0f ? x : 0.0f) + l;
+}
+
+/* tanh(log(1 + e)) = n / (n + 2) with e = exp(x), n = e (e + 2): what Mish multiplies x by. It is 1 from x = 20 on. */
+static inline float korch_tanh_softplusf(float x) {
+  float e = korch_expf(x > 20.0f ? 20.0f : x);
+  float n = e * (e + 2.0f);
+  return n / (n + 2.0f);
 }
 
 /* An odd polynomial below 0.9375; above it 1 - exp(-g(|x|)), g a fit of -log(erfc) on [0.9, 4]. */

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from korch.backends.cpu.loops.ctypes import C_TYPES, elementwise, literal
+from korch.backends.cpu.loops.ctypes import C_TYPES, elementwise, literal, together
 from korch.backends.cpu.loops.index import Clamp, Div, Fetched, Index, Lookup, Mod, Var, flat, unflat
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -134,8 +134,15 @@ class Trace:
             case "Interpolate":
                 return self._interpolate(p, idx)
             case _:
-                args = [self.value(t, broadcast(idx, t)) for t in p.inputs]
-                return self.name(elementwise(p, args), p.output.dtype)
+                return self._elementwise(p, idx)
+
+    def _elementwise(self, p: Primitive, idx: Indices) -> str:
+        x = p.inputs[0]
+        if x not in self.stored and (function := together(p, self.makers.get(x))):
+            (source,) = self.makers[x].inputs
+            return self.name(f"{function}({self.value(source, broadcast(idx, source))})", p.output.dtype)
+        args = [self.value(t, broadcast(idx, t)) for t in p.inputs]
+        return self.name(elementwise(p, args), p.output.dtype)
 
     def _reshaped(self, p: Primitive, idx: Indices) -> Indices:
         position = flat(idx, p.output.shape)

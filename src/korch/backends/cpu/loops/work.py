@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from korch.backends.cpu.loops.binding import is_reduction
+from korch.backends.cpu.loops.ctypes import together
 from korch.backends.cpu.loops.nests import joined
 from korch.backends.cpu.loops.schedule import worth_keeping
 from korch.ir.cone import Cone
@@ -20,13 +21,25 @@ def operations(cone: Cone, computed: Mapping[Primitive, float]) -> dict[str, flo
     """
     made = {p.output: p for p in cone.primitives}
     stages = {p.output for p in cone.primitives if is_reduction(p)} | worth_keeping(cone) | {*cone.outputs}
-    together = joined(cone)
-    alone = stages.difference(p.output for group in together for p in group)
+    alike = joined(cone)
+    alone = stages.difference(p.output for group in alike for p in group)
     counts: dict[str, float] = {}
-    for group in (*together, *((made[t],) for t in alone)):
+    for group in (*alike, *((made[t],) for t in alone)):
         times = min(computed[p] for p in group)
         for op, elements in (*((p.op, times) for p in group), *_nest(group, made, stages)):
             counts[op] = counts.get(op, 0.0) + min(times, elements)
+    return _paired(cone, made, counts)
+
+
+def _paired(cone: Cone, made: Mapping[Tensor, Primitive], counts: dict[str, float]) -> dict[str, float]:
+    """Where two functions are computed as one, its cost is a sigmoid's: an exponential and a quotient."""
+    for p in cone.primitives:
+        first = made.get(p.inputs[0]) if p.inputs else None
+        if first and together(p, first):
+            times = min(counts.get(p.op, 0.0), counts.get(first.op, 0.0), p.output.size)
+            for op in (p.op, first.op):
+                counts[op] = counts.get(op, 0.0) - times
+            counts["Sigmoid"] = counts.get("Sigmoid", 0.0) + times
     return counts
 
 

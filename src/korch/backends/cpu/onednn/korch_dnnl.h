@@ -49,6 +49,16 @@ typedef struct {
     float *set;  // where the memory object points: runs of a program use the same buffers
 } korch_dnnl_slot;
 
+// Constant weights in the layout that a primitive likes best: one copy for all states that want the same of the same.
+typedef struct korch_dnnl_packed {
+    struct korch_dnnl_packed *next;
+    const float *from;
+    korch_dnnl_view view;
+    dnnl_memory_desc_t layout;
+    void *data;
+    int users;
+} korch_dnnl_packed;
+
 typedef struct {
     dnnl_primitive_t primitive;
     int arg_count, slot_count;
@@ -56,11 +66,13 @@ typedef struct {
     korch_dnnl_slot slots[KORCH_DNNL_MAX_ARGS];
     int sum_leaf;  // copied to the output before each run, or KORCH_DNNL_ABSENT
     size_t sum_bytes;
-    void *packed_weights, *scratchpad;
+    korch_dnnl_packed *weights;
+    void *scratchpad;
 } korch_dnnl_state;
 
 static dnnl_engine_t korch_dnnl_engine;
 static dnnl_stream_t korch_dnnl_stream;
+static korch_dnnl_packed *korch_dnnl_packs;
 
 #define KORCH_DNNL_TRY(call)                          \
     do {                                              \
@@ -217,21 +229,65 @@ static int korch_dnnl_reorder(dnnl_memory_t from, const_dnnl_memory_desc_t from_
     return status;
 }
 
-// Constant weights, reordered once into memory that the state owns.
-static int korch_dnnl_pack(korch_dnnl_state *s, const_dnnl_primitive_desc_t pd, const korch_dnnl_view *view,
-                           const void *const *in) {
-    const_dnnl_memory_desc_t packed = dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
-    KORCH_DNNL_TRY(korch_dnnl_allocate(&s->packed_weights, dnnl_memory_desc_get_size(packed)));
-    KORCH_DNNL_TRY(korch_dnnl_argument(s, DNNL_ARG_WEIGHTS, packed, s->packed_weights));
+static int korch_dnnl_fill(korch_dnnl_packed *p) {
     dnnl_memory_desc_t plain = NULL;
-    dnnl_memory_t from = NULL;
-    int status = korch_dnnl_describe(&plain, view);
-    if (!status)
-        status = dnnl_memory_create(&from, plain, korch_dnnl_engine, (float *)in[view->leaf] + view->offset);
-    if (!status) status = korch_dnnl_reorder(from, plain, s->args[s->arg_count - 1].memory, packed);
+    dnnl_memory_t from = NULL, to = NULL;
+    int status = korch_dnnl_allocate(&p->data, dnnl_memory_desc_get_size(p->layout));
+    if (!status) status = korch_dnnl_describe(&plain, &p->view);
+    if (!status) status = dnnl_memory_create(&from, plain, korch_dnnl_engine, (float *)p->from);
+    if (!status) status = dnnl_memory_create(&to, p->layout, korch_dnnl_engine, p->data);
+    if (!status) status = korch_dnnl_reorder(from, plain, to, p->layout);
+    dnnl_memory_destroy(to);
     dnnl_memory_destroy(from);
     dnnl_memory_desc_destroy(plain);
     return status;
+}
+
+static int korch_dnnl_same_view(const korch_dnnl_view *a, const korch_dnnl_view *b) {
+    size_t used = a->ndims * sizeof a->dims[0];
+    return a->ndims == b->ndims && !memcmp(a->dims, b->dims, used) && !memcmp(a->strides, b->strides, used);
+}
+
+// Gives back what korch_dnnl_packed_as gave out.
+static void korch_dnnl_drop(korch_dnnl_packed *dropped) {
+#pragma omp critical(korch_dnnl_packs)
+    if (dropped && --dropped->users == 0) {
+        korch_dnnl_packed **p = &korch_dnnl_packs;
+        while (*p && *p != dropped) p = &(*p)->next;
+        if (*p) *p = dropped->next;
+        dnnl_memory_desc_destroy(dropped->layout);
+        free(dropped->data);
+        free(dropped);
+    }
+}
+
+// What `from` shows in `layout`, made where nobody has it yet.
+static int korch_dnnl_packed_as(korch_dnnl_packed **found, const float *from, const korch_dnnl_view *view,
+                                const_dnnl_memory_desc_t layout) {
+    int status = dnnl_success;
+#pragma omp critical(korch_dnnl_packs)
+    {
+        korch_dnnl_packed *p = korch_dnnl_packs;
+        while (p && (p->from != from || !korch_dnnl_same_view(&p->view, view) ||
+                     !dnnl_memory_desc_equal(p->layout, layout)))
+            p = p->next;
+        if (!p && (p = calloc(1, sizeof *p))) {
+            *p = (korch_dnnl_packed){.next = korch_dnnl_packs, .from = from, .view = *view};
+            korch_dnnl_packs = p;
+            status = dnnl_memory_desc_clone(&p->layout, layout);
+            if (!status) status = korch_dnnl_fill(p);
+        }
+        if (p) ++p->users;
+        *found = p;
+    }
+    return *found ? status : dnnl_out_of_memory;
+}
+
+static int korch_dnnl_pack(korch_dnnl_state *s, const_dnnl_primitive_desc_t pd, const korch_dnnl_view *view,
+                           const void *const *in) {
+    const_dnnl_memory_desc_t layout = dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
+    KORCH_DNNL_TRY(korch_dnnl_packed_as(&s->weights, (const float *)in[view->leaf] + view->offset, view, layout));
+    return korch_dnnl_argument(s, DNNL_ARG_WEIGHTS, layout, s->weights->data);
 }
 
 static int korch_dnnl_build(korch_dnnl_state *s, const_dnnl_primitive_desc_t pd, const korch_dnnl_call *call,
@@ -256,7 +312,7 @@ static void korch_dnnl_free(void *state) {
     if (!s) return;
     for (int i = 0; i < s->arg_count; ++i) dnnl_memory_destroy(s->args[i].memory);
     dnnl_primitive_destroy(s->primitive);
-    free(s->packed_weights);
+    korch_dnnl_drop(s->weights);
     free(s->scratchpad);
     free(s);
 }

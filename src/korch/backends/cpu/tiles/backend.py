@@ -13,7 +13,7 @@ from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
 from korch.backends.cpu.tiles.access import outermost
 from korch.backends.cpu.tiles.emit import Parts, emit
-from korch.backends.cpu.tiles.stages import stages, taker
+from korch.backends.cpu.tiles.stages import costly, stages, taker
 from korch.backends.cpu.tiles.strips import Chunk, chunks, quantum, sample, scratch
 from korch.backends.footprint import footprint
 from korch.backends.libraries import code_digest
@@ -24,11 +24,13 @@ from korch.machine import Machine
 
 STAGES: tuple[Backend, ...] = (ONEDNN, LOOPS)
 L2 = (os.sysconf("SC_LEVEL2_CACHE_SIZE") if "SC_LEVEL2_CACHE_SIZE" in os.sysconf_names else 0) or 1 << 20
-BUDGETS = (L2 // 2, 2 * L2, 8 * L2)
-"""Bytes of scratch a thread that are worth trying: the second-level cache, and shares of the third."""
-WEIGHTS = L2
-"""Bytes of constants: each thread has its own packed copy, which strip after strip reads again."""
-FORMS = ("loops", "jit_dw", "")
+BUDGETS = (L2, 4 * L2)
+"""Bytes of scratch a thread that are worth trying: the second-level cache, and a share of the third."""
+LEAST = L2 // 2
+"""Bytes of what a single linear primitive makes from which on its epilogue may find it outside that cache."""
+WEIGHTS = 4 * L2
+"""Bytes of constants, which strip after strip reads again: more would be no better than their own kernels."""
+FORMS = ("loops", "jit_dw")
 """What is asked for where several kernels could be a stage: a part of their names, or the first."""
 
 
@@ -46,8 +48,8 @@ class Tiles:
         return " ".join((ONEDNN.version, *(code_digest(Path(korch.backends.cpu.__path__[0]) / b.name) for b in STAGES)))
 
     def declines(self, cone: Cone) -> Declined | None:
-        if len(cone.linear) < 2:
-            return Declined(f"has {len(cone.linear)} linear primitives; tiles take two and more")
+        if len(cone.linear) < 2 and not _is_heavy(cone):
+            return Declined("has one linear primitive at most, and no large result put into costly functions")
         if cone.exports:
             return Declined("tiles store one tensor")
         if sum(t.nbytes for t in cone.leaves if t.const) > WEIGHTS:
@@ -63,12 +65,17 @@ class Tiles:
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         """One kernel a height of the strips and form of the stages."""
-        cut = [chunks(cone, staged, height, threads) for staged, height in _cut(cone)]
-        kernels = [_kernel(cone, found, form, threads) for found in cut if found for form in FORMS]
+        cut = [(staged, chunks(cone, staged, height, threads)) for staged, height in _cut(cone)]
+        kernels = [_kernel(cone, staged, found, form, threads) for staged, found in cut if found for form in FORMS]
         return tuple({k.source: k for k in kernels}.values())
 
 
 BACKEND = Tiles()
+
+
+def _is_heavy(cone: Cone) -> bool:
+    """Whether oneDNN's own versions of the functions behind the one linear primitive may be worth replacing."""
+    return len(cone.linear) == 1 and cone.root.nbytes >= LEAST and bool(costly(cone))
 
 
 def _multiply_adds(p: Primitive) -> int:
@@ -76,15 +83,20 @@ def _multiply_adds(p: Primitive) -> int:
 
 
 def _cut(cone: Cone) -> Iterator[tuple[Stages, int]]:
-    """The stages, and for each budget the height of the highest strips whose scratch it holds, each height once."""
-    staged = stages(cone, STAGES)
-    if staged is None:
-        return
+    """The stages, costly functions apart or not, and the heights of strips that are worth trying."""
+    for apart in (False, True) if costly(cone) else (False,):
+        staged = stages(cone, STAGES, apart)
+        if staged and len(staged) > 1:
+            yield from ((staged, height) for height in _heights(cone, staged))
+
+
+def _heights(cone: Cone, staged: Stages) -> list[int]:
+    """The largest for each budget."""
     rows = cone.root.shape[outermost(cone.root.shape)]
     heights = [quantum(cone) << k for k in range(rows.bit_length()) if 2 * (quantum(cone) << k) <= rows]
     sizes = {h: _size(cone, staged, h) for h in heights}
     best = [max((h for h, size in sizes.items() if size <= budget), default=0) for budget in BUDGETS]
-    yield from ((staged, h) for h in dict.fromkeys(best) if h)
+    return [h for h in dict.fromkeys(best) if h]
 
 
 def _size(cone: Cone, staged: Stages, height: int) -> float:
@@ -100,12 +112,12 @@ def _stages(found: Sequence[Chunk]) -> dict[str, Cone]:
     return {piece.cone.signature: piece.cone for chunk in found for strip in chunk for piece in strip}
 
 
-def _kernel(cone: Cone, found: tuple[Chunk, ...], form: str, threads: int) -> Kernel:
+def _kernel(cone: Cone, staged: Stages, found: tuple[Chunk, ...], form: str, threads: int) -> Kernel:
     kernels = {signature: _stage(c, form) for signature, c in _stages(found).items()}
     code = emit(Parts(cone, found, kernels, threads))
     rows = found[0][0][-1].made.length
     used = kernels.values()
-    return Kernel(cone, Tiles.name, code.source, code.workspace, f"{rows} rows {form}".strip(),
+    return Kernel(cone, Tiles.name, code.source, code.workspace, f"{rows} rows {len(staged)} stages {form}",
                   headers=tuple(dict.fromkeys(h for k in used for h in k.headers)),
                   libraries=tuple(dict.fromkeys(n for k in used for n in k.libraries)))  # fmt: skip
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from korch.backends.contract import Backend
 from korch.ir.cone import Cone
+from korch.ir.ops.elementwise import COSTLY
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -13,18 +14,26 @@ VIEWS = ("Transpose", "Reshape", "Slice", "Expand", "Identity")
 """What a linear primitive's backend may read its operands through."""
 
 
-def stages(cone: Cone, backends: Sequence[Backend]) -> tuple[Cone, ...] | None:
+def stages(cone: Cone, backends: Sequence[Backend], apart: bool = False) -> tuple[Cone, ...] | None:
     """The stages in order of execution, each a cone that one of `backends` takes; None where there is no such cut.
 
     The leaves of a stage are the cone's or roots of earlier stages. A linear primitive whose epilogue no backend takes
-    is a stage of its own.
+    is a stage of its own; with `apart` costly functions behind it are one, too.
     """
     made = {p.output: p for p in cone.primitives}
     ends = {_source(t, made) for p in cone.linear for t in p.inputs if not t.const} & set(made)
+    ends |= costly(cone) if apart else set()
     found = _cut(cone, ends)
     alone = {p.output for s in found if not taker(s, backends) for p in s.linear}
     found = _cut(cone, ends | alone) if alone else found
     return found if all(taker(s, backends) for s in found) else None
+
+
+def costly(cone: Cone) -> set[Tensor]:
+    """What the cone computes and puts into costly functions, one behind the other taken as one."""
+    made = {p.output: p for p in cone.primitives}
+    operands = {p.inputs[0] for p in cone.primitives if p.op in COSTLY} & set(made)
+    return {t for t in operands if made[t].op not in COSTLY}
 
 
 def taker(cone: Cone, backends: Iterable[Backend]) -> Backend | None:

@@ -1,0 +1,161 @@
+"""Fails where a generated kernel has become slow: its time over a peer's, both measured in this run.
+
+    python benchmarks/regression.py [NAMES] [--threads 2] [--rounds 3]
+
+The peer of a kernel that moves memory is a copy of as many bytes (a generated one: the fastest kernel that can be); of a
+kernel that computes, the best that oneDNN has for the same primitives, one after another. Times are those of the
+profiler, each round with an empty database, peers and kernels taking turns; the least ratio of all rounds counts, as
+others can only slow down. Exit status 1, and a line in capitals, where a ratio is above its limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+
+import numpy as np
+
+from korch.backends.contract import Backend, Kernel
+from korch.backends.cpu.loops.backend import BACKEND as LOOPS
+from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
+from korch.backends.cpu.tiles.backend import BACKEND as TILES
+from korch.backends.cpu.tiles.backend import STAGES
+from korch.backends.cpu.tiles.stages import stages
+from korch.ir import Builder, Cone, Value
+from korch.profile import Database, Measurement, Profiler
+
+RNG = np.random.default_rng(0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """`ours` builds `cone`; `peers`, one after another, are what its time is divided by. `limit`: the largest ratio."""
+
+    name: str
+    cone: Cone
+    ours: Backend
+    peers: tuple[Cone, ...]
+    peer: Backend
+    limit: float
+
+
+def cone_of(y: Value) -> Cone:
+    return Cone.of(y.builder.graph([("y", y)]).primitives)
+
+
+def image(*shape: int) -> Value:
+    return Builder().input("x", "float32", shape)
+
+
+def weights(b: Builder, *shape: int) -> Value:
+    return b.constant((RNG.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32))
+
+
+def conv(x: Value, out: int, kernel: int = 1, stride: int = 1, group: int = 1) -> Value:
+    b = x.builder
+    y = b.op("Conv", x, weights(b, out, x.shape[3] // group, kernel, kernel), strides=(stride, stride),
+             dilations=(1, 1), pads=(kernel // 2,) * 4, group=group, channels_last=1)  # fmt: skip
+    return b.op("Relu", y + weights(b, out))
+
+
+def copy(size: int) -> Cone:
+    """Half of `size` bytes read, half written."""
+    return cone_of(-image(1, size // 8))
+
+
+def moving(name: str, y: Value, limit: float) -> Case:
+    """A kernel whose peer is a copy."""
+    cone = cone_of(y)
+    moved = sum(t.nbytes for t in (*cone.leaves, cone.root) if not t.const)
+    return Case(name, cone, LOOPS, (copy(moved),), LOOPS, limit)
+
+
+def softmax(x: Value) -> Value:
+    b = x.builder
+    e = b.op("Exp", x - b.op("ReduceMax", x, axes=(1,), keepdims=True))
+    return e / b.op("ReduceSum", e, axes=(1,), keepdims=True)
+
+
+def layer_norm(x: Value) -> Value:
+    b = x.builder
+    d = x - b.op("ReduceMean", x, axes=(1,), keepdims=True)
+    return d / b.op("Sqrt", b.op("ReduceMean", d * d, axes=(1,), keepdims=True) + 1e-5)
+
+
+def silu(x: Value) -> Value:
+    return x * x.builder.op("Sigmoid", x)
+
+
+def padded(x: Value) -> Value:
+    return x.builder.op("Pad", x, pads=(0, 1, 1, 0, 0, 1, 1, 0), mode="reflect", value=0.0)
+
+
+def mbconv(size: int, channels: int, wide: int, kernel: int) -> Cone:
+    x = image(1, size, size, channels)
+    return cone_of(conv(conv(conv(x, wide), wide, kernel, group=wide), channels))
+
+
+def winograd(size: int, channels: int) -> tuple[Cone, Cone]:
+    """A 3x3 convolution by Winograd in strips, and as it is."""
+    x = image(1, size, size, channels)
+    b = x.builder
+    v = b.op("WinogradInput", x, tile=4, kernel=3, pads=(1, 1, 1, 1))
+    m = v @ weights(b, 36, channels, channels)
+    y = b.op("WinogradOutput", m, tile=4, kernel=3, shape=x.shape, phases=1, skipped=(0, 0))
+    return cone_of(b.op("Relu", y)), cone_of(conv(image(*x.shape), channels, 3))
+
+
+def cases() -> list[Case]:
+    matrix, maps = (1 << 13, 256), (1, 208, 208, 32)
+    strips, direct = winograd(208, 64)
+    block = mbconv(256, 48, 192, 5)
+    depthwise = cone_of(conv(image(1, 104, 104, 64), 64, 3, group=64))
+    return [
+        moving("add", image(*matrix) + 1.0, 1.2),
+        moving("silu", silu(image(*matrix)), 1.5),
+        moving("softmax", softmax(image(*matrix)), 2.0),
+        moving("layer norm", layer_norm(image(*matrix)), 2.0),
+        moving("channels last", image(1, 32, 208, 208).builder.op("Transpose", image(1, 32, 208, 208), perm=(0, 2, 3, 1)), 2.5),
+        moving("reflect pad", padded(image(*maps)), 1.5),
+        Case("depthwise 3x3", depthwise, LOOPS, (depthwise,), ONEDNN, 1.1),
+        Case("mbconv in strips", block, TILES, stages(block, STAGES) or (), ONEDNN, 0.9),
+        Case("winograd in strips", strips, TILES, (direct,), ONEDNN, 0.8),
+    ]  # fmt: skip
+
+
+def ratio(case: Case, profiler: Profiler, threads: int) -> float:
+    """The case's best kernel over the best of its peers."""
+    peers = sum(_best(case.peer.build(c, threads), profiler.measure) for c in case.peers)
+    return _best(case.ours.build(case.cone, threads), profiler.measure) / peers
+
+
+def _best(kernels: Sequence[Kernel], measure: Callable[[Sequence[Kernel]], Sequence[object]]) -> float:
+    return min((r.seconds for r in measure(kernels) if isinstance(r, Measurement)), default=inf)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="of the cases; all by default")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    chosen = [c for c in cases() if not given.names or c.name in given.names]
+    least = dict.fromkeys((c.name for c in chosen), inf)
+    for _ in range(given.rounds):
+        with tempfile.TemporaryDirectory() as folder, Database(Path(folder)) as database:
+            with Profiler(given.threads, database) as profiler:
+                for c in chosen:
+                    least[c.name] = min(least[c.name], ratio(c, profiler, given.threads))
+    for c in chosen:
+        verdict = "ok" if least[c.name] <= c.limit else "TOO SLOW"
+        print(f"{c.name:20} {least[c.name]:6.2f} of its peer, at most {c.limit:.2f}  {verdict}")
+    sys.exit(any(least[c.name] > c.limit for c in chosen))
+
+
+if __name__ == "__main__":
+    main()
