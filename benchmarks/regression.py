@@ -2,10 +2,10 @@
 
     python benchmarks/regression.py [NAMES] [--threads 2] [--rounds 3]
 
-The peer of a kernel that moves memory is a copy of as many bytes (a generated one: the fastest kernel that can be); of a
-kernel that computes, the best that oneDNN has for the same primitives, one after another. Times are those of the
-profiler, each round with an empty database, peers and kernels taking turns; the least ratio of all rounds counts, as
-others can only slow down. Exit status 1, and a line in capitals, where a ratio is above its limit.
+The peer of a kernel that moves memory is a copy of as many bytes (a generated one); of a kernel that computes, the best
+that oneDNN has for the same primitives, one after another. Times are those of the profiler, each round with an empty
+database; the least ratio of all rounds counts, as others can only slow down. Exit status 1, and a line that says TOO
+SLOW, where a ratio is above its limit.
 """
 
 from __future__ import annotations
@@ -95,6 +95,10 @@ def padded(x: Value) -> Value:
     return x.builder.op("Pad", x, pads=(0, 1, 1, 0, 0, 1, 1, 0), mode="reflect", value=0.0)
 
 
+def channels_last(x: Value) -> Value:
+    return x.builder.op("Transpose", x, perm=(0, 2, 3, 1))
+
+
 def mbconv(size: int, channels: int, wide: int, kernel: int) -> Cone:
     x = image(1, size, size, channels)
     return cone_of(conv(conv(conv(x, wide), wide, kernel, group=wide), channels))
@@ -120,7 +124,7 @@ def cases() -> list[Case]:
         moving("silu", silu(image(*matrix)), 1.5),
         moving("softmax", softmax(image(*matrix)), 2.0),
         moving("layer norm", layer_norm(image(*matrix)), 2.0),
-        moving("channels last", image(1, 32, 208, 208).builder.op("Transpose", image(1, 32, 208, 208), perm=(0, 2, 3, 1)), 2.5),
+        moving("channels last", channels_last(image(1, 32, 208, 208)), 2.5),
         moving("reflect pad", padded(image(*maps)), 1.5),
         Case("depthwise 3x3", depthwise, LOOPS, (depthwise,), ONEDNN, 1.1),
         Case("mbconv in strips", block, TILES, stages(block, STAGES) or (), ONEDNN, 0.9),
@@ -147,10 +151,9 @@ def main() -> None:
     chosen = [c for c in cases() if not given.names or c.name in given.names]
     least = dict.fromkeys((c.name for c in chosen), inf)
     for _ in range(given.rounds):
-        with tempfile.TemporaryDirectory() as folder, Database(Path(folder)) as database:
-            with Profiler(given.threads, database) as profiler:
-                for c in chosen:
-                    least[c.name] = min(least[c.name], ratio(c, profiler, given.threads))
+        with tempfile.TemporaryDirectory() as folder, Profiler(given.threads, Database(Path(folder))) as profiler:
+            for c in chosen:
+                least[c.name] = min(least[c.name], ratio(c, profiler, given.threads))
     for c in chosen:
         verdict = "ok" if least[c.name] <= c.limit else "TOO SLOW"
         print(f"{c.name:20} {least[c.name]:6.2f} of its peer, at most {c.limit:.2f}  {verdict}")

@@ -2,7 +2,8 @@
 
     python benchmarks/run.py [NAMES] --models DIR [--threads 2] [--peers-python PYTHON] [--keep DIR [--again]]
 
-Raw figures go to `benchmarks/results/NAME.json`; the table of RESULTS.md is made of all that lie there.
+Raw figures go to `benchmarks/results/NAME.json`, of one thread to `results/1-thread`, of models that nothing was tuned
+for to `results/unseen`; each table of RESULTS.md is made of all that lie there.
 """
 
 from __future__ import annotations
@@ -14,12 +15,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from page import HERE, WORKLOADS, markdown, put
 
 RESULTS = HERE / "results"
+UNSEEN = ("encoder", "mobilenet", "unet")
+
+
+def results(name: str, threads: int) -> Path:
+    """The folder of a model's figures."""
+    return RESULTS / "unseen" if name in UNSEEN else RESULTS / "1-thread" if threads == 1 else RESULTS
 
 
 def korch(*arguments: str, cache: str) -> Any:
@@ -62,7 +70,7 @@ def timed_beside_peers(model: Path, archive: Path, options: argparse.Namespace, 
 
 def measure_again(model: Path, options: argparse.Namespace) -> dict[str, Any]:
     """The figures that there are, the times of the kept archive beside its peers measured anew."""
-    known = json.loads((RESULTS / f"{model.stem}.json").read_text())
+    known = json.loads((results(model.stem, options.threads) / f"{model.stem}.json").read_text())
     with tempfile.TemporaryDirectory() as folder:
         return known | {"bench": timed_beside_peers(model, options.keep / f"{model.stem}.korch", options, folder)}
 
@@ -83,13 +91,19 @@ def same_bits(archive: str) -> bool:
     return told[0] == told[1]
 
 
-def table() -> str:
-    """The figures of all workloads, as Markdown."""
-    head = ["workload", "korch", "onnxruntime", "OpenVINO", "torch.compile", "speedup", "predicted / actual", "gap",
-            "solver s", "tuning s (warm)", "kernels", "measured / distinct", "multiply-adds, G",
+def table(names: Sequence[str], folder: Path) -> str:
+    """The figures of all workloads in the folder, as Markdown."""
+    head = ["workload", "korch", "onnxruntime", "OpenVINO", "torch.compile", "speedup", "predicted / actual", "of peak",
+            "gap", "solver s", "tuning s (warm)", "kernels", "measured / distinct", "multiply-adds, G",
             "error / onnxruntime's"]  # fmt: skip
-    rows = [row(json.loads((RESULTS / f"{n}.json").read_text())) for n in WORKLOADS if (RESULTS / f"{n}.json").exists()]
-    return markdown([head, *rows])
+    files = [folder / f"{n}.json" for n in names]
+    return markdown([head, *(row(json.loads(f.read_text())) for f in files if f.exists())])
+
+
+def put_tables() -> None:
+    for mark, names, folder in (("table", WORKLOADS, RESULTS), ("one thread", WORKLOADS, RESULTS / "1-thread"),
+                                ("unseen", UNSEEN, RESULTS / "unseen")):  # fmt: skip
+        put(mark, table(names, folder))
 
 
 def row(r: dict[str, Any]) -> list[str]:
@@ -102,6 +116,7 @@ def row(r: dict[str, Any]) -> list[str]:
         *times,
         f"**{r['bench']['speedup_vs_best_peer']:.2f}**",
         f"{tuned['predicted_ms']:.2f} / {tuned['actual_ms']:.2f}",
+        f"{tuned['arithmetic_ms'] / runtimes['korch']['median_ms']:.2f}" if "arithmetic_ms" in tuned else "–",
         f"{tuned['gap']:.2g}",
         f"{tuned['solver_s']:.0f}",
         f"{tuned['tuning_s']:.0f} ({r['again']['tuning_s']:.0f})",
@@ -123,12 +138,13 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a folder for the archives and what was measured")
     parser.add_argument("--again", action="store_true", help="only time the archives in --keep again")
     options = parser.parse_args()
-    RESULTS.mkdir(exist_ok=True)
     for name in options.names:
         result = (measure_again if options.again else measure)(options.models / f"{name}.onnx", options)
-        (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
-        print(table(), file=sys.stderr)
-    put("table", table())
+        folder = results(name, options.threads)
+        folder.mkdir(exist_ok=True)
+        (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
+        print(table([name], folder), file=sys.stderr, flush=True)
+        put_tables()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@ not tuned for."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from torch import nn
 
@@ -14,8 +16,9 @@ CLASSES = 2
 
 def twice(inputs: int, outputs: int) -> nn.Sequential:
     """Two convolutions, each with BatchNorm and ReLU."""
-    layers = [part for n in (inputs, outputs)
-              for part in (nn.Conv2d(n, outputs, 3, padding=1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU())]  # fmt: skip
+    layers: list[nn.Module] = []
+    for n in (inputs, outputs):
+        layers += [nn.Conv2d(n, outputs, 3, padding=1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU()]
     return nn.Sequential(*layers)
 
 
@@ -25,7 +28,7 @@ class UNet(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.down = nn.ModuleList(twice(a, b) for a, b in zip((3, *WIDTHS), WIDTHS))
-        self.grow = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, 2) for a, b in zip(WIDTHS, WIDTHS[1:]))
+        self.grow = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, 2) for a, b in pairwise(WIDTHS))
         self.up = nn.ModuleList(twice(2 * a, a) for a in WIDTHS[:-1])
         self.pool, self.classify = nn.MaxPool2d(2), nn.Conv2d(WIDTHS[0], CLASSES, 1)
 

@@ -15,9 +15,11 @@ from korch.executable.plan import Accuracy
 from korch.executable.recall import Recall
 from korch.fission import fission
 from korch.fission.importer import read
+from korch.ir.macs import total
 from korch.numerics.judge import Judge
 from korch.options import PATIENCE, Options
 from korch.orchestrate.tuning import State
+from korch.profile.calibrate import machine
 from korch.profile.database import Database
 from korch.profile.profiler import Profiler
 from korch.rewrite import add_choices
@@ -37,7 +39,8 @@ class Summary:
     and the `tensors` that all of them can compute; the `cones` enumerated, the `candidates` among them that a backend
     takes, the `distinct` ones of these; `columns` and `rows` of the largest program solved, after pruning and with the
     rows that were added to its relaxation. And the seconds that adding choices, enumerating cones and solving took.
-    What the search did may have been done by an earlier one, whose plan is recalled.
+    What the search did may have been done by an earlier one, whose plan is recalled. `arithmetic_ms`: what the
+    multiply-adds that a run executes take at this machine's peak.
 
     `error` is that of the output that is worst by its bound, `error_bound`, against float64 (see `Accuracy`).
     """
@@ -55,6 +58,7 @@ class Summary:
     rounds: int
     predicted_ms: float
     actual_ms: float
+    arithmetic_ms: float
     gap: float
     saturation_s: float
     enumeration_s: float
@@ -101,18 +105,20 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
             executable, facts = Search(graph, options, profiler, report, start + patience, judge).run()
             recall.keep(executable.plan, patience, facts)
             recall.keep_library(executable.plan, executable.linked)
+        peak = machine(threads, database, profiler).peak_flops
         profiler.close()
         plan = executable.plan
         actual = executable.profile(feeds, FEW) if known else in_place(executable, feeds, plan.predicted_seconds)
         measured = profiler.measured
     accuracy = plan.accuracy or Accuracy("", 0.0, None)
+    executed = total(p for s in plan.steps for p in s.kernel.cone.primitives)
     summary = Summary(
         primitives=len(plain.primitives), tensors=len(graph.producers),
         choices=len(graph.primitives) - len(plain.primitives),
         **{name: int(facts[name]) for name in ("cones", "candidates", "distinct", "columns", "rows", "rounds")},
         kernels=len(plan.steps), measured=measured, predicted_ms=plan.predicted_seconds * 1e3,
-        actual_ms=actual.total * 1e3, gap=plan.gap, saturation_s=saturating, enumeration_s=facts["enumeration_s"],
-        solver_s=facts["solver_s"], tuning_s=time.monotonic() - start, peak_bytes=executable.peak_bytes,
-        error=accuracy.error, error_bound=accuracy.allowed, dropped=accuracy.dropped,
+        actual_ms=actual.total * 1e3, arithmetic_ms=2e3 * executed / peak, gap=plan.gap, saturation_s=saturating,
+        enumeration_s=facts["enumeration_s"], solver_s=facts["solver_s"], tuning_s=time.monotonic() - start,
+        peak_bytes=executable.peak_bytes, error=accuracy.error, error_bound=accuracy.allowed, dropped=accuracy.dropped,
     )  # fmt: skip
     return executable, summary
