@@ -26,8 +26,6 @@ STAGES: tuple[Backend, ...] = (ONEDNN, LOOPS)
 L2 = (os.sysconf("SC_LEVEL2_CACHE_SIZE") if "SC_LEVEL2_CACHE_SIZE" in os.sysconf_names else 0) or 1 << 20
 BUDGETS = (L2, 4 * L2)
 """Bytes of scratch a thread that are worth trying: the second-level cache, and a share of the third."""
-LEAST = L2 // 2
-"""Bytes of what a single linear primitive makes from which on its epilogue may find it outside that cache."""
 WEIGHTS = 4 * L2
 """Bytes of constants, which strip after strip reads again: more would be no better than their own kernels."""
 FORMS = ("loops", "jit_dw")
@@ -48,8 +46,8 @@ class Tiles:
         return " ".join((ONEDNN.version, *(code_digest(Path(korch.backends.cpu.__path__[0]) / b.name) for b in STAGES)))
 
     def declines(self, cone: Cone) -> Declined | None:
-        if len(cone.linear) < 2 and not _is_heavy(cone):
-            return Declined("has one linear primitive at most, and no large result put into costly functions")
+        if len(cone.linear) < 2:
+            return Declined(f"has {len(cone.linear)} linear primitives; tiles take two and more")
         if cone.exports:
             return Declined("tiles store one tensor")
         if sum(t.nbytes for t in cone.leaves if t.const) > WEIGHTS:
@@ -71,11 +69,6 @@ class Tiles:
 
 
 BACKEND = Tiles()
-
-
-def _is_heavy(cone: Cone) -> bool:
-    """Whether oneDNN's own versions of the functions behind the one linear primitive may be worth replacing."""
-    return len(cone.linear) == 1 and cone.root.nbytes >= LEAST and bool(costly(cone))
 
 
 def _multiply_adds(p: Primitive) -> int:
