@@ -106,6 +106,7 @@ class Search:
 
     def _attempt(self, graph: Graph, ledger: Ledger, highs: Highs, gone: Sequence[str]) -> tuple[Executable, Tried]:
         """One search, and the verdict on its program."""
+        self._place_links(graph, ledger, highs)
         tuner = Tuner(graph, ledger, self.profiler, self.report, self.deadline, highs=highs)
         tuned = self._settled(graph, ledger, tuner)
         tuner.rest()
@@ -115,6 +116,19 @@ class Search:
         accuracy = Accuracy(verdict.output, verdict.error, verdict.allowed, tuple(gone))
         executable.plan = replace(executable.plan, accuracy=accuracy)
         return executable, Tried(tuned, verdict, executable.plan)
+
+    def _place_links(self, graph: Graph, ledger: Ledger, highs: Highs) -> None:
+        """Times in place what chains are made of, in the best plan without them: alone, on cold caches, kernels may
+        take longer than in a program whose weights stay in the cache, and a chain would win only because of that."""
+        links = ledger.where(lambda cone: len(cone.linear) < 2)
+        if len(links.cones) == len(ledger.cones):
+            return
+        now = time.monotonic()
+        tuner = Tuner(graph, links, self.profiler, self.report, now + (self.deadline - now) / 2, highs=highs)
+        tuned = tuner.explore()
+        if not tuner.late:
+            tuner.place(tuned, self._steps(graph, links, tuner, tuned))
+        self._tally(tuned, tuner.largest)
 
     def _judged(self, executable: Executable) -> Verdict:
         self.report(State("checking"))

@@ -185,9 +185,11 @@ class Ledger:
 
     def within(self, primitives: Collection[Primitive]) -> Ledger:
         """The cones that hold nothing but `primitives`, at the same costs."""
-        kept = [
-            (c, e) for c, e in zip(self.cones, self.entries, strict=True) if all(p in primitives for p in c.primitives)
-        ]
+        return self.where(lambda cone: all(p in primitives for p in cone.primitives))
+
+    def where(self, wanted: Callable[[Cone], bool]) -> Ledger:
+        """The cones that are `wanted`, at the same costs."""
+        kept = [(c, e) for c, e in zip(self.cones, self.entries, strict=True) if wanted(c)]
         return replace(self, cones=tuple(c for c, _ in kept), entries=tuple(e for _, e in kept))
 
     def ban(self, kernels: Collection[Named], held: Collection[Primitive], threads: int) -> None:
