@@ -61,17 +61,23 @@ def _head(kernels: Iterable[Kernel]) -> str:
 
 
 def _bodies(numbered: Iterable[tuple[int, Kernel]]) -> list[str]:
-    return [_MARK.sub(f"k{i}_", kernel.source) for i, kernel in numbered if kernel.source]
+    return [renamed(kernel, f"k{i}_") for i, kernel in numbered if kernel.source]
 
 
-def _has(kernel: Kernel, function: str) -> bool:
+def renamed(kernel: Kernel, prefix: str) -> str:
+    """The kernel's source, its global names beginning with `prefix`."""
+    return _MARK.sub(prefix, kernel.source)
+
+
+def has(kernel: Kernel, function: str) -> bool:
+    """Whether the kernel has its own "init", "run" or "free"."""
     return bool(re.search(rf"\bKERNEL_{function}\b", kernel.source))
 
 
 def _row(kernel: Kernel, i: int, prefix: str) -> str:
     if not kernel.source:
         return "  {NULL, NULL, NULL, 0},"
-    names = (f"{prefix}k{i}_{f}" if _has(kernel, f) else "NULL" for f in ("init", "run", "free"))
+    names = (f"{prefix}k{i}_{f}" if has(kernel, f) else "NULL" for f in ("init", "run", "free"))
     return f"  {{{', '.join(names)}, {kernel.workspace}}},"
 
 
@@ -104,7 +110,7 @@ def _declaration(i: int, function: str) -> str:
 
 
 def _declarations(numbered: Iterable[tuple[int, Kernel]]) -> list[str]:
-    return [f"{_declaration(i, f)};" for i, kernel in numbered for f in _SHAPES if _has(kernel, f)]
+    return [f"{_declaration(i, f)};" for i, kernel in numbered for f in _SHAPES if has(kernel, f)]
 
 
 def _forward(i: int, function: str) -> str:
@@ -114,5 +120,5 @@ def _forward(i: int, function: str) -> str:
 
 
 def _unit(numbered: Sequence[tuple[int, Kernel]]) -> str:
-    forwards = [_forward(i, f) for i, kernel in numbered for f in _SHAPES if _has(kernel, f)]
+    forwards = [_forward(i, f) for i, kernel in numbered for f in _SHAPES if has(kernel, f)]
     return "\n".join((_head([kernel for _, kernel in numbered]), *_bodies(numbered), *forwards, ""))

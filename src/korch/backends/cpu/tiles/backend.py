@@ -18,19 +18,19 @@ from korch.backends.cpu.tiles.strips import Chunk, chunks, quantum, sample, scra
 from korch.backends.footprint import footprint
 from korch.backends.libraries import code_digest
 from korch.ir.cone import Cone
-from korch.ir.macs import multiply_adds
-from korch.ir.primitive import Primitive
+from korch.ir.macs import total
 from korch.machine import Machine
 
 STAGES: tuple[Backend, ...] = (ONEDNN, LOOPS)
-L2 = (os.sysconf("SC_LEVEL2_CACHE_SIZE") if "SC_LEVEL2_CACHE_SIZE" in os.sysconf_names else 0) or 1 << 20
+_ASKED = "SC_LEVEL2_CACHE_SIZE"
+L2 = max(os.sysconf(_ASKED) if _ASKED in os.sysconf_names else 0, 0) or 1 << 20
+"""Bytes of a core's second-level cache, as far as the system tells."""
 BUDGETS = (L2, 4 * L2)
 """Bytes of scratch a thread that are worth trying: the second-level cache, and a share of the third."""
 WEIGHTS = 4 * L2
 """Bytes of constants, which strip after strip reads again: more would be no better than their own kernels."""
 FORMS = ("loops", "jit_dw")
 """What is asked for where several kernels could be a stage: a part of their names, or the first."""
-
 
 Stages = tuple[Cone, ...]
 
@@ -51,7 +51,7 @@ class Tiles:
         if cone.exports:
             return Declined("tiles store one tensor")
         if sum(t.nbytes for t in cone.leaves if t.const) > WEIGHTS:
-            return Declined("has more weights than the second-level cache holds")
+            return Declined("has more weights than are worth reading for every strip")
         if next(_cut(cone), None) is None:
             return Declined("its stages cannot be narrowed to strips that fit a cache")
         return None
@@ -59,20 +59,16 @@ class Tiles:
     def bound(self, cone: Cone, machine: Machine) -> float:
         """Arithmetic at peak, or leaves and root moved once at the best bandwidth."""
         moved, _ = footprint(cone)
-        return machine.roofline(2 * sum(map(_multiply_adds, cone.linear)), moved)
+        return machine.roofline(2 * total(cone.linear), moved)
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         """One kernel a height of the strips and form of the stages."""
-        cut = [(staged, chunks(cone, staged, height, threads)) for staged, height in _cut(cone)]
-        kernels = [_kernel(cone, staged, found, form, threads) for staged, found in cut if found for form in FORMS]
+        cut = [chunks(cone, staged, height, threads) for staged, height in _cut(cone)]
+        kernels = [_kernel(cone, found, form, threads) for found in cut if found for form in FORMS]
         return tuple({k.source: k for k in kernels}.values())
 
 
 BACKEND = Tiles()
-
-
-def _multiply_adds(p: Primitive) -> int:
-    return multiply_adds(p) if p.op in ("MatMul", "Conv", "ConvTranspose") else 0
 
 
 def _cut(cone: Cone) -> Iterator[tuple[Stages, int]]:
@@ -105,12 +101,13 @@ def _stages(found: Sequence[Chunk]) -> dict[str, Cone]:
     return {piece.cone.signature: piece.cone for chunk in found for strip in chunk for piece in strip}
 
 
-def _kernel(cone: Cone, staged: Stages, found: tuple[Chunk, ...], form: str, threads: int) -> Kernel:
+def _kernel(cone: Cone, found: tuple[Chunk, ...], form: str, threads: int) -> Kernel:
     kernels = {signature: _stage(c, form) for signature, c in _stages(found).items()}
     code = emit(Parts(cone, found, kernels, threads))
-    rows = found[0][0][-1].made.length
-    used = kernels.values()
-    return Kernel(cone, Tiles.name, code.source, code.workspace, f"{rows} rows {len(staged)} stages {form}",
+    first, used = found[0][0], kernels.values()
+    names = [f"{k.backend} {k.variant}".strip() for k in (kernels[piece.cone.signature] for piece in first)]
+    variant = f"{first[-1].made.length} rows: {', '.join(names)}"
+    return Kernel(cone, Tiles.name, code.source, code.workspace, variant,
                   headers=tuple(dict.fromkeys(h for k in used for h in k.headers)),
                   libraries=tuple(dict.fromkeys(n for k in used for n in k.libraries)))  # fmt: skip
 

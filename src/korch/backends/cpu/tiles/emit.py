@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from korch.backends.contract import Kernel
+from korch.backends.cpu.loops.emit import Code
+from korch.backends.cpu.loops.writer import aligned
 from korch.backends.cpu.tiles.access import Read
 from korch.backends.cpu.tiles.strips import Chunk, Strip, scratch
+from korch.backends.program import has, renamed
 from korch.ir.cone import Cone
 from korch.ir.tensor import Tensor
-
-LINE = 64
-_MARK = re.compile(r"\bKERNEL_")
-
-
-@dataclass(frozen=True)
-class Code:
-    """Source of one kernel and the bytes of workspace it wants."""
-
-    source: str
-    workspace: int
 
 
 @dataclass(frozen=True)
@@ -50,17 +41,17 @@ class Parts:
         at, places = 0, {}
         for t, size in scratch(self.chunks).items():
             places[t] = at
-            at += _aligned(size)
+            at += aligned(size)
         return places
 
     @property
     def own(self) -> int:
         """Bytes of a thread's scratch: the stages' roots, then the kernels' workspace."""
-        return self.behind + _aligned(max(k.workspace for k in self.kernels.values()))
+        return self.behind + aligned(max(k.workspace for k in self.kernels.values()))
 
     @property
     def behind(self) -> int:
-        return sum(map(_aligned, scratch(self.chunks).values()))
+        return sum(map(aligned, scratch(self.chunks).values()))
 
 
 def emit(parts: Parts) -> Code:
@@ -73,16 +64,8 @@ def emit(parts: Parts) -> Code:
     return Code("\n".join(lines) + "\n", parts.own * parts.threads)
 
 
-def _aligned(size: int) -> int:
-    return -(-size // LINE) * LINE
-
-
 def _kernels(parts: Parts) -> list[str]:
-    return [_MARK.sub(f"KERNEL_{i}_", k.source) for i, k in enumerate(parts.kernels.values())]
-
-
-def _has(kernel: Kernel, function: str) -> bool:
-    return bool(re.search(rf"\bKERNEL_{function}\b", kernel.source))
+    return [renamed(k, f"KERNEL_{i}_") for i, k in enumerate(parts.kernels.values())]
 
 
 # State: one of every kernel's for each thread, made for one thread ------------------------------------------------
@@ -117,7 +100,7 @@ def _init(parts: Parts) -> list[str]:
 
 
 def _init_one(parts: Parts, i: int, signature: str) -> list[str]:
-    if not _has(parts.kernels[signature], "init"):
+    if not has(parts.kernels[signature], "init"):
         return []
     piece = next(p for strip in parts.strips for p in strip if p.cone.signature == signature)
     given = ", ".join(f"in[{parts.cone.leaves.index(t)}]" if t.const else "NULL" for t in piece.leaves)
@@ -130,7 +113,7 @@ def _init_one(parts: Parts, i: int, signature: str) -> list[str]:
 def _free(parts: Parts) -> list[str]:
     count = len(parts.kernels)
     calls = [f"    if (own[{i}]) KERNEL_{i}_free(own[{i}]);" for i, k in enumerate(parts.kernels.values())
-             if _has(k, "free")]  # fmt: skip
+             if has(k, "free")]  # fmt: skip
     return [
         "static void KERNEL_free(void *state) {",
         f"  for (int t = 0; t < {parts.threads}; ++t) {{",
