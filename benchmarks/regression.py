@@ -34,7 +34,8 @@ RNG = np.random.default_rng(0)
 
 @dataclass(frozen=True)
 class Case:
-    """`ours` builds `cone`; `peers`, one after another, are what its time is divided by. `limit`: the largest ratio."""
+    """`ours` builds `cone`; `peers`, one after another, are what its time is divided by. `limit`: the largest ratio,
+    the largest of some runs when it was set and 15%."""
 
     name: str
     cone: Cone
@@ -120,15 +121,15 @@ def cases() -> list[Case]:
     block = mbconv(256, 48, 192, 5)
     depthwise = cone_of(conv(image(1, 104, 104, 64), 64, 3, group=64))
     return [
-        moving("add", image(*matrix) + 1.0, 1.2),
-        moving("silu", silu(image(*matrix)), 1.5),
-        moving("softmax", softmax(image(*matrix)), 2.0),
-        moving("layer norm", layer_norm(image(*matrix)), 2.0),
-        moving("channels last", channels_last(image(1, 32, 208, 208)), 2.5),
-        moving("reflect pad", padded(image(*maps)), 1.5),
-        Case("depthwise 3x3", depthwise, LOOPS, (depthwise,), ONEDNN, 1.1),
-        Case("mbconv in strips", block, TILES, stages(block, STAGES) or (), ONEDNN, 0.9),
-        Case("winograd in strips", strips, TILES, (direct,), ONEDNN, 0.8),
+        moving("add", image(*matrix) + 1.0, 1.15),
+        moving("silu", silu(image(*matrix)), 3.3),
+        moving("softmax", softmax(image(*matrix)), 3.8),
+        moving("layer norm", layer_norm(image(*matrix)), 1.7),
+        moving("channels last", channels_last(image(1, 32, 208, 208)), 2.4),
+        moving("reflect pad", padded(image(*maps)), 1.25),
+        Case("depthwise 3x3", depthwise, LOOPS, (depthwise,), ONEDNN, 1.45),
+        Case("mbconv in strips", block, TILES, stages(block, STAGES) or (), ONEDNN, 0.85),
+        Case("winograd in strips", strips, TILES, (direct,), ONEDNN, 0.5),
     ]  # fmt: skip
 
 
