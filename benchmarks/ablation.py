@@ -7,7 +7,8 @@
 3. + program: the same cones, chosen by the binary program.
 4. + rewrites: the algebra's alternatives.
 5. + layouts: channels-last twins.
-6. + algorithms: Winograd, im2col, and convolutions to few channels in strips.
+6. + algorithms: Winograd, im2col, and convolutions to few channels several neighbours at a time.
+7. + strips: kernels of several linear primitives; none of the columns before has them.
 
 All variants share one cache of measurements; where an earlier run has filled it, little is left to measure. Figures go
 to `results/ablation/NAME.json`, the table to RESULTS.md.
@@ -24,7 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from korch.backends.table import backends
-from korch.candidates import enumerate_cones
+from korch.candidates import Limits, enumerate_cones
 from korch.executable import Executable
 from korch.executable.feeds import random_feeds
 from korch.executable.planned import planned
@@ -46,20 +47,23 @@ from korch.search import Search, in_place
 from page import HERE, WORKLOADS, markdown, put
 
 RESULTS = HERE / "results" / "ablation"
-STEPS = ("rule fusion", "+ fission", "+ program", "+ rewrites", "+ layouts", "+ algorithms")
+APART = Limits(chain=sys.maxsize)
+"""One linear primitive a kernel."""
+STEPS = ("rule fusion", "+ fission", "+ program", "+ rewrites", "+ layouts", "+ algorithms", "+ strips")
 ADDED = {"+ rewrites": ("algebra",), "+ layouts": ("add_layouts",),
          "+ algorithms": ("conv_in_strips", "im2col", "winograd")}  # fmt: skip
 
 
-def graphs(plain: Graph) -> Iterator[tuple[str, Graph]]:
-    """The graph of each step that the program solves."""
+def graphs(plain: Graph) -> Iterator[tuple[str, Graph, Limits]]:
+    """The graph of each step that the program solves, and what its kernels may hold."""
     rewrites = {r.name: r for r in all_rewrites()}
     graph = plain
-    yield "+ program", graph
+    yield "+ program", graph, APART
     for step, names in ADDED.items():
         for name in names:
             graph = rewrites[name](graph, Welcome(unproved=False))
-        yield step, graph
+        yield step, graph, APART
+    yield "+ strips", graph, Limits()
 
 
 def by_rule(graph: Graph, cone: Cone) -> bool:
@@ -104,12 +108,15 @@ def measure(path: Path, options: Options) -> dict[str, float]:
     feeds = random_feeds(plain.inputs)
     found: dict[str, float] = {}
     with Database() as database, Profiler(options.thread_count, database) as profiler:
-        for step, graph in reversed(list(graphs(plain))):  # the largest first: the others find most kernels measured
+        for step, graph, limits in reversed(
+            list(graphs(plain))
+        ):  # the largest first: the others find most kernels measured
             deadline = time.monotonic() + (options.time_budget or 90.0)
-            search = Search(graph, options, profiler, lambda _: None, deadline, Judge(prepared, feeds, "default"))
+            search = Search(graph, options, profiler, lambda _: None, deadline, Judge(prepared, feeds, "default"),
+                            limits=limits)  # fmt: skip
             found[step] = _milliseconds(search.run()[0], feeds, profiler)
             print(f"{path.stem} {step}: {found[step]:.2f} ms", file=sys.stderr, flush=True)
-        cones = enumerate_cones(plain)
+        cones = enumerate_cones(plain, APART)
         kept = [c for c in cones if by_rule(plain, c)]
         for step, some, count in (("+ fission", cones, False), ("rule fusion", kept, True)):
             ledger, tuned = greedily(plain, some, profiler, count)
@@ -128,7 +135,9 @@ def _milliseconds(executable: Executable, feeds: dict, profiler: Profiler) -> fl
 def table() -> str:
     files = [(n, RESULTS / f"{n}.json") for n in WORKLOADS]
     rows = [(n, json.loads(f.read_text())) for n, f in files if f.exists()]
-    return markdown([["workload, ms", *STEPS], *([n, *(f"{r[s]:.1f}" for s in STEPS)] for n, r in rows)])
+    return markdown(
+        [["workload, ms", *STEPS], *([n, *(f"{r[s]:.1f}" if s in r else "–" for s in STEPS)] for n, r in rows)]
+    )
 
 
 def main() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from korch.backends.table import backends
-from korch.candidates import enumerate_cones
+from korch.candidates import Limits, enumerate_cones
 from korch.executable import Executable, Profile
 from korch.executable.choices import label
 from korch.executable.plan import Accuracy, Plan
@@ -65,12 +65,13 @@ class Search:
     rounds: int = 0
     solver_seconds: float = 0.0
     largest: tuple[int, int] = (0, 0)
+    limits: Limits = field(default_factory=Limits)
 
     def run(self) -> tuple[Executable, dict[str, float]]:
         """The program, and facts for the summary."""
         self.report(State("enumerating"))
         begin = time.monotonic()
-        cones = enumerate_cones(self.graph)
+        cones = enumerate_cones(self.graph, self.limits)
         enumerating = time.monotonic() - begin
         calibrated = machine(self.profiler.setting.threads, self.profiler.database, self.profiler)
         ledger = open_ledger(cones, backends(), calibrated)

@@ -39,6 +39,9 @@ def run_kernel(kernel: Kernel, leaves: Sequence[np.ndarray], folder: Path, runs:
     assert status in (0, UNIMPLEMENTED, LAST_IMPLEMENTATION, REFERENCE), f"status {status}"
     if status:
         return None
+    other = ctypes.c_void_p()  # shares packed weights with the first, which must outlive it
+    assert library.init(ctypes.byref(other), constants) == 0
+    library.free(other)
     size = kernel.cone.root.size
     for _ in range(runs):
         out = _aligned(np.full(size + GUARD, np.nan, np.float32))

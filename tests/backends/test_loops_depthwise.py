@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from korch.backends.contract import Declined
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.ir import Builder, Cone, Value
-from korch.profile import Database, Measurement, Profiler
+
+from .measured import measured, wrong
 
 RNG = np.random.default_rng(3)
 
@@ -44,12 +47,8 @@ CONES = [
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_right(threads: int, tmp_path_factory: pytest.TempPathFactory):
-    assert [BACKEND.declines(cone) for cone in CONES] == [None] * len(CONES)
-    with Profiler(threads, Database(tmp_path_factory.mktemp("cache"))) as profiler:
-        kernels = [k for cone in CONES for k in BACKEND.build(cone, threads)]
-        results = profiler.measure(kernels)
-    assert not [(str(k.cone), r) for k, r in zip(kernels, results, strict=True) if not isinstance(r, Measurement)]
+def test_right(threads: int, tmp_path: Path):
+    assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
 
 
 def test_declined_with_a_reason():

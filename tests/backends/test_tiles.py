@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,9 @@ from korch.backends.cpu.tiles.stages import stages
 from korch.backends.cpu.tiles.strips import chunks, quantum
 from korch.ir import Builder, Cone, Tensor, Value
 from korch.ir.ops.table import whole
-from korch.profile import Database, Measurement, Profiler
+from korch.profile import Measurement
+
+from .measured import measured, wrong
 
 RNG = np.random.default_rng(7)
 
@@ -115,16 +119,11 @@ CONES = [
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_right(threads: int, tmp_path_factory: pytest.TempPathFactory):
-    assert [BACKEND.declines(cone) for cone in CONES] == [None] * len(CONES)
-    with Profiler(threads, Database(tmp_path_factory.mktemp("cache"))) as profiler:
-        kernels = [k for cone in CONES for k in BACKEND.build(cone, threads)]
-        results = profiler.measure(kernels)
-    right = {id(k.cone) for k, r in zip(kernels, results, strict=True) if isinstance(r, Measurement)}
-    assert right == set(map(id, CONES))
+def test_right(threads: int, tmp_path: Path):
+    results = measured(BACKEND, CONES, threads, tmp_path)
+    assert {id(k.cone) for k, r in results if isinstance(r, Measurement)} == set(map(id, CONES))
     # oneDNN may have nothing fast for a strip of some height; what it has must be right
-    wrong = [r for r in results if not isinstance(r, Measurement) and "init refused" not in r.reason]
-    assert not wrong
+    assert not [r for _, r in wrong(results) if "init refused" not in str(r)]
 
 
 def test_a_strip_reads_the_halo_and_pads_only_at_the_edges():

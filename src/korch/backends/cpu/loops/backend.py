@@ -35,7 +35,7 @@ class Loops:
     fallback: bool = False
 
     def declines(self, cone: Cone) -> Declined | None:
-        if cone.linear and depthwise.heads(cone):
+        if depthwise.heads(cone):
             objection = depthwise.objection(cone)
             return Declined(objection) if objection else None
         for p in cone.primitives:

@@ -54,7 +54,7 @@ class Stage:
 
     @property
     def reduces(self) -> bool:
-        return self.maker.op.startswith("Reduce") or self.maker.op in POOLS + ARGS
+        return is_reduction(self.maker)
 
     @property
     def stored(self) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from math import inf
 from pathlib import Path
 
@@ -52,7 +53,7 @@ class Tiles:
             return Declined("tiles store one tensor")
         if sum(t.nbytes for t in cone.leaves if t.const) > WEIGHTS:
             return Declined("has more weights than are worth reading for every strip")
-        if next(_cut(cone), None) is None:
+        if not _cut(cone):
             return Declined("its stages cannot be narrowed to strips that fit a cache")
         return None
 
@@ -71,12 +72,11 @@ class Tiles:
 BACKEND = Tiles()
 
 
-def _cut(cone: Cone) -> Iterator[tuple[Stages, int]]:
+@lru_cache(maxsize=1024)
+def _cut(cone: Cone) -> tuple[tuple[Stages, int], ...]:
     """The stages, costly functions apart or not, and the heights of strips that are worth trying."""
-    for apart in (False, True) if costly(cone) else (False,):
-        staged = stages(cone, STAGES, apart)
-        if staged and len(staged) > 1:
-            yield from ((staged, height) for height in _heights(cone, staged))
+    ways = [stages(cone, STAGES, apart) for apart in ((False, True) if costly(cone) else (False,))]
+    return tuple((staged, h) for staged in ways if staged and len(staged) > 1 for h in _heights(cone, staged))
 
 
 def _heights(cone: Cone, staged: Stages) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,15 +28,15 @@ class Parts:
     kernels: Mapping[str, Kernel]
     threads: int
 
-    @property
+    @cached_property
     def strips(self) -> list[Strip]:
         return [strip for chunk in self.chunks for strip in chunk]
 
-    @property
+    @cached_property
     def number(self) -> dict[str, int]:
         return {signature: i for i, signature in enumerate(self.kernels)}
 
-    @property
+    @cached_property
     def places(self) -> dict[Tensor, int]:
         """Where the stages' roots lie in a thread's scratch."""
         at, places = 0, {}
@@ -44,12 +45,12 @@ class Parts:
             at += aligned(size)
         return places
 
-    @property
+    @cached_property
     def own(self) -> int:
         """Bytes of a thread's scratch: the stages' roots, then the kernels' workspace."""
         return self.behind + aligned(max(k.workspace for k in self.kernels.values()))
 
-    @property
+    @cached_property
     def behind(self) -> int:
         return sum(map(aligned, scratch(self.chunks).values()))
 

@@ -1,0 +1,24 @@
+"""Kernels of a backend, built and measured: what the tests of generated code stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from korch.backends.contract import Backend, Kernel
+from korch.ir import Cone
+from korch.profile import Database, Measurement, Profiler
+from korch.profile.results import Result
+
+
+def measured(backend: Backend, cones: Sequence[Cone], threads: int, folder: Path) -> list[tuple[Kernel, Result]]:
+    """Every kernel of `cones`, all of which `backend` must take, with what checking it against float64 found."""
+    assert [backend.declines(cone) for cone in cones] == [None] * len(cones)
+    kernels = [k for cone in cones for k in backend.build(cone, threads)]
+    with Profiler(threads, Database(folder)) as profiler:
+        return list(zip(kernels, profiler.measure(kernels), strict=True))
+
+
+def wrong(results: Sequence[tuple[Kernel, Result]]) -> list[tuple[str, Result]]:
+    """The kernels that are not right, as text."""
+    return [(str(k.cone), r) for k, r in results if not isinstance(r, Measurement)]
