@@ -5,23 +5,27 @@
 static inline float korch_bits_to_float(int32_t i) { float f; memcpy(&f, &i, 4); return f; }
 static inline int32_t korch_float_to_bits(float f) { int32_t i; memcpy(&i, &f, 4); return i; }
 
-/* exp(r) for |r| <= ln2/2 times 2^n, the scaling in two steps so that denormal results are right. */
+/* exp(x) = exp(r) 2^n 2^n with |r| <= ln2, for x in [-104, 89]: the two steps make denormal results right. Added to
+   1.5 * 2^23 + 127, a small number is rounded, and the low bits of the sum are the exponent field of 2^n. */
+static inline float korch_exp_within(float x) {
+  const float magic = 12583039.0f;
+  float t = fmaf(x, 0.72134752044448170f, magic), n = t - magic;
+  float r = fmaf(n, -1.38629150390625f, x);
+  r = fmaf(n, -2.85721364041863446e-6f, r);
+  float p = 1.9611344032e-4f;
+  p = fmaf(p, r, 1.4104676666e-3f);
+  p = fmaf(p, r, 8.3361091092e-3f);
+  p = fmaf(p, r, 4.1661258787e-2f);
+  p = fmaf(p, r, 1.6666613519e-1f);
+  p = fmaf(p, r, 5.0000035763e-1f);
+  p = fmaf(p * r, r, r) + 1.0f;
+  float s = korch_bits_to_float((int32_t)((uint32_t)korch_float_to_bits(t) << 23));
+  return p * s * s;
+}
+
 static inline float korch_expf(float x) {
   float c = x > 89.0f ? 89.0f : x;
-  c = c < -104.0f ? -104.0f : c;
-  float n = nearbyintf(c * 1.44269504088896341f);
-  float r = fmaf(n, -0.693145751953125f, c);
-  r = fmaf(n, -1.42860682030941723212e-6f, r);
-  float p = 1.9875691500e-4f;
-  p = fmaf(p, r, 1.3981999507e-3f);
-  p = fmaf(p, r, 8.3334519073e-3f);
-  p = fmaf(p, r, 4.1665795894e-2f);
-  p = fmaf(p, r, 1.6666665459e-1f);
-  p = fmaf(p, r, 5.0000001201e-1f);
-  p = fmaf(p * r, r, r) + 1.0f;
-  int32_t k = (int32_t)n, half = k >> 1;
-  float y = p * korch_bits_to_float((half + 127) << 23) * korch_bits_to_float((k - half + 127) << 23);
-  return x != x ? x : y;
+  return korch_exp_within(c < -104.0f ? -104.0f : c);
 }
 
 /* log(m * 2^e) with m in [sqrt(1/2), sqrt(2)). */
@@ -70,7 +74,7 @@ static inline float korch_tanhf(float x) {
 }
 
 static inline float korch_sigmoidf(float x) {
-  float t = korch_expf(-fabsf(x));
+  float a = fabsf(x), t = korch_exp_within(a > 104.0f ? -104.0f : -a);
   return (x < 0.0f ? t : 1.0f) / (1.0f + t);
 }
 
@@ -84,7 +88,7 @@ static inline float korch_softplusf(float x) {
 
 /* tanh(log(1 + e)) = n / (n + 2) with e = exp(x), n = e (e + 2): what Mish multiplies x by. It is 1 from x = 20 on. */
 static inline float korch_tanh_softplusf(float x) {
-  float e = korch_expf(x > 20.0f ? 20.0f : x);
+  float c = x > 20.0f ? 20.0f : x, e = korch_exp_within(c < -104.0f ? -104.0f : c);
   float n = e * (e + 2.0f);
   return n / (n + 2.0f);
 }
