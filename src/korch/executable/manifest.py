@@ -12,7 +12,7 @@ from typing import Any
 from korch.errors import ArchiveError, BackendError
 from korch.executable.plan import Plan
 from korch.ir.tensor import Tensor
-from korch.profile.setting import cpu_flags, cpuinfo
+from korch.processor import cpu_flags, cpuinfo
 
 FORMAT = 3
 _DISTRIBUTIONS = {"dnnl": "onednn-cpu-gomp", "onnxruntime": "onnxruntime"}

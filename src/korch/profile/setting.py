@@ -6,12 +6,11 @@ import hashlib
 import os
 import platform
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 from korch.backends.contract import Kernel
 from korch.backends.table import entry_of
 from korch.errors import BackendError
+from korch.processor import cpu_flags, cpuinfo
 
 
 @dataclass(frozen=True)
@@ -21,23 +20,6 @@ class Setting:
     compiler: str
     processor: str
     threads: int
-
-
-@cache
-def cpuinfo() -> dict[str, str]:
-    """The first value of each field of /proc/cpuinfo; empty where there is none."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return {}
-    pairs = [line.split(":", 1) for line in reversed(lines) if ":" in line]
-    return {name.strip(): value.strip() for name, value in pairs}
-
-
-def cpu_flags() -> tuple[str, ...]:
-    """What the system says that this processor can do, sorted."""
-    said = cpuinfo()
-    return tuple(sorted((said.get("flags") or said.get("Features") or "").split()))
 
 
 def processor() -> str:

@@ -1,5 +1,5 @@
-"""The `loops` backend: any cone without a compute-intensive primitive, or with a depthwise convolution, as one
-generated C function."""
+"""The `loops` backend: any cone without a compute-intensive primitive, or with one depthwise convolution or matrix
+product, as one generated C function."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cpu.loops import bounds, depthwise, winograd
+from korch.backends.cpu.loops import bounds, depthwise, products, winograd
 from korch.backends.cpu.loops.ctypes import C_TYPES, spells
 from korch.backends.cpu.loops.emit import Code, generate
 from korch.backends.cpu.loops.work import operations
 from korch.backends.footprint import footprint
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
+from korch.ir.macs import total as multiplied
 from korch.ir.ops.reduce import spatial_axes
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.machine import Machine
 
 MOST_LEAVES = 24
+HEADERS = ("korch_math.h", "korch_vectors.h")
 MOST_WINDOW = 64
 """Unrolled taps of a pooling window along the contiguous axis."""
 LARGEST = 2**31 - 1
@@ -38,12 +40,15 @@ class Loops:
         if depthwise.heads(cone):
             objection = depthwise.objection(cone)
             return Declined(objection) if objection else None
+        product = products.product_of(cone)
         for p in cone.primitives:
-            reason = _unsupported(p)
+            reason = "" if p == product else _unsupported(p)
             if reason:
                 return Declined(f"{p.output.name}: {reason}")
         if winograd.transform_of(cone) and (cone.exports or winograd.objection(cone)):
             return Declined(winograd.objection(cone) or "a transform stores nothing besides")
+        if product and (objection := products.objection(cone)):
+            return Declined(objection)
         if objection := bounds.objection(cone):
             return Declined(objection)
         if len(cone.leaves) > MOST_LEAVES:
@@ -59,13 +64,13 @@ class Loops:
             return machine.roofline(2 * multiply_adds(cone.primitives[0]), moved)
         work = operations(cone, computed)
         heavy = sum(machine.element(op) * count for op, count in work.items())
-        return machine.roofline(sum(work.values()), moved, heavy)
+        return machine.roofline(sum(work.values()) + 2 * multiplied(cone.linear), moved, heavy)
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):
             return (Kernel(cone, self.name, alias=True),)
         code = _generator(cone)(cone, threads)
-        return (Kernel(cone, self.name, code.source, code.workspace, headers=("korch_math.h",)),)
+        return (Kernel(cone, self.name, code.source, code.workspace, headers=HEADERS),)
 
 
 def _generator(cone: Cone) -> Callable[[Cone, int], Code]:

@@ -1,7 +1,7 @@
 """Binds the axes of stages to loops, and traces what one turn of a stage's loops computes.
 
-A *stage* is a loop nest that stores one tensor: every reduction is one, every export, and the root is the last. Loops
-that all stages can run inside are *hoisted*.
+A *stage* is a loop nest that stores one tensor: every reduction and every product is one, every export, and the root is
+the last. Loops that all stages can run inside are *hoisted*.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from korch.backends.cpu.loops.index import Clamp, Index, Var, flat, unflat
-from korch.backends.cpu.loops.trace import Indices, Requests, Trace, c_index
+from korch.backends.cpu.loops.trace import Indices, Requests, Trace, broadcast, c_index
 from korch.ir.cone import Cone
 from korch.ir.ops.reduce import spatial_axes
 from korch.ir.primitive import Primitive
@@ -19,6 +19,8 @@ from korch.ir.tensor import Tensor
 
 POOLS = ("MaxPool", "AveragePool")
 ARGS = ("ArgMax", "ArgMin")
+PRODUCTS = ("MatMul", "Conv")
+"""What a row and a column are multiplied for; of convolutions those whose window is one element."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Stage:
     """One loop nest. `axes` are the indices of `tensor`; an axis stores `extent` positions from `base` on.
 
     An axis whose extent is 1 runs in the hoisted loops alone; one with base 0 and its whole length, in the stage's.
-    An exported tensor is stored where the whole of it lies.
+    An exported tensor is stored where the whole of it lies. A product reads its rows at `source` and its columns at
+    `second`.
     """
 
     number: int
@@ -50,11 +53,16 @@ class Stage:
     loops: tuple[Var, ...] = ()
     reds: tuple[Var, ...] = ()
     source: Indices = ()
+    second: Indices = ()
     reads: list[Indices] = field(default_factory=list)
 
     @property
     def reduces(self) -> bool:
         return is_reduction(self.maker)
+
+    @property
+    def multiplies(self) -> bool:
+        return is_product(self.maker)
 
     @property
     def stored(self) -> int:
@@ -80,8 +88,18 @@ class Schedule:
 
 
 def is_reduction(p: Primitive) -> bool:
-    """Whether `p` has a stage of its own."""
+    """Whether `p` folds what it reads."""
     return p.op.startswith("Reduce") or p.op in POOLS + ARGS
+
+
+def is_product(p: Primitive) -> bool:
+    """Whether `p` is a matrix product, or a convolution taken as one."""
+    return p.op in PRODUCTS
+
+
+def stands_alone(p: Primitive) -> bool:
+    """Whether `p` has a stage of its own."""
+    return is_reduction(p) or is_product(p)
 
 
 def bind(cone: Cone, config: Config) -> Schedule:
@@ -90,7 +108,8 @@ def bind(cone: Cone, config: Config) -> Schedule:
     root = stages[-1]
     scope = _Scope(config, {})
     _own_axes(root, scope, {})
-    hoisted = {v for v in root.loops if v.name not in config.grounded} if len(stages) > 1 else set()
+    shares = len(stages) > 1 or root.multiplies
+    hoisted = {v for v in root.loops if v.name not in config.grounded} if shares else set()
     while True:
         requests = Requests()
         kept = _bind_inner(cone, stages, scope, hoisted, requests)
@@ -114,7 +133,7 @@ def within(plan: Schedule, number: int, ranges: dict[str, tuple[int, int]]) -> S
 
 def _stages(cone: Cone, kept: frozenset[Tensor]) -> list[Stage]:
     stored = kept.union(cone.outputs)
-    chosen = [p for p in cone.primitives if is_reduction(p) or p.output in stored]
+    chosen = [p for p in cone.primitives if stands_alone(p) or p.output in stored]
     return [Stage(k, p.output, p, p.output == cone.root, p.output in cone.exports) for k, p in enumerate(chosen)]
 
 
@@ -169,7 +188,24 @@ def _own_axes(stage: Stage, scope: _Scope, fixed: Fixed) -> None:
     stage.base, stage.extent = base, tuple(fixed[a][1] if a in fixed else n for a, n in enumerate(shape))
     own, stage.loops = scope.axes(f"i{stage.number}", stage.extent, range(len(shape)))
     stage.axes = tuple(b + own[a] for a, b in enumerate(base))
-    stage.source, stage.reds = _reduced(stage, scope) if stage.reduces else (stage.axes, ())
+    if stage.multiplies:
+        stage.source, stage.second, stage.reds = _multiplied(stage)
+    else:
+        stage.source, stage.reds = _reduced(stage, scope) if stage.reduces else (stage.axes, ())
+
+
+def _multiplied(stage: Stage) -> tuple[Indices, Indices, tuple[Var, ...]]:
+    """The indices of both operands, and the variable that runs along what they are multiplied over."""
+    p, (*rows, column) = stage.maker, stage.axes
+    x, w = p.inputs
+    k = Var(f"k{stage.number}", 0, w.shape[1] if p.op == "Conv" else x.shape[-1])
+    inner = Index.of(k)
+    if p.op == "Conv":
+        places = (i * stride for i, stride in zip(rows[1:], p.attr("strides"), strict=True))
+        group = column // (w.shape[0] // p.attr("group"))
+        return (rows[0], *places, group * w.shape[1] + inner), (column, inner, *[Index()] * (w.rank - 2)), (k,)
+    *batch, row = rows
+    return (*broadcast((*batch, row), x, 1), inner), (*broadcast((*batch, inner), w, 1), column), (k,)
 
 
 def _reduced(stage: Stage, scope: _Scope) -> tuple[Indices, tuple[Var, ...]]:
@@ -288,6 +324,8 @@ def tracer(plan: Schedule, stage: Stage, requests: Requests) -> Trace:
 
 def trace_body(trace: Trace, stage: Stage) -> list[str]:
     """Traces one iteration; returns the C names of the values it gives (one, or one a tap of an unrolled window)."""
+    if stage.multiplies:
+        return [trace.value(t, at) for t, at in zip(stage.maker.inputs, (stage.source, stage.second), strict=True)]
     if not stage.reduces:
         return [trace.through(stage.maker, stage.axes)]
     x = stage.maker.inputs[0]

@@ -7,16 +7,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from korch.backends.cpu.loops import products
 from korch.backends.cpu.loops.binding import POOLS, Schedule, Stage
 from korch.backends.cpu.loops.bounds import write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.maps import write_map
+from korch.backends.cpu.loops.multiply import write_product
 from korch.backends.cpu.loops.nests import groups
 from korch.backends.cpu.loops.reductions import Reduction
 from korch.backends.cpu.loops.schedule import schedule
 from korch.backends.cpu.loops.trace import table_definition
 from korch.backends.cpu.loops.writer import SMALL, Writer, aligned, width
 from korch.ir.cone import Cone
+from korch.ir.macs import products as multiplied
 from korch.ir.ops.elementwise import COSTLY
 
 ON_STACK = 8192
@@ -33,13 +36,17 @@ class Code:
 
 def generate(cone: Cone, threads: int) -> Code:
     """C for `cone`, run by `threads` threads."""
-    writer = Writer(schedule(cone, threads), threads if _work(cone) > SMALL else 1)
+    plan = products.planned(cone, threads) if products.product_of(cone) else schedule(cone, threads)
+    assert plan, "declined"
+    writer = Writer(plan, threads if _work(cone) > SMALL else 1)
     _body(writer)
     head = ["// " + line for line in str(cone).splitlines()]
     body = "\n".join(writer.text.lines)
-    tables = [table_definition(n) for n in dict.fromkeys(re.findall(r"KERNEL_table_[0-9a-f]{10}", body))]
+    functions = [line for lines in writer.functions.values() for line in lines]
+    text = "\n".join((*functions, body))
+    tables = [table_definition(n) for n in dict.fromkeys(re.findall(r"KERNEL_table_[0-9a-f]{10}", text))]
     params = "void *state, const void *const *in, void *out_, void *workspace"
-    lines = [*head, *tables, f"static void KERNEL_run({params}) {{", "  (void)state; (void)workspace;",
+    lines = [*head, *tables, *functions, f"static void KERNEL_run({params}) {{", "  (void)state; (void)workspace;",
              *_pointers(writer.plan), body, "}"]  # fmt: skip
     return Code("\n".join(lines) + "\n", writer.workspace)
 
@@ -111,7 +118,9 @@ def _stages(writer: Writer, group: tuple[Stage, ...], parallel: bool) -> None:
     """The loop nest of one stage, or of several that fold in the same loops."""
     s = group[-1]
     writer.text.add(*(f"// {member.maker}" for member in group))
-    if s.reduces:
+    if s.multiplies:
+        write_product(writer, s)
+    elif s.reduces:
         Reduction(writer, group, parallel).emit()
     else:
         write_map(writer, s, parallel)
@@ -127,5 +136,5 @@ def _work(cone: Cone) -> float:
         size = max([p.output.size, *(t.size for t in p.inputs if not t.const)])
         if p.op in POOLS:
             size = p.output.size * math.prod(p.attr("kernel_shape"))
-        total += cost * size
+        total += cost * size + multiplied(p)
     return total

@@ -33,13 +33,13 @@ BLOCK = 64
 def schedule(cone: Cone, threads: int) -> Schedule:
     """Schedules `cone` for `threads` threads."""
     config = Config(kept=worth_keeping(cone))
-    plan = _settled(cone, config)
+    plan = settled(cone, config)
     if config.kept and not plan.hoisted:
-        plan = _settled(cone, Config())
+        plan = settled(cone, Config())
     plan = _vector_lanes(plan)
     if plan.hoisted and math.prod(v.extent for v in plan.hoisted) < threads and _large(cone):
         names = frozenset(v.name for v in plan.stages[-1].loops) | frozenset(v.name for v in plan.hoisted)
-        plan = _settled(cone, replace(plan.config, grounded=plan.config.grounded | names, kept=frozenset()))
+        plan = settled(cone, replace(plan.config, grounded=plan.config.grounded | names, kept=frozenset()))
     return _merge(plan)
 
 
@@ -58,7 +58,7 @@ def worth_keeping(cone: Cone) -> frozenset[Tensor]:
     return frozenset(t for t in costly if uses.get(t, 0) > 1)
 
 
-def _settled(cone: Cone, config: Config) -> Schedule:
+def settled(cone: Cone, config: Config) -> Schedule:
     """Repeats until no new split is asked for."""
     plan = bind(cone, config)
     for _ in range(24):
@@ -86,7 +86,7 @@ def _vector_lanes(plan: Schedule) -> Schedule:
                          grounded=config.grounded | {innermost.name + "b"})  # fmt: skip
     else:
         config = replace(config, grounded=config.grounded | {innermost.name})
-    return _settled(plan.cone, config)
+    return settled(plan.cone, config)
 
 
 def _merge(plan: Schedule) -> Schedule:

@@ -246,10 +246,11 @@ class Trace:
         return total
 
 
-def broadcast(idx: Indices, t: Tensor) -> Indices:
-    """The indices of an operand under numpy broadcasting."""
-    tail = idx[len(idx) - t.rank :]
-    return tuple(Index() if n == 1 else i for i, n in zip(tail, t.shape, strict=True))
+def broadcast(idx: Indices, t: Tensor, missing: int = 0) -> Indices:
+    """The indices of an operand under numpy broadcasting, but for the last `missing` axes."""
+    shape = t.shape[: t.rank - missing]
+    tail = idx[len(idx) - len(shape) :]
+    return tuple(Index() if n == 1 else i for i, n in zip(tail, shape, strict=True))
 
 
 def lookup(table: tuple[int, ...], e: Index) -> Index:

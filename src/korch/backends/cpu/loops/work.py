@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from korch.backends.cpu.loops.binding import is_reduction
+from korch.backends.cpu.loops.binding import stands_alone
 from korch.backends.cpu.loops.ctypes import together
 from korch.backends.cpu.loops.nests import joined
 from korch.backends.cpu.loops.schedule import worth_keeping
@@ -20,7 +20,7 @@ def operations(cone: Cone, computed: Mapping[Primitive, float]) -> dict[str, flo
     Within a loop nest a value is computed once for each element that it has, as compilers hoist what does not vary.
     """
     made = {p.output: p for p in cone.primitives}
-    stages = {p.output for p in cone.primitives if is_reduction(p)} | worth_keeping(cone) | {*cone.outputs}
+    stages = {p.output for p in cone.primitives if stands_alone(p)} | worth_keeping(cone) | {*cone.outputs}
     alike = joined(cone)
     alone = stages.difference(p.output for group in alike for p in group)
     counts: dict[str, float] = {}

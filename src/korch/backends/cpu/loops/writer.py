@@ -39,12 +39,14 @@ class Text:
 
 @dataclass
 class Writer:
-    """Writes the kernel of `plan` for `threads` threads; `workspace` is the bytes that it has asked for so far."""
+    """Writes the kernel of `plan` for `threads` threads; `workspace` is the bytes that it has asked for so far,
+    `functions` what it calls, by name."""
 
     plan: Schedule
     threads: int
     text: Text = field(default_factory=Text)
     workspace: int = 0
+    functions: dict[str, list[str]] = field(default_factory=dict)
 
     def loop(self, v: Var, lo: str = "", hi: str = "") -> None:
         """Opens the loop over `v`, or over a part of its range."""

@@ -1,0 +1,236 @@
+"""The loop nests of a stage that is a matrix product: tiles (`tile.py`) over the rows and columns of its block."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from korch.backends.cpu.loops import tile
+from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
+from korch.backends.cpu.loops.index import Index, Var, flat
+from korch.backends.cpu.loops.tile import Group, Strides
+from korch.backends.cpu.loops.trace import Requests, Trace, c_index
+from korch.backends.cpu.loops.writer import Text, Writer, target
+from korch.ir.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class Operand:
+    """Where a product finds an operand, or leaves its result: a C array and the position in it."""
+
+    array: str
+    at: Index
+
+    def step(self, v: Var | None) -> int | None:
+        """Floats from one turn of `v` to the next; None where they are not always the same."""
+        return 0 if v is None else self.at.coefficient(v)
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one turn of the hoisted loops multiplies: `rows` and `columns` are runs of loops walked as one, outermost
+    first, `others` the stage's loops around them. A `second` operand of None lies packed in the kernel's state."""
+
+    first: Operand
+    second: Operand | None
+    result: Operand
+    others: tuple[Var, ...]
+    rows: tuple[Var, ...]
+    columns: tuple[Var, ...]
+    step: Var
+
+    @property
+    def height(self) -> int:
+        return math.prod(v.extent for v in self.rows)
+
+    @property
+    def width(self) -> int:
+        return math.prod(v.extent for v in self.columns)
+
+    @property
+    def column(self) -> Var:
+        return self.columns[-1]
+
+    @property
+    def row(self) -> Var | None:
+        return self.rows[-1] if self.rows else None
+
+
+def block_of(plan: Schedule, s: Stage) -> Block | None:
+    """How the stage `s` may be computed by tiles; None where its operands do not lie as those need them."""
+    first, second = (_operand(plan, s, t, at) for t, at in zip(s.maker.inputs, (s.source, s.second), strict=True))
+    result = Operand(target(s), flat(s.axes, s.tensor.shape) if s.root else s.position(s.axes))
+    packed = packs(plan, s)
+    if first is None or (second is None and not packed):
+        return None
+    seconds = [] if packed or second is None else [second]
+    own = [v for v in s.loops if v in s.axes[-1].vars()]
+    columns = _run(own, [*seconds, result])
+    rows = _run([v for v in s.loops if v not in own], [first, result])
+    if not columns or any(o.step(columns[-1]) != 1 for o in (*seconds, result)) or (packed and len(columns) < len(own)):
+        return None
+    (k,) = s.reds
+    if first.step(k) is None or any(not o.step(k) for o in seconds):
+        return None
+    if any(first.step(v) != 0 for v in columns) or any(o.step(v) != 0 for o in seconds for v in rows):
+        return None
+    others = tuple(v for v in s.loops if v not in (*rows, *columns))
+    return Block(first, None if packed else second, result, others, rows, columns, k)
+
+
+def packs(plan: Schedule, s: Stage) -> bool:
+    """Whether the second operand is a constant, which the kernel packs when it is initialised."""
+    leaf = _origin(plan, s.maker.inputs[1])
+    return leaf.const and leaf.value is None
+
+
+def write_product(writer: Writer, s: Stage) -> None:
+    """The tiles of the stage's block, inside what is left of its loops."""
+    block, text = block_of(writer.plan, s), writer.text
+    assert block is not None, "no product was planned"
+    if block.second is None:
+        writer.functions.update(_packing(writer.plan, s))
+    for v in block.others:
+        writer.loop(v)
+    count = block.step.extent
+    chunks = -(-count // tile.LONGEST)
+    each = -(-count // chunks)
+    text.open(f"for (int k0 = 0; k0 < {count}; k0 += {each})" if chunks > 1 else "")
+    if chunks == 1:
+        text.add("const int k0 = 0;")
+    text.add(f"const int count = {f'KORCH_MIN({each}, {count} - k0)' if count % each else each};")
+    text.add(
+        f"const float *restrict a = {_start(block.first, (*block.rows, block.step))} + k0 * {block.first.step(block.step)};"
+    )
+    text.add(f"float *restrict c = {_start(block.result, (*block.rows, *block.columns))};")
+    if block.second:
+        at = _start(block.second, (*block.columns, block.step))
+        text.add(f"const float *restrict b = {at} + k0 * {block.second.step(block.step)};")
+    else:
+        text.add(f"const float *restrict b = (const float *)state + {_packed_at(s, block)};")
+    for group in tile.groups(block.width):
+        _write_group(writer, block, group)
+    text.close(1 + len(block.others))
+
+
+def _write_group(writer: Writer, block: Block, group: Group) -> None:
+    text, height = writer.text, block.height
+    strides = Strides(_step(block.first, block.row), _step(block.first, block.step),
+                      _step(block.second, block.step) if block.second else group.width, _step(block.result, block.row))  # fmt: skip
+    steps, chunked = block.step.extent, block.step.extent > tile.LONGEST
+    where = f"b + {group.first}" if block.second else f"b + {group.first * steps} + k0 * {group.width}"
+    most = tile.registers().rows(len(group.lanes))
+    for begin, end, rows in ((0, height - height % most, most), (height - height % most, height, height % most)):
+        if begin == end:
+            continue
+        text.open(f"for (int r = {begin}; r < {end}; r += {rows})")
+        call = f"(a + r * {strides.row}, {where}, c + r * {strides.result} + {group.first}, count);"
+        first = _function(writer, rows, group, strides, False)
+        if chunked:
+            text.add(f"if (k0) {_function(writer, rows, group, strides, True)}{call}", f"else {first}{call}")
+        else:
+            text.add(f"{first}{call}")
+        text.close()
+
+
+def _function(writer: Writer, rows: int, group: Group, strides: Strides, more: bool) -> str:
+    """The name of the tile's function, which the kernel has then."""
+    numbers = (rows, group.columns, strides.row, strides.step, strides.second, strides.result, int(more))
+    name = f"KERNEL_tile_{'_'.join(map(str, numbers))}"
+    writer.functions.setdefault(name, tile.function(name, rows, group, strides, more))
+    return name
+
+
+# Where operands lie -----------------------------------------------------------------------------------------------
+
+
+def _operand(plan: Schedule, s: Stage, t: Tensor, at: tuple[Index, ...]) -> Operand | None:
+    """Where t[at] is loaded from; None where it is computed on the way."""
+    trace: Trace = tracer(plan, s, Requests())
+    trace.value(t, at)
+    if len(trace.lines) != 1 or len(trace.loads) != 1:
+        return None
+    return Operand(trace.lines[0].split(" = ")[1].split("[")[0], trace.loads[0].at)
+
+
+def _run(loops: Sequence[Var], operands: Sequence[Operand]) -> tuple[Var, ...]:
+    """The innermost of `loops` that all operands walk as one."""
+    run: list[Var] = []
+    for v in reversed(loops):
+        steps = [o.step(v) for o in operands]
+        if None in steps:
+            return ()
+        if run and steps != [run[0].extent * _step(o, run[0]) for o in operands]:
+            break
+        run.insert(0, v)
+    return tuple(run)
+
+
+def _step(o: Operand, v: Var | None) -> int:
+    step = o.step(v)
+    assert step is not None, f"{o.at} does not walk along {v}"
+    return step
+
+
+def _start(o: Operand, walked: Sequence[Var]) -> str:
+    """The address at which the loops `walked` begin."""
+    return f"{o.array} + {c_index(_without(o.at, walked))}"
+
+
+def _without(at: Index, walked: Sequence[Var]) -> Index:
+    return Index(at.const, tuple((atom, k) for atom, k in at.terms if atom not in walked))
+
+
+def _origin(plan: Schedule, t: Tensor) -> Tensor:
+    """What `t` is a view of."""
+    made = {p.output: p for p in plan.cone.primitives}
+    while t in made and made[t].op in ("Transpose", "Reshape", "Slice", "Identity"):
+        t = made[t].inputs[0]
+    return t
+
+
+# Constants --------------------------------------------------------------------------------------------------------
+
+
+def _packed_at(s: Stage, block: Block) -> str:
+    """Where the columns of a block begin: blocks are whole vectors wide, so nothing lies between them."""
+    batch = flat(s.second[:-2], s.maker.inputs[1].shape[:-2]) if s.maker.op == "MatMul" else Index()
+    each = sum(width for *_, width in _packed(s, block))
+    return f"{block.step.extent} * ({c_index(_without(s.axes[-1], block.columns) + batch * each)})"
+
+
+def _packed(s: Stage, block: Block) -> list[tuple[int, int, int]]:
+    """(first column, columns, their room) of each group of a matrix."""
+    return [(at + g.first, g.columns, g.width)
+            for at in range(0, s.tensor.shape[-1], block.width) for g in tile.groups(block.width)]  # fmt: skip
+
+
+def _packing(plan: Schedule, s: Stage) -> dict[str, list[str]]:
+    """State: the second operand group by group, each group step by step."""
+    block = block_of(plan, s)
+    assert block is not None
+    w, columns, steps, found = s.maker.inputs[1], s.tensor.shape[-1], block.step, _packed(s, block)
+    batch = [Var(f"i{a}", 0, n) for a, n in enumerate(w.shape[:-2])] if s.maker.op == "MatMul" else []
+    n, at = Index.of(Var("n", 0, columns)), Index.of(steps)
+    second = (*map(Index.of, batch), at, n) if s.maker.op == "MatMul" else (n, at, *[Index()] * (w.rank - 2))
+    trace = tracer(plan, s, Requests())
+    value = trace.value(w, second)
+    text = Text(depth=0)
+    text.open("static int KERNEL_init(void **state, const void *const *in)")
+    for i, t in enumerate(plan.cone.leaves):
+        if t.const and t.value is None:
+            text.add(f"const float *in{i} = in[{i}]; (void)in{i};")
+    each = sum(width for *_, width in found) * steps.extent
+    text.add(f"float *to = *state = korch_aligned({4 * each * math.prod(v.extent for v in batch)});")
+    text.add("if (!to) return 1;")
+    text.add(f"static const int groups[][3] = {{{', '.join(f'{{{a}, {b}, {c}}}' for a, b, c in found)}}};")
+    for v in (*batch, Var("g", 0, len(found)), steps):
+        text.open(f"for (int {v.name} = 0; {v.name} < {v.extent}; ++{v.name})")
+    text.open("for (int j = 0; j < groups[g][2]; ++j)")
+    text.add(f"const int n = KORCH_MIN(groups[g][0] + j, {columns - 1});", *trace.lines)
+    text.add(f"*to++ = j < groups[g][1] ? {value} : 0.0f;")
+    text.close(3 + len(batch))
+    text.add("return 0;")
+    text.close()
+    return {"KERNEL_init": text.lines, "KERNEL_free": ["static void KERNEL_free(void *state) { free(state); }"]}

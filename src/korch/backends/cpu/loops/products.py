@@ -1,0 +1,180 @@
+"""Cones with one matrix product: which the loops take, what is stored before it, and the blocks that a thread computes.
+
+A block is some rows by some columns of the product. What follows the product reads the block while it is in a cache;
+what precedes it, and does more than move elements, is stored for a block at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from korch.backends.cpu.loops import tile
+from korch.backends.cpu.loops.binding import Config, Schedule, Stage, is_product, is_reduction
+from korch.backends.cpu.loops.index import Var
+from korch.backends.cpu.loops.multiply import block_of
+from korch.backends.cpu.loops.schedule import settled
+from korch.ir.cone import Cone
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+LEAST = 4
+"""Rows, columns and steps below which there is nothing to hold in registers."""
+NEAR = 1 << 16
+"""Bytes of a block's result: it is read again at once."""
+TRIED = 8
+"""Blocks, the cheapest first, of which one must do."""
+VIEWS = ("Transpose", "Reshape")
+
+
+def product_of(cone: Cone) -> Primitive | None:
+    """The cone's matrix product, a pointwise convolution included, where it is its only linear primitive."""
+    if len(cone.linear) != 1 or not is_product(cone.linear[0]):
+        return None
+    p = cone.linear[0]
+    return p if p.op == "MatMul" or _is_pointwise(p) else None
+
+
+def objection(cone: Cone) -> str:
+    """Why the loops do not build a cone with a product; empty if they do."""
+    p = product_of(cone)
+    if p is None:
+        return "not one product"
+    if any(is_reduction(q) for q in cone.primitives) or cone.exports:
+        return f"{p.op} with a reduction or a second result"
+    if p.output.dtype != "float32" or min(t.rank for t in p.inputs) < 2:
+        return f"{p.op} of {p.output.dtype} or of a vector"
+    groups = p.attr("group") if p.op == "Conv" else 1
+    if min(p.output.size // p.output.shape[-1], p.output.shape[-1] // groups, p.inputs[0].shape[-1] // groups) < LEAST:
+        return f"{p.op} with fewer than {LEAST} rows, columns or steps"
+    return "" if planned(cone, 1) else f"{p.op}: its operands do not lie as tiles need them"
+
+
+@lru_cache(maxsize=1024)
+def planned(cone: Cone, threads: int) -> Schedule | None:
+    """The cheapest blocks for so many threads; None where tiles cannot compute the product."""
+    for kept in _kept(cone):
+        plan = settled(cone, Config(kept=kept))
+        for option in sorted(_options(plan), key=lambda o: o.cost(threads))[:TRIED]:
+            found = settled(cone, option.config(plan.config))
+            if found.hoisted and block_of(found, _stage(found)):
+                return found
+    return None
+
+
+def _is_pointwise(p: Primitive) -> bool:
+    window = p.inputs[1].shape[2:]
+    return p.output.rank == 4 and p.attr("channels_last") and window == (1, 1) and not any(p.attr("pads"))
+
+
+def _stage(plan: Schedule) -> Stage:
+    return next(s for s in plan.stages if s.multiplies)
+
+
+def _kept(cone: Cone) -> Iterator[frozenset[Tensor]]:
+    """What is stored before the product, the least first: what is computed; then operands whose elements lie wrong."""
+    p, made = product_of(cone), {q.output: q for q in cone.primitives}
+    assert p is not None
+
+    def source(t: Tensor) -> Tensor:
+        while t in made and made[t].op in VIEWS:
+            t = made[t].inputs[0]
+        return t
+
+    x, w = p.inputs
+    first = {source(x)} & set(made)
+    second = {w} & set(made) if source(w) in made else set[Tensor]()
+    tried: dict[frozenset[Tensor], None] = {}
+    for more in ((), (w,), (x, w)):
+        tried[frozenset(first | second | ({*more} & set(made)))] = None
+    yield from tried
+
+
+# Blocks -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Part:
+    """How much of an axis a block takes: whole loops `whole`, and the innermost `by` turns of the loop `cut`."""
+
+    length: int
+    blocks: int
+    whole: tuple[str, ...] = ()
+    cut: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Option:
+    """A block's rows and columns, and what surrounds them."""
+
+    rows: Part
+    columns: Part
+    others: int
+    steps: int
+    stored: bool
+
+    @property
+    def fits(self) -> bool:
+        narrow = self.columns.blocks == 1 or self.columns.length % tile.registers().lanes == 0
+        near = 4 * self.rows.length * self.columns.length <= NEAR * (1 if self.stored else 4)
+        return narrow and (near or self.rows.length <= LEAST)
+
+    def cost(self, threads: int) -> tuple[float, int]:
+        """Steps of vectors that the slowest thread takes, and what it loads for them; then the smaller block."""
+        blocks = self.rows.blocks * self.columns.blocks * self.others
+        multiplied = loaded = 0.0
+        for group in tile.groups(self.columns.length):
+            most = tile.registers().rows(len(group.lanes))
+            whole, rest = divmod(self.rows.length, most)
+            slowest = max(rest * group.cost, tile.DEEP) if rest else 0.0
+            multiplied += whole * max(most * group.cost, tile.DEEP) + slowest
+            loaded += 4 * group.cost + self.rows.length / 8
+        turn = self.steps * (multiplied + loaded) + 200
+        return -(-blocks // threads) * turn, self.rows.length * self.columns.length
+
+    def config(self, config: Config) -> Config:
+        """`config` with the block left to the stages."""
+        cuts = [part.cut for part in (self.rows, self.columns) if part.cut]
+        names = {*self.rows.whole, *self.columns.whole, *(f"{name}b" for name, _ in cuts)}
+        return replace(config, splits=(*config.splits, *cuts), grounded=config.grounded | names)
+
+
+def _options(plan: Schedule) -> Iterator[Option]:
+    """Every block that is whole loops of the product and a part of one."""
+    s = _stage(plan)
+    at = s.axes[-1].vars()
+    columns = [v for v in plan.hoisted if v in at]
+    reach = [i.vars() for i in s.source[:-1]]
+    rows = [v for v in plan.hoisted if v not in at and any(v in some for some in reach[_batch(s) :])]
+    inner = s.tensor.shape[-1] // _turns(columns)
+    others = _turns([v for v in plan.hoisted if v not in (*rows, *columns)])
+    below = [v for v in s.loops if v not in at]
+    for row in _parts(rows, _turns(below)):
+        for column in _parts(columns, inner):
+            option = Option(row, column, others, s.reds[0].extent, not s.root)
+            if option.fits:
+                yield option
+
+
+def _batch(s: Stage) -> int:
+    """Axes of the first operand that the second has, too."""
+    return s.maker.inputs[0].rank - 2 if s.maker.op == "MatMul" and s.maker.inputs[1].rank > 2 else 0
+
+
+def _parts(loops: list[Var], inner: int) -> Iterator[Part]:
+    """The innermost loops whole, then so many turns of the next."""
+    total = _turns(loops)
+    whole: tuple[str, ...] = ()
+    yield Part(inner, total)
+    for v in reversed(loops):
+        for by in range(2, v.extent):
+            if v.extent % by == 0:
+                yield Part(inner * by, total // by, whole, (v.name, by))
+        inner, total, whole = inner * v.extent, total // v.extent, (*whole, v.name)
+        yield Part(inner, total, whole)
+
+
+def _turns(loops: list[Var]) -> int:
+    return math.prod(v.extent for v in loops)

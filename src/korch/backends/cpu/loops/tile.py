@@ -1,0 +1,123 @@
+"""The innermost loop of matrix products: a tile of the result in registers, a multiply-add for each of its vectors.
+
+A tile is some rows by one group of columns. Each step loads the group's vectors of one row of the second operand, and
+one number of each row of the first, which is multiplied with all of them. No operand is copied for it but constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from korch.processor import cpu_flags
+
+LONGEST = 256
+"""Steps between two visits to memory: what a group reads in them stays near."""
+DEEP = 8
+"""Multiply-adds that a core has under way at once: smaller tiles wait for results."""
+
+
+@dataclass(frozen=True)
+class Registers:
+    """`count` vector registers of `lanes` floats each."""
+
+    count: int
+    lanes: int
+
+    @property
+    def abreast(self) -> int:
+        """Vectors of a group: a tile then loads about half as often as it multiplies."""
+        return self.count // 8
+
+    def rows(self, vectors: int) -> int:
+        """Rows of a tile with so many vectors each: sums fill the registers, but for operands and a number."""
+        return max(1, min(16, (self.count - vectors - 2) // vectors))
+
+
+@cache
+def registers() -> Registers:
+    return Registers(32, 16) if "avx512f" in cpu_flags() else Registers(16, 8)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Columns from `first` on that are computed together: vectors of `lanes`, `columns` of them wanted."""
+
+    first: int
+    columns: int
+    lanes: tuple[int, ...]
+
+    @property
+    def width(self) -> int:
+        return sum(self.lanes)
+
+    @property
+    def cost(self) -> float:
+        """Vectors, by what they take."""
+        return sum(lanes / registers().lanes for lanes in self.lanes)
+
+    def vectors(self) -> Iterator[tuple[int, int, int]]:
+        """(offset, lanes, lanes wanted) of each."""
+        at = 0
+        for lanes in self.lanes:
+            yield at, lanes, min(lanes, self.columns - at)
+            at += lanes
+
+
+@cache
+def groups(columns: int) -> tuple[Group, ...]:
+    """`columns` in groups as even as can be, the last ending in a shorter vector where that will do."""
+    full = registers().lanes
+    vectors = -(-columns // full)
+    each = -(-vectors // -(-vectors // registers().abreast))
+    found = list[Group]()
+    for first in range(0, columns, each * full):
+        wanted = min(each * full, columns - first)
+        lanes = [full] * (wanted // full)
+        if rest := wanted % full:
+            lanes.append(next(n for n in (4, 8, 16) if n >= rest))
+        found.append(Group(first, wanted, tuple(lanes)))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Strides:
+    """Floats between neighbours: rows and steps of the first operand, steps of the second, rows of the result."""
+
+    row: int
+    step: int
+    second: int
+    result: int
+
+
+def function(name: str, rows: int, group: Group, strides: Strides, more: bool) -> list[str]:
+    """C that multiplies `count` steps of a tile, with `more` on top of what the result holds already."""
+    vectors = list(group.vectors())
+    sums = [(f"s{r}_{j}", r, v) for r in range(rows) for j, v in enumerate(vectors)]
+    lines = ["__attribute__((noinline))  // within a longer function, compilers keep sums in memory",
+             f"static void {name}(const float *restrict a, const float *restrict b, float *restrict c, "
+             "int count) {"]  # fmt: skip
+    for s, r, (at, lanes, wanted) in sums:
+        lines += (
+            _loaded(s, f"c + {r * strides.result + at}", lanes, wanted) if more else [f"  korch_f{lanes} {s} = {{0}};"]
+        )
+    lines.append("  for (int k = 0; k < count; ++k) {")
+    for j, (at, lanes, wanted) in enumerate(vectors):
+        lines += _loaded(f"b{j}", f"b + k * {strides.second} + {at}", lanes, wanted)
+    for r in range(rows):
+        steps = " ".join(f"s{r}_{j} += x * b{j};" for j in range(len(vectors)))
+        lines.append(f"    {{ const float x = a[{r * strides.row} + k * {strides.step}]; {steps} }}")
+    lines.append("  }")
+    for s, r, (at, lanes, wanted) in sums:
+        place = f"c + {r * strides.result + at}"
+        whole = lanes == wanted
+        lines.append(f"  *(korch_at{lanes} *)({place}) = {s};" if whole else f"  memcpy({place}, &{s}, {4 * wanted});")
+    return [*lines, "}"]
+
+
+def _loaded(vector: str, place: str, lanes: int, wanted: int) -> list[str]:
+    """A vector from memory, no element beyond the wanted touched."""
+    if lanes == wanted:
+        return [f"  korch_f{lanes} {vector} = *(const korch_at{lanes} *)({place});"]
+    return [f"  korch_f{lanes} {vector} = {{0}};", f"  memcpy(&{vector}, {place}, {4 * wanted});"]

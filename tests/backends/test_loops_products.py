@@ -1,0 +1,107 @@
+"""Matrix products as generated C, with what is fused around them, against the float64 reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from korch.backends.contract import Declined
+from korch.backends.cpu.loops import tile
+from korch.backends.cpu.loops.backend import BACKEND
+from korch.ir import Builder, Cone, Value
+
+from .measured import measured, wrong
+
+RNG = np.random.default_rng(5)
+
+
+def cone_of(y: Value) -> Cone:
+    return Cone.of(y.builder.graph([("y", y)]).primitives)
+
+
+def weights(b: Builder, *shape: int) -> Value:
+    return b.constant(RNG.standard_normal(shape).astype(np.float32))
+
+
+def pointwise(shape: tuple[int, ...], channels: int, stride: int = 1, group: int = 1, behind: bool = False) -> Cone:
+    b = Builder()
+    x, w = b.input("x", "float32", shape), weights(b, channels, shape[3] // group, 1, 1)
+    y = b.op("Conv", x, w, strides=(stride, stride), dilations=(1, 1), pads=(0, 0, 0, 0), group=group, channels_last=1)
+    if behind:
+        y = y + b.input("bias", "float32", (channels,))
+        y = y * b.op("Sigmoid", y) + b.input("residual", "float32", y.shape)
+    return cone_of(y)
+
+
+def product(a: tuple[int, ...], c: tuple[int, ...], const: bool = True, behind: bool = False) -> Cone:
+    b = Builder()
+    y = b.op("MatMul", b.input("x", "float32", a), weights(b, *c) if const else b.input("w", "float32", c))
+    return cone_of(b.op("Erf", y + b.input("bias", "float32", (c[-1],))) if behind else y)
+
+
+def linear_attention(places: int, heads: int, width: int) -> tuple[Cone, Cone]:
+    """Keys by values over all places, and what the queries make of it: operands sliced out of one tensor."""
+    b = Builder()
+    x = b.input("x", "float32", (1, 3 * heads * width, places))
+    three = b.op("Transpose", b.op("Reshape", x, shape=(1, heads, 3 * width, places)), perm=(0, 1, 3, 2))
+    parts = [b.op("Slice", three, starts=(0, 0, 0, k * width), steps=(1,) * 4, lengths=(1, heads, places, width))
+             for k in range(3)]  # fmt: skip
+    q, k = b.op("Relu", parts[0]), b.op("Transpose", b.op("Relu", parts[1]), perm=(0, 1, 3, 2))
+    v = b.op("Pad", parts[2], pads=(0, 0, 0, 0, 0, 0, 0, 1), mode="constant", value=1.0)
+    summed = b.input("summed", "float32", (1, heads, width, width + 1))
+    y = b.op("MatMul", q, summed)
+    return cone_of(b.op("MatMul", k, v)), cone_of(b.op("Reshape", b.op("Transpose", y, perm=(0, 2, 1, 3)),
+                                                       shape=(1, places, heads * (width + 1))))  # fmt: skip
+
+
+CONES = {
+    "plain": pointwise((1, 20, 21, 32), 48),
+    "behind": pointwise((1, 20, 21, 64), 64, behind=True),
+    "strided": pointwise((2, 9, 13, 19), 24, stride=2, behind=True),
+    "odd": pointwise((1, 7, 11, 13), 37),
+    "prime": pointwise((3, 1, 47, 5), 17, behind=True),
+    "groups": pointwise((1, 16, 16, 48), 48, group=3),
+    "groups_behind": pointwise((1, 10, 12, 40), 80, group=5, behind=True),
+    "long": product((50, 700), (700, 33), behind=True),
+    "batch": product((6, 49, 96), (6, 96, 128)),
+    "broadcast": product((2, 3, 20, 31), (31, 40), const=False),
+    "computed": product((4, 33, 40), (4, 40, 70), const=False, behind=True),
+    "one_column_more": product((2, 64, 16), (2, 16, 17), const=False),
+    "thin": product((5, 300), (300, 4)),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_right(threads: int, tmp_path: Path):
+    cones = [*CONES.values(), *linear_attention(300, 4, 16), *linear_attention(77, 3, 8)]
+    assert not wrong(measured(BACKEND, cones, threads, tmp_path))
+
+
+@pytest.mark.parametrize("lanes", [tile.Registers(16, 8), tile.Registers(32, 16)], ids=["avx2", "avx512"])
+def test_registers(lanes: tile.Registers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Vectors wider than the machine's are slow, not wrong."""
+    monkeypatch.setattr(tile, "registers", lambda: lanes)
+    tile.groups.cache_clear()
+    cones = [pointwise((1, 12, 14, 24), 40), product((30, 20), (20, 77)), pointwise((1, 6, 6, 8), 100, behind=True)]
+    assert not wrong(measured(BACKEND, cones, 1, tmp_path))
+    tile.groups.cache_clear()
+
+
+@pytest.mark.parametrize("columns", [1, 4, 16, 17, 24, 33, 64, 80, 100, 1000])
+def test_groups_hold_every_column_once(columns: int):
+    found = [g.first + at + j for g in tile.groups(columns) for at, _, wanted in g.vectors() for j in range(wanted)]
+    assert found == list(range(columns))
+    assert all(len(g.lanes) <= tile.registers().abreast for g in tile.groups(columns))
+
+
+def test_operands_are_not_copied():
+    """Only what is computed is stored before the product; rows and columns that lie apart are read in place."""
+    (kernel,) = BACKEND.build(CONES["broadcast"], 1)
+    assert kernel.workspace == 0 and "KERNEL_init" not in kernel.source
+
+
+def test_declined_with_a_reason():
+    few = BACKEND.declines(product((64, 64), (64, 2)))
+    assert isinstance(few, Declined) and "fewer than" in few.reason
