@@ -18,44 +18,52 @@ def cone_of(b: Builder, y: Value) -> Cone:
     return Cone.of(b.graph([("y", y)]).primitives)
 
 
-Form = tuple[int, int]
-"""(tile, kernel)"""
+Form = tuple[int, int, int]
+"""(tile, kernel, stride)"""
 
 
 def into(form: Form, shape: tuple[int, ...], pads: tuple[int, ...]) -> Cone:
     b = Builder()
-    tile, kernel = form
-    return cone_of(b, b.op("WinogradInput", b.input("x", "float32", shape), tile=tile, kernel=kernel, pads=pads))
+    tile, kernel, stride = form
+    x = b.input("x", "float32", shape)
+    return cone_of(b, b.op("WinogradInput", x, tile=tile, kernel=kernel, stride=stride, pads=pads))
 
 
 def back(form: Form, shape: tuple[int, ...], behind: bool, phases: int = 1, skipped: tuple[int, int] = (0, 0)) -> Cone:
     """With `behind`: a bias per channel, a residual of the output's shape, an activation."""
     b = Builder()
-    (tile, kernel), (n, h, w, k) = form, shape
+    (tile, kernel, stride), (n, h, w, k) = form, shape
     tiles = n * math.prod(-(-(length + cut) // (tile * phases)) for length, cut in zip((h, w), skipped, strict=True))
-    m = b.input("m", "float32", ((tile + kernel - 1) ** 2, tiles, phases**2 * k))
-    y = b.op("WinogradOutput", m, tile=tile, kernel=kernel, shape=shape, phases=phases, skipped=skipped)
+    m = b.input("m", "float32", ((tile * stride + kernel - stride) ** 2, tiles, phases**2 * k))
+    y = b.op("WinogradOutput", m, tile=tile, kernel=kernel, stride=stride, shape=shape, phases=phases,
+             skipped=skipped)  # fmt: skip
     if behind:
         y = b.op("Tanh", y + b.input("bias", "float32", (k,)) + b.input("residual", "float32", shape)) * 0.5
     return cone_of(b, y)
 
 
-FORMS = [(2, 3), (4, 3), (3, 2), (5, 2)]
+FORMS = [(2, 3, 1), (4, 3, 1), (3, 2, 1), (5, 2, 1)]
+STRIDED = [(2, 3, 2), (3, 3, 2), (5, 3, 2)]
 CONES = [
-    into((4, 3), (1, 9, 10, 16), (1, 1, 1, 1)),
-    into((4, 3), (2, 4, 4, 19), (0, 0, 0, 0)),
-    into((4, 3), (1, 37, 41, 64), (1, 0, 2, 3)),
-    into((2, 3), (1, 8, 7, 33), (1, 1, 1, 1)),
-    into((2, 3), (1, 2, 2, 5), (2, 2, 2, 2)),
-    into((3, 2), (1, 8, 7, 33), (1, 1, 0, 0)),
-    into((3, 2), (2, 37, 41, 16), (0, 1, 2, 0)),
-    into((5, 2), (1, 2, 2, 5), (1, 1, 1, 1)),
-    into((5, 2), (1, 37, 41, 64), (1, 0, 1, 3)),
+    into((4, 3, 1), (1, 9, 10, 16), (1, 1, 1, 1)),
+    into((4, 3, 1), (2, 4, 4, 19), (0, 0, 0, 0)),
+    into((4, 3, 1), (1, 37, 41, 64), (1, 0, 2, 3)),
+    into((2, 3, 1), (1, 8, 7, 33), (1, 1, 1, 1)),
+    into((2, 3, 1), (1, 2, 2, 5), (2, 2, 2, 2)),
+    into((3, 2, 1), (1, 8, 7, 33), (1, 1, 0, 0)),
+    into((3, 2, 1), (2, 37, 41, 16), (0, 1, 2, 0)),
+    into((5, 2, 1), (1, 2, 2, 5), (1, 1, 1, 1)),
+    into((5, 2, 1), (1, 37, 41, 64), (1, 0, 1, 3)),
     *(back(form, shape, behind) for form in FORMS for behind in (False, True)
       for shape in [(1, 8, 8, 16), (2, 7, 9, 19), (1, 33, 34, 100), (1, 1, 1, 1)]),
     *(back(form, shape, behind, 2, skipped) for form in FORMS for behind in (False, True)
       for shape, skipped in [((1, 8, 8, 16), (1, 1)), ((2, 7, 9, 19), (0, 1)), ((1, 33, 34, 100), (1, 0))]),
-    back((5, 2), (1, 29, 31, 20), True, 3, (2, 1)),
+    back((5, 2, 1), (1, 29, 31, 20), True, 3, (2, 1)),
+    *(into(form, shape, pads) for form in STRIDED for shape, pads in [
+        ((1, 19, 20, 16), (1, 1, 1, 1)), ((2, 8, 12, 19), (0, 0, 0, 0)), ((1, 57, 61, 64), (1, 0, 2, 3)),
+        ((1, 1, 1, 5), (1, 1, 1, 1))]),
+    *(back(form, shape, behind) for form in STRIDED for behind in (False, True)
+      for shape in [(2, 7, 9, 19), (1, 33, 34, 100), (1, 1, 1, 1)]),
 ]  # fmt: skip
 
 
@@ -66,7 +74,7 @@ def test_right(threads: int, tmp_path: Path):
 
 def test_declined_with_a_reason():
     b = Builder()
-    v = b.op("WinogradInput", b.op("Exp", b.input("x", "float32", (1, 8, 8, 16))), tile=4, kernel=3,
+    v = b.op("WinogradInput", b.op("Exp", b.input("x", "float32", (1, 8, 8, 16))), tile=4, kernel=3, stride=1,
              pads=(1, 1, 1, 1))  # fmt: skip
     before = BACKEND.declines(cone_of(b, v))
     behind = BACKEND.declines(cone_of(b, b.op("Relu", v)))

@@ -66,12 +66,14 @@ def two_convolutions(shape: tuple[int, ...], dilation: int) -> Cone:
     return cone_of(conv(relu(conv(image(*shape), 24, 3, 2)), 17, 3, dilation=dilation))
 
 
-def winograd(shape: tuple[int, ...], out: int, tile: int = 4) -> Cone:
+def winograd(shape: tuple[int, ...], out: int, tile: int = 4, stride: int = 1,
+             pads: tuple[int, ...] = (1, 1, 1, 1)) -> Cone:  # fmt: skip
     x = image(*shape)
     b, (n, h, w, channels) = x.builder, shape
-    v = b.op("WinogradInput", x, tile=tile, kernel=3, pads=(1, 1, 1, 1))
-    m = v @ b.constant(weights((tile + 2) ** 2, channels, out))
-    y = b.op("WinogradOutput", m, tile=tile, kernel=3, shape=(n, h, w, out), phases=1, skipped=(0, 0))
+    v = b.op("WinogradInput", x, tile=tile, kernel=3, stride=stride, pads=pads)
+    m = v @ b.constant(weights(v.shape[0], channels, out))
+    h, w = ((length + around - 3) // stride + 1 for length, around in ((h, pads[0] + pads[2]), (w, pads[1] + pads[3])))
+    y = b.op("WinogradOutput", m, tile=tile, kernel=3, stride=stride, shape=(n, h, w, out), phases=1, skipped=(0, 0))
     return cone_of(relu(y + b.constant(weights(out))))
 
 
@@ -112,6 +114,9 @@ CONES = [
     winograd((1, 32, 40, 24), 20),
     winograd((1, 37, 29, 16), 33),
     winograd((1, 19, 18, 16), 16, tile=2),
+    winograd((1, 60, 43, 16), 20, tile=3, stride=2),
+    winograd((1, 38, 29, 24), 33, tile=2, stride=2, pads=(0, 1, 0, 0)),
+    winograd((1, 62, 61, 16), 16, tile=5, stride=2, pads=(2, 0, 1, 3)),
     feed_forward(67, 48, 100),
     attention(130, 50, 1, 32),
     attention(96, 33, 3, 16),

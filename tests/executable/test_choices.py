@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from korch.backends.table import backends
-from korch.executable.choices import choices
+from korch.executable.choices import choices, label
 from korch.ir import Builder, Cone, Graph, Primitive, Tensor
 from korch.ir.primitive import REASSOCIATED
 from korch.orchestrate.ledger import Entry, Kind, Ledger, Offer
@@ -59,3 +59,11 @@ def test_inside_a_kernel_a_choice_is_replaced_with_the_kernel():
     graph, cones = offered()
     (choice,) = choices(graph, ledger_of(cones, [5, 2, 4, 5.2, 1, 5.5]), (5,))
     assert choice.margin == pytest.approx(0.7e-6)
+
+
+@pytest.mark.parametrize(("tile", "stride", "form"), [(4, 1, "F(4, 3)"), (3, 2, "F(3, 3) at stride 2")])
+def test_winograds_forms_are_told_apart(tile: int, stride: int, form: str):
+    b = Builder()
+    v = b.op("WinogradInput", b.input("x", "float32", (1, 8, 8, 4)), tile=tile, kernel=3, stride=stride, pads=(0,) * 4)
+    (p,) = b.graph([("v", v)]).primitives
+    assert label(p) == f"as written: WinogradInput, {form}"

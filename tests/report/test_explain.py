@@ -102,6 +102,12 @@ def conv_3x3(b: Builder, x: Value) -> Value:
     return b.op("Conv", x, b.constant(np.ones((24, 16, 3, 3), np.float32)), **attrs)
 
 
+def strided_3x3(b: Builder, x: Value) -> Value:
+    """6 x 5 outputs; the last column of the pads is read by no window."""
+    attrs = {"strides": (2, 2), "pads": (1, 0, 2, 2), "dilations": (1, 1), "group": 1, "channels_last": 0}
+    return b.op("Conv", x, b.constant(np.ones((24, 16, 3, 3), np.float32)), **attrs)
+
+
 def conv_2x2(b: Builder, x: Value) -> Value:
     attrs = {"strides": (1, 1), "pads": (1, 0, 0, 1), "dilations": (1, 1), "group": 1, "channels_last": 0}
     return b.op("Conv", x, b.constant(np.ones((24, 16, 2, 2), np.float32)), **attrs)
@@ -116,6 +122,7 @@ def transposed(b: Builder, x: Value) -> Value:
 
 @pytest.mark.parametrize(("build", "form", "executed"), [
     (conv_3x3, (2, 3), 5 * 5 * 16), (conv_3x3, (4, 3), 3 * 3 * 36),
+    (strided_3x3, (3, 3), 2 * 2 * 49),
     (conv_2x2, (3, 2), 4 * 4 * 16), (conv_2x2, (5, 2), 2 * 2 * 36),
     (transposed, (3, 2), 4 * 4 * 16 * 4), (transposed, (5, 2), 2 * 2 * 36 * 4),
 ])  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from korch.ir import Builder, Graph, Primitive
 from korch.ir.evaluate import evaluate_graph, evaluate_primitive
 from korch.ir.graph import select
 from korch.ir.onnx_write import graph_to_onnx
-from korch.ir.ops.winograd import POINTS, cook_toom, matrices
+from korch.ir.ops.winograd import cook_toom, matrices
 from korch.ir.primitive import APPROXIMATE
 from korch.rewrite import add_choices
 from korch.rewrite.layouts import CONVOLUTIONS, add_layouts
@@ -24,6 +25,8 @@ from korch.rewrite.winograd import winograd
 
 FORMS = [(2, 3), (4, 3), (3, 2), (5, 2)]
 """(tile, kernel)"""
+STRIDED = [(2, 3), (3, 3), (5, 3)]
+"""With stride 2."""
 
 
 def conv_graph(height: int, width: int, pads: tuple[int, ...] = (1, 1, 1, 1), channels: int = 16, stride: int = 1,
@@ -61,12 +64,24 @@ def through_winograd(plain: Graph, form: tuple[int, int]) -> Graph | None:
     return result if any(p.op == "WinogradOutput" for p in result.primitives) else None
 
 
-@pytest.mark.parametrize(("tile", "kernel"), FORMS)
-def test_one_dimension(tile: int, kernel: int):
-    a, g, b = matrices(tile, kernel)
+def whatever_it_costs(plain: Graph, form: tuple[int, int]) -> Graph | None:
+    """Like `through_winograd`, also where the products are too many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("korch.rewrite.winograd.WORTH", math.inf)
+        return through_winograd(plain, form)
+
+
+MORE = [(2, 4, 2), (3, 4, 2), (2, 5, 2), (2, 7, 3)]
+"""(tile, kernel, stride) that no rewrite offers."""
+
+
+@pytest.mark.parametrize(("tile", "kernel", "stride"),
+                         [*((*form, 1) for form in FORMS), *((*form, 2) for form in STRIDED), *MORE])  # fmt: skip
+def test_one_dimension(tile: int, kernel: int, stride: int):
+    a, g, b = matrices(tile, kernel, stride)
     rng = np.random.default_rng(tile)
-    d, w = rng.standard_normal(tile + kernel - 1), rng.standard_normal(kernel)
-    assert np.allclose(a @ ((g @ w) * (b @ d)), np.correlate(d, w, "valid"), atol=1e-12)
+    d, w = rng.standard_normal((tile - 1) * stride + kernel), rng.standard_normal(kernel)
+    assert np.allclose(a @ ((g @ w) * (b @ d)), np.correlate(d, w, "valid")[::stride], atol=1e-12)
 
 
 def assert_same(plain: Graph, other: Graph) -> None:
@@ -84,6 +99,26 @@ def test_same_values(form: tuple[int, int], height: int, width: int, pads: tuple
     assume(other is not None)  # hypothesis complains where that is seldom
     assert other
     assert_same(plain, other)
+
+
+@pytest.mark.parametrize("form", STRIDED)
+@settings(deadline=None)
+@given(height=st.integers(1, 14), width=st.integers(1, 14), pads=st.tuples(*[st.integers(0, 3)] * 4),
+       batch=st.integers(1, 2))  # fmt: skip
+def test_stride_2(form: tuple[int, int], height: int, width: int, pads: tuple[int, ...], batch: int):
+    assume(min(height + pads[0] + pads[2], width + pads[1] + pads[3]) >= form[1])
+    plain = conv_graph(height, width, pads, stride=2, batch=batch, kernel=form[1])
+    other = whatever_it_costs(plain, form)
+    assert other
+    assert_same(plain, other)
+
+
+@pytest.mark.parametrize(("outputs", "tiles"), [
+    (5, {5}), (6, {2, 3}), (7, set()), (9, {3, 5}), (10, {2, 5}), (24, {2, 3, 5}),
+])  # fmt: skip
+def test_stride_2_takes_the_tiles_that_fit(outputs: int, tiles: set[int]):
+    graph = winograd(add_layouts(conv_graph(2 * outputs, 2 * outputs, stride=2)))
+    assert {p.attr("tile") for p in graph.primitives if p.op == "WinogradOutput"} == tiles
 
 
 @pytest.mark.parametrize("stride", [2, 3])
@@ -106,7 +141,20 @@ def test_transposed(stride: int, form: tuple[int, int], height: int, width: int,
                          ids=["conv", "transposed"])  # fmt: skip
 def test_as_onnx(make: Callable[[int], Graph], form: tuple[int, int]):
     plain = make(form[1])
-    other = through_winograd(plain, form)
+    assert_same_as_onnx(plain, through_winograd(plain, form))
+
+
+@pytest.mark.parametrize("form", STRIDED)
+@pytest.mark.parametrize(("height", "width", "pads"), [
+    (14, 11, (1, 1, 1, 1)), (8, 12, (0, 0, 0, 0)), (13, 21, (0, 1, 0, 0)), (1, 1, (1, 1, 1, 1)), (4, 30, (2, 0, 1, 3)),
+])  # fmt: skip
+def test_stride_2_as_onnx(form: tuple[int, int], height: int, width: int, pads: tuple[int, ...]):
+    """Also where windows end before the input does: at 8 rows without pads 3 outputs read 7."""
+    plain = conv_graph(height, width, pads, stride=2, batch=2)
+    assert_same_as_onnx(plain, whatever_it_costs(plain, form))
+
+
+def assert_same_as_onnx(plain: Graph, other: Graph | None) -> None:
     assert other
     feeds = random_feeds(plain.inputs)
     session = onnxruntime.InferenceSession(graph_to_onnx(other).SerializeToString())
@@ -117,8 +165,9 @@ def test_as_onnx(make: Callable[[int], Graph], form: tuple[int, int]):
 
 @pytest.mark.parametrize("op", ["WinogradInput", "WinogradOutput"])
 @pytest.mark.parametrize("plain", [conv_graph(14, 11, (1, 0, 2, 1), batch=2),
+                                   conv_graph(24, 19, (1, 0, 2, 1), stride=2, batch=2),
                                    transposed_graph(8, 9, 2, 2, (1, 2), (0, 3), batch=2)],
-                         ids=["conv", "transposed"])  # fmt: skip
+                         ids=["conv", "strided", "transposed"])  # fmt: skip
 def test_part_of_a_transform(plain: Graph, op: str):
     p = [p for p in winograd(add_layouts(plain)).primitives if p.op == op][-1]
     rng = np.random.default_rng(1)
@@ -130,7 +179,8 @@ def test_part_of_a_transform(plain: Graph, op: str):
 
 
 def test_left_alone_where_it_cannot_pay():
-    for graph in (conv_graph(12, 12, stride=2), conv_graph(12, 12, channels=8), conv_graph(3, 3, (0, 0, 0, 0)),
+    for graph in (conv_graph(12, 12, stride=3), conv_graph(14, 14, stride=2), conv_graph(12, 12, kernel=2, stride=2),
+                  conv_graph(12, 12, channels=8), conv_graph(3, 3, (0, 0, 0, 0)),
                   conv_graph(12, 12, kernel=1), conv_graph(12, 12, (2, 2, 2, 2), kernel=5),
                   transposed_graph(12, 12, 2, 1), transposed_graph(12, 12, 1, 3),
                   transposed_graph(12, 12, 2, 2, begin=(4, 4))):  # fmt: skip
@@ -160,6 +210,17 @@ def test_each_way_to_compute_an_output_has_a_product_of_its_own():
     assert len([p for p in graph.primitives if p.op == "WinogradInput"]) == len([2, 4])
 
 
+def test_convolutions_of_one_input_share_its_transform_if_they_have_one_stride():
+    b = Builder()
+    x = b.input("x", "float32", (1, 24, 24, 16))
+    w = np.random.default_rng(0).standard_normal((3, 16, 16, 3, 3)).astype(np.float32)
+    attrs = {"pads": (1, 1, 1, 1), "dilations": (1, 1), "group": 1, "channels_last": 1}
+    ys = [b.op("Conv", x, b.constant(w[i]), strides=(s, s), **attrs) for i, s in enumerate((1, 2, 2))]
+    graph = winograd(b.graph([(f"y{i}", y) for i, y in enumerate(ys)]))
+    shared = [(p.attr("stride"), p.attr("tile")) for p in graph.primitives if p.op == "WinogradInput"]
+    assert sorted(shared) == [(1, 2), (1, 4), (2, 2), (2, 3)]
+
+
 def test_an_enlarged_image_takes_one_transform_and_one_product():
     """3x3 behind the enlarging by 2: all phases in one batch of products on the small image."""
     b = Builder()
@@ -176,17 +237,26 @@ def test_an_enlarged_image_takes_one_transform_and_one_product():
     assert all(graph.producers[p.inputs[0]][0].op == "WinogradInput" for p in small.values())
 
 
+def error(maps: tuple[np.ndarray, ...], stride: int = 1) -> float:
+    """What 64 channels of a tile err in float32 by the matrices `maps`; the same for kernels of one size."""
+    a, g, b = (m.astype(np.float32) for m in maps)
+    side, kernel = g.shape
+    rng = np.random.default_rng(0)
+    d, w = rng.standard_normal((50, 64, side, side)), rng.standard_normal((64, kernel, kernel)) / 20
+    windows = np.lib.stride_tricks.sliding_window_view(d, (kernel, kernel), axis=(2, 3))[:, :, ::stride, ::stride]
+    exact = np.einsum("nchwij,cij->nhw", windows, w)
+    products = (g @ w.astype(np.float32) @ g.T) * (b @ d.astype(np.float32) @ b.T)
+    return float(np.sqrt(((a @ products.sum(1, dtype=np.float32) @ a.T - exact) ** 2).mean()))
+
+
 @pytest.mark.parametrize(("tile", "kernel"), [(4, 3), (5, 2)])
 def test_the_points_err_less_than_whole_numbers(tile: int, kernel: int):
     """What the table of points claims: half the error of 0, 1, -1, 2, -2."""
-    rng = np.random.default_rng(0)
-    d, w = rng.standard_normal((50, 64, 6, 6)), rng.standard_normal((64, kernel, kernel)) / 20
-    windows = np.lib.stride_tricks.sliding_window_view(d, (kernel, kernel), axis=(2, 3))
-    exact = np.einsum("nchwij,cij->nhw", windows, w)
+    whole = error(cook_toom(tile, kernel, (0.0, 1.0, -1.0, 2.0, -2.0)))
+    assert error(matrices(tile, kernel)) < 0.6 * whole
 
-    def error(points: tuple[float, ...]) -> float:
-        a, g, b = (m.astype(np.float32) for m in cook_toom(tile, kernel, points))
-        products = (g @ w.astype(np.float32) @ g.T) * (b @ d.astype(np.float32) @ b.T)
-        return float(np.sqrt(((a @ products.sum(1, dtype=np.float32) @ a.T - exact) ** 2).mean()))
 
-    assert error(POINTS[6]) < 0.6 * error((0.0, 1.0, -1.0, 2.0, -2.0))
+@pytest.mark.parametrize(("tile", "like"), [(2, 2), (3, 2), (5, 4)])
+def test_stride_2_errs_no_more_than_stride_1(tile: int, like: int):
+    """Tiles of 2 and 3 take no more points than F(2, 3), tiles of 5 no more than F(4, 3)."""
+    assert error(matrices(tile, 3, 2), 2) < 1.1 * error(matrices(like, 3))

@@ -47,8 +47,13 @@ def _choice(site: _Site, value: Tensor, offered: Iterable[Primitive]) -> Choice:
 
 def label(p: Primitive) -> str:
     """Who computes, and how: `winograd: WinogradOutput, F(4, 3)`."""
-    form = f", F({p.attr('tile')}, {p.attr('kernel')})" if p.op.startswith("Winograd") else ""
-    return f"{p.rule or 'as written'}: {p.op}{form}"
+    return f"{p.rule or 'as written'}: {p.op}{_form(p) if p.op.startswith('Winograd') else ''}"
+
+
+def _form(p: Primitive) -> str:
+    """`, F(4, 3)` or `, F(3, 3) at stride 2`."""
+    stride = p.attr("stride")
+    return f", F({p.attr('tile')}, {p.attr('kernel')})" + (f" at stride {stride}" if stride > 1 else "")
 
 
 @dataclass

@@ -14,7 +14,7 @@ from korch.executable.plan import Plan
 from korch.ir.tensor import Tensor
 from korch.processor import cpu_flags, cpuinfo
 
-FORMAT = 3
+FORMAT = 4
 _DISTRIBUTIONS = {"dnnl": "onednn-cpu-gomp", "onnxruntime": "onnxruntime"}
 # Instruction sets that a compiler uses unasked with -march=native; the other flags of a CPU do not matter to code.
 _ISA_PREFIXES = ("sse", "ssse", "avx", "fma", "bmi", "amx", "f16c", "movbe", "popcnt", "abm", "adx", "aes", "vaes",

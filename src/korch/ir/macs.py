@@ -61,7 +61,8 @@ def _convolution_of(product: Primitive, output: Primitive, makers: Mapping[Tenso
         return product
     u, kernel, phases = product.inputs[1], output.attr("kernel"), output.attr("phases")
     channels = (u.shape[-1] // phases**2, u.shape[-2])
-    attrs = {"strides": (phases,) * 2, "dilations": (1, 1), "pads": given.attr("pads"), "group": 1, "channels_last": 1}
+    strides = (phases * output.attr("stride"),) * 2  # one of them is 1
+    attrs = {"strides": strides, "dilations": (1, 1), "pads": given.attr("pads"), "group": 1, "channels_last": 1}
     if phases == 1:
         weights = Tensor(u.name, u.dtype, (*channels, kernel, kernel), True)
         return Primitive("Conv", (given.inputs[0], weights), output.output, freeze(attrs))

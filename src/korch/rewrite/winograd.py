@@ -1,7 +1,8 @@
-"""Winograd's algorithm as a choice: convolutions with stride 1 through transforms and one batched matrix product.
+"""Winograd's algorithm as a choice: convolutions with stride 1 or 2 by transforms and one batched matrix product.
 
 F(m, k) computes m x m outputs of a k x k convolution by (m + k - 1)^2 products. Each interpolates at m + k - 1 points,
-so the patches of F(2, 3) and F(3, 2) are alike, and those of F(4, 3) and F(5, 2):
+so the patches of F(2, 3) and F(3, 2) are alike, and those of F(4, 3) and F(5, 2). With stride 2 even samples meet the
+outer two of three taps, F(m, 2), and odd ones the tap between, m plain products: (2m + 1)^2 in two dimensions.
 
 | | products an output | the convolution as written |
 |---|---|---|
@@ -9,13 +10,18 @@ so the patches of F(2, 3) and F(3, 2) are alike, and those of F(4, 3) and F(5, 2
 | F(4, 3) | 2.25 | 9 |
 | F(3, 2) | 1.78 | 4 |
 | F(5, 2) | 1.44 | 4 |
+| F(2, 3) at stride 2 | 6.25 | 9 |
+| F(3, 3) at stride 2 | 5.44 | 9 |
+| F(5, 3) at stride 2 | 4.84 | 9 |
 
 A transposed convolution with stride s and an sk x sk window is s * s convolutions k x k of one input, whose results
 interleave. They share the input's transform and are one product: so for an image enlarged by 2 and then convolved 3x3
 (`subpixel.py`) an output takes 1.44 products on a quarter of the tiles.
 
 The sums of the transforms cancel, so the result errs more than a direct convolution's: about twice as much with four
-points, five times with six, whichever the kernel. Hence `approximate`, and no choice under strict numerics.
+points, five times with six, whichever the kernel. At stride 2 tiles of 2 and 3 err like F(2, 3), tiles of 5 a little
+less than F(4, 3): 2.2, 1.9 and 5.4 times as much as a direct one (256 channels, normal data; 1.2, 1.1 and 3.1 for 64).
+Hence `approximate`, and no choice under strict numerics.
 """
 
 from __future__ import annotations
@@ -26,12 +32,13 @@ from dataclasses import dataclass, field
 from korch.ir.constants import Derived
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array, op_named
-from korch.ir.ops.winograd import POINTS, Tiling, weights
+from korch.ir.ops.winograd import Tiling, weights
 from korch.ir.primitive import APPROXIMATE, Primitive, freeze
 from korch.ir.tensor import Tensor
 from korch.rewrite.table import rewrite
 
-KERNELS = (2, 3)
+TILES = {(3, 1): (2, 4), (2, 1): (3, 5), (3, 2): (2, 3, 5)}
+"""The tiles on offer, by kernel and stride."""
 LEAST_CHANNELS = 16
 WORTH = 0.75
 """Products must fall at least to this share for the transforms to pay."""
@@ -41,31 +48,33 @@ Pads = tuple[int, int, int, int]
 
 @rewrite(stage=2, error=APPROXIMATE)
 def winograd(graph: Graph) -> Graph:
-    """`graph` with two ways for every channels-last convolution that they can pay for."""
+    """`graph` with a few ways for every channels-last convolution that they can pay for."""
     build = _Winograd(graph)
     for p in graph.primitives:
         for view in _views(p):
-            for side in POINTS:
-                build.convolution(view, side - view.kernel + 1)
+            for tile in TILES[view.kernel, view.stride]:
+                build.convolution(view, tile)
     return graph.add(build.added, build.constants)
 
 
 @dataclass(frozen=True)
 class _View:
-    """`primitive` as phases x phases convolutions `kernel` x `kernel` of its input padded by `pads`, interleaved."""
+    """`primitive` as phases x phases convolutions `kernel` x `kernel` of its input padded by `pads`, interleaved; or as
+    one with a `stride`."""
 
     primitive: Primitive
     kernel: int
     pads: Pads
     phases: int = 1
     skipped: tuple[int, int] = (0, 0)
+    stride: int = 1
 
     def tiling(self, tile: int) -> Tiling:
         """How tiles cover the outputs of each phase."""
         n, height, width, _ = self.primitive.output.shape
         rows, columns = (-(-(length + cut) // self.phases)
                          for length, cut in zip((height, width), self.skipped, strict=True))  # fmt: skip
-        return Tiling(tile, self.kernel, n, rows, columns)
+        return Tiling(tile, self.kernel, n, rows, columns, self.stride)
 
     def kernels(self, w: Array) -> Array:
         """[phases^2 * K, C, kernel, kernel]: the weights of the phases, phase by phase."""
@@ -84,12 +93,13 @@ def _views(p: Primitive) -> Iterator[_View]:
     plain = w.const and p.attr("dilations") == (1, 1) and p.attr("group") == 1 and w.shape[2] == w.shape[3]
     if plain and min(w.shape[:2]) >= LEAST_CHANNELS:
         view = _convolution(p) if p.op == "Conv" else _transposed(p)
-        if view and view.kernel in KERNELS and min(view.pads) >= 0:
+        if view and (view.kernel, view.stride) in TILES and min(view.pads) >= 0:
             yield view
 
 
 def _convolution(p: Primitive) -> _View | None:
-    return _View(p, p.inputs[1].shape[2], p.attr("pads")) if p.attr("strides") == (1, 1) else None
+    down, along = p.attr("strides")
+    return _View(p, p.inputs[1].shape[2], p.attr("pads"), stride=down) if down == along else None
 
 
 def _transposed(p: Primitive) -> _View | None:
@@ -111,7 +121,7 @@ class _Winograd:
     added: list[Primitive] = field(default_factory=list)
     constants: dict[str, Derived] = field(default_factory=dict)
     _products: dict[tuple[Tensor, Tensor], Tensor] = field(default_factory=dict)
-    _transformed: dict[tuple[Tensor, int, int, Pads], Tensor] = field(default_factory=dict)
+    _transformed: dict[tuple[Tensor, int, int, int, Pads], Tensor] = field(default_factory=dict)
 
     def convolution(self, view: _View, tile: int) -> None:
         """Adds the chain that ends in the view's output; convolutions of one tensor share its transform.
@@ -127,14 +137,14 @@ class _Winograd:
             name = f"{p.output.name}_{_form(view, tile)}_{len(self._products)}"
             self._products[v, u] = self._add(p, "MatMul", (v, u), name)
         self._add(p, "WinogradOutput", (self._products[v, u],), p.output, tile=tile, kernel=view.kernel,
-                  shape=p.output.shape, phases=view.phases, skipped=view.skipped)  # fmt: skip
+                  stride=view.stride, shape=p.output.shape, phases=view.phases, skipped=view.skipped)  # fmt: skip
 
     def _input(self, view: _View, tile: int) -> Tensor:
         x, pads = view.primitive.inputs[0], view.pads
-        key = (x, tile, view.kernel, pads)
+        key = (x, tile, view.kernel, view.stride, pads)
         if key not in self._transformed:
             name = f"{x.name}_{_form(view, tile)}_{'_'.join(map(str, pads))}"
-            attrs = {"tile": tile, "kernel": view.kernel, "pads": pads}
+            attrs = {"tile": tile, "kernel": view.kernel, "stride": view.stride, "pads": pads}
             self._transformed[key] = self._add(view.primitive, "WinogradInput", (x,), name, **attrs)
         return self._transformed[key]
 
@@ -143,8 +153,8 @@ class _Winograd:
         w = p.inputs[1]
         c, k = w.shape[:2] if p.op == "ConvTranspose" else w.shape[1::-1]
         name = f"{w.name}_{_form(view, tile)}" + ("" if p.op == "Conv" else "_transposed")
-        self.constants[name] = Derived(lambda: weights(view.kernels(self.graph.constants[w.name]), tile))
-        return Tensor(name, w.dtype, ((tile + view.kernel - 1) ** 2, c, view.phases**2 * k), True)
+        self.constants[name] = Derived(lambda: weights(view.kernels(self.graph.constants[w.name]), tile, view.stride))
+        return Tensor(name, w.dtype, (view.tiling(tile).side ** 2, c, view.phases**2 * k), True)
 
     def _add(self, p: Primitive, op: str, inputs: tuple[Tensor, ...], output: str | Tensor, **attrs: object) -> Tensor:
         if isinstance(output, str):
@@ -154,4 +164,4 @@ class _Winograd:
 
 
 def _form(view: _View, tile: int) -> str:
-    return f"f{tile}{view.kernel}"
+    return f"f{tile}{view.kernel}" + (f"s{view.stride}" if view.stride > 1 else "")

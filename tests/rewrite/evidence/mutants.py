@@ -101,6 +101,13 @@ def turned_phases(graph: Graph) -> Graph:
     return replace(result, constants={**result.constants, **wrong})
 
 
+def weights_of_the_next_product(graph: Graph) -> Graph:
+    """Winograd whose products have one another's weights."""
+    result = winograd(graph)
+    wrong = {n: np.roll(x, 1, axis=0) for n, x in result.constants.items() if n not in graph.constants}
+    return replace(result, constants={**result.constants, **wrong})
+
+
 def padded_windows(draw: Random) -> Graph:
     """A convolution whose windows overlap and see more padding behind than before."""
     b = Builder()
@@ -134,6 +141,9 @@ CHANGED: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]
     ("winograd with its phases turned", turned_phases, winograd_samples.transposed_4x4),
     ("winograd one row too far", changed(winograd, "WinogradInput", attr(
         "pads", lambda p: (p[0] + 1, p[1], p[2] - 1, p[3]))), winograd_samples.plain_2x2),
+    ("strided winograd one column too far", changed(winograd, "WinogradInput", attr(
+        "pads", lambda p: (p[0], p[1] + 1, p[2], p[3] - 1))), winograd_samples.strided_3x3),
+    ("winograd with weights of other products", weights_of_the_next_product, winograd_samples.strided_3x3),
     ("windows padded on the other side", changed(im2col, "Pad", attr("pads", swapped_pads)), padded_windows),
     ("windows in another order", changed(im2col, "Gather", attr("indices", lambda i: (*i[1:], i[0]))), padded_windows),
     ("windows against unturned weights", weights_as_written, padded_windows),

@@ -1,8 +1,8 @@
 """The linear maps around a Winograd convolution's matrix product (Lavin & Gray 2016), channels-last.
 
-A convolution with stride 1 and a `kernel` x `kernel` window computes tiles of `tile` x `tile` outputs, each from a
-patch of side = tile + kernel - 1. `WinogradInput` takes x [N, H, W, C] to [side^2, N * tiles, C]: every patch that a
-tile reads, as B^T d B. The matrix product with the weights G g G^T follows, one a position. `WinogradOutput` takes its
+A convolution with a `kernel` x `kernel` window computes tiles of `tile` x `tile` outputs, each from a patch of side =
+tile * stride + kernel - stride. `WinogradInput` takes x [N, H, W, C] to [side^2, N * tiles, C]: every patch that a tile
+reads, as B^T d B. The matrix product with the weights G g G^T follows, one a position. `WinogradOutput` takes its
 result [side^2, N * tiles, K] to [N, H', W', K]: A^T m A.
 
 A transposed convolution with stride s and an s * kernel window is s * s such convolutions of one input, one for each
@@ -30,15 +30,36 @@ if TYPE_CHECKING:
 
 CHUNK = 8192
 _ROOT = 2.0**-0.5
-POINTS: dict[int, tuple[float, ...]] = {4: (0.0, 1.0, -1.0), 6: (0.0, _ROOT, -_ROOT, 2 * _ROOT, -2 * _ROOT)}
-"""Interpolation points besides infinity, by the side of a patch. With the integers 0, 1, -1, 2, -2, tiles of side 6 err
+POINTS: dict[int, tuple[float, ...]] = {
+    3: (0.0, 1.0), 4: (0.0, 1.0, -1.0), 6: (0.0, _ROOT, -_ROOT, 2 * _ROOT, -2 * _ROOT),
+}  # fmt: skip
+"""Interpolation points besides infinity, by their number with it. With the integers 0, 1, -1, 2, -2, six points err
 twice as much (measured)."""
 
 
 @cache
-def matrices(tile: int, kernel: int) -> tuple[Array, Array, Array]:
-    """(A^T, G, B^T) of F(tile, kernel): y = A^T [(G g) * (B^T d)]."""
-    return cook_toom(tile, kernel, POINTS[tile + kernel - 1])
+def matrices(tile: int, kernel: int, stride: int = 1) -> tuple[Array, Array, Array]:
+    """(A^T, G, B^T) of F(tile, kernel): y = A^T [(G g) * (B^T d)].
+
+    Taps and samples meet only where their positions are alike modulo the stride: each class of positions is a
+    convolution with stride 1, and a block of the matrices.
+    """
+    side = tile * stride + kernel - stride
+    a, g, b = np.zeros((tile, side)), np.zeros((side, kernel)), np.zeros((side, side))
+    begin = 0
+    for first in range(stride):
+        taps = len(range(first, kernel, stride))
+        rows = slice(begin, begin + tile + taps - 1)
+        a[:, rows], g[rows, first::stride], b[rows, first::stride] = _block(tile, taps)
+        begin = rows.stop
+    return a, g, b
+
+
+def _block(tile: int, taps: int) -> tuple[Array, Array, Array]:
+    """F(tile, taps) with stride 1; one tap makes plain products."""
+    if taps == 1:
+        return np.eye(tile), np.ones((tile, 1)), np.eye(tile)
+    return cook_toom(tile, taps, POINTS[tile + taps - 1])
 
 
 def cook_toom(tile: int, kernel: int, points: tuple[float, ...]) -> tuple[Array, Array, Array]:
@@ -57,9 +78,9 @@ def cook_toom(tile: int, kernel: int, points: tuple[float, ...]) -> tuple[Array,
     return a, g, b
 
 
-def weights(w: Array, tile: int) -> Array:
+def weights(w: Array, tile: int, stride: int) -> Array:
     """[K, C, kernel, kernel] -> G g G^T as [side^2, C, K], in float64 and rounded once."""
-    g = matrices(tile, w.shape[-1])[1]
+    g = matrices(tile, w.shape[-1], stride)[1]
     both, flat = np.kron(g, g), w.transpose(2, 3, 1, 0).reshape(g.shape[1] ** 2, -1)
     turned = np.empty((len(both), flat.shape[1]), w.dtype)
     for at in range(0, flat.shape[1], CHUNK):  # what is float64 stays in the cache
@@ -69,13 +90,15 @@ def weights(w: Array, tile: int) -> Array:
 
 @dataclass(frozen=True)
 class Tiling:
-    """`rows` x `columns` tiles cover each image's outputs, height x width a phase; patches are `side` x `side`."""
+    """`rows` x `columns` tiles cover each image's outputs, height x width a phase; patches are `side` x `side`, `step`
+    apart in the input."""
 
     tile: int
     kernel: int
     images: int
     height: int
     width: int
+    stride: int = 1
 
     @property
     def rows(self) -> int:
@@ -87,7 +110,16 @@ class Tiling:
 
     @property
     def side(self) -> int:
-        return self.tile + self.kernel - 1
+        return self.step + self.kernel - self.stride
+
+    @property
+    def step(self) -> int:
+        """Positions of the input from patch to patch."""
+        return self.tile * self.stride
+
+    @property
+    def matrices(self) -> tuple[Array, Array, Array]:
+        return matrices(self.tile, self.kernel, self.stride)
 
     @property
     def tiles(self) -> int:
@@ -105,14 +137,15 @@ def tiling_of(p: Primitive) -> Tiling:
 
 
 def _after(x: Shape, attrs: dict[str, Any]) -> Tiling:
-    (top, left, bottom, right), kernel = attrs["pads"], attrs["kernel"]
-    height, width = x[1] + top + bottom - kernel + 1, x[2] + left + right - kernel + 1
-    return Tiling(attrs["tile"], kernel, x[0], height, width)
+    (top, left, bottom, right), kernel, stride = attrs["pads"], attrs["kernel"], attrs["stride"]
+    height, width = ((n - kernel) // stride + 1 for n in (x[1] + top + bottom, x[2] + left + right))
+    return Tiling(attrs["tile"], kernel, x[0], height, width, stride)
 
 
 def _whole(attrs: dict[str, Any]) -> Tiling:
     (n, height, width, _), phases, (rows, columns) = attrs["shape"], attrs["phases"], attrs["skipped"]
-    return Tiling(attrs["tile"], attrs["kernel"], n, -(-(height + rows) // phases), -(-(width + columns) // phases))
+    height, width = -(-(height + rows) // phases), -(-(width + columns) // phases)
+    return Tiling(attrs["tile"], attrs["kernel"], n, height, width, attrs["stride"])
 
 
 # The input's side ------------------------------------------------------------------------------------------------
@@ -125,7 +158,7 @@ def _input_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str
 
 def _input(p: Primitive, region: Region, pull: Pull) -> Array:
     tiling, (points, tiles, channels) = tiling_of(p), region
-    b = matrices(tiling.tile, tiling.kernel)[2]
+    b = tiling.matrices[2]
     patches = _patches(p, tiling, tiles, channels, pull)
     b = b.astype(patches.dtype)
     turned = np.einsum("jw,piwc->ijpc", b, np.einsum("ih,phwc->piwc", b, patches))
@@ -136,8 +169,8 @@ def _patches(p: Primitive, tiling: Tiling, tiles: Positions, channels: Positions
     """[tile, side, side, channel]: what each tile reads, zeros where that is padding."""
     x, reach = p.inputs[0].shape, np.arange(tiling.side)
     image, row, column = tiling.place(tiles)
-    h = row[:, None] * tiling.tile - p.attr("pads")[0] + reach
-    w = column[:, None] * tiling.tile - p.attr("pads")[1] + reach
+    h = row[:, None] * tiling.step - p.attr("pads")[0] + reach
+    w = column[:, None] * tiling.step - p.attr("pads")[1] + reach
     near_h, near_w = np.clip(h, 0, x[1] - 1), np.clip(w, 0, x[2] - 1)
     have = tuple(np.unique(a) for a in (image, near_h, near_w))
     part = pull(0, (*have, channels))
@@ -150,11 +183,11 @@ def _input_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     """A convolution from one channel to side^2, each image and channel for itself."""
     x, tiling = p.inputs[0].shape, tiling_of(p)
     top, left = p.attr("pads")[:2]
-    covered = [n * tiling.tile + tiling.kernel - 1 for n in (tiling.rows, tiling.columns)]
-    behind = (covered[0] - x[1] - top, covered[1] - x[2] - left)
+    covered = [n * tiling.step + tiling.kernel - tiling.stride for n in (tiling.rows, tiling.columns)]
+    behind = [max(n - known, 0) for n, known in zip(covered, (top + x[1], left + x[2]), strict=True)]
     flat = _reshape(emit, emit.node("Transpose", names, perm=(0, 3, 1, 2)), (x[0] * x[3], 1, x[1], x[2]))
-    kernels = emit.const(_kernels(matrices(tiling.tile, tiling.kernel)[2], p))
-    y = emit.node("Conv", [flat, kernels], strides=(tiling.tile,) * 2, pads=(top, left, *behind))
+    kernels = emit.const(_kernels(tiling.matrices[2], p))
+    y = emit.node("Conv", [flat, kernels], strides=(tiling.step,) * 2, pads=(top, left, *behind))
     y = _reshape(emit, y, (x[0], x[3], tiling.side**2, tiling.rows * tiling.columns))
     y = emit.node("Transpose", [y], perm=(2, 0, 3, 1))
     _reshape(emit, y, p.output.shape, p.output.name)
@@ -187,7 +220,7 @@ def _output(p: Primitive, region: Region, pull: Pull) -> Array:
     number = (images[:, None] * tiling.rows + np.unique(h // span))[:, :, None] * tiling.columns + np.unique(w // span)
     every = (np.arange(phases**2)[:, None] * p.output.shape[3] + channels).reshape(-1)
     m = pull(0, (np.arange(tiling.side**2), number.reshape(-1), every))
-    a = matrices(tiling.tile, tiling.kernel)[0].astype(m.dtype)
+    a = tiling.matrices[0].astype(m.dtype)
     m = m.reshape(tiling.side, tiling.side, *number.shape, phases, phases, len(channels))
     y = np.einsum("wj,hjnrcpqk->nrhpcwqk", a, np.einsum("hi,ijnrcpqk->hjnrcpqk", a, m))
     y = y.reshape(len(images), number.shape[1] * span, number.shape[2] * span, len(channels))
@@ -206,7 +239,7 @@ def _output_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     m = _reshape(emit, names[0], (tiling.side**2, n, tiling.rows * tiling.columns, phases**2 * k))
     m = emit.node("Transpose", [m], perm=(1, 3, 0, 2))
     m = _reshape(emit, m, (n * phases**2 * k, tiling.side**2, tiling.rows, tiling.columns))
-    kernels = emit.const(_kernels(matrices(tiling.tile, tiling.kernel)[0].T, p))
+    kernels = emit.const(_kernels(tiling.matrices[0].T, p))
     y = emit.node("ConvTranspose", [m, kernels], strides=(tiling.tile,) * 2)
     y = _reshape(emit, y, (n, phases, phases, k, rows, columns))
     y = emit.node("Transpose", [y], perm=(0, 4, 1, 5, 2, 3))

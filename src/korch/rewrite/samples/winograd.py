@@ -1,4 +1,4 @@
-"""Channels-last convolutions in float64, whose digits show the square roots in the folded weights of F(4, 3), F(5, 2).
+"""Channels-last convolutions in float64, whose digits show the square roots in the folded weights of six points.
 
 The kernels of a few channels recur, as a field takes long to read all that may be folded from many.
 """
@@ -24,6 +24,14 @@ DISTINCT = 2
 def plain_3x3(draw: Random) -> Graph:
     lengths = draw.randint(5, 8), draw.randint(5, 8)
     return _single(draw, "Conv", lengths, 3, strides=(1, 1), pads=pads(draw, 1))
+
+
+@sample(winograd)
+def strided_3x3(draw: Random) -> Graph:
+    """5 or 6 outputs an axis, for tiles of 5 or of 2 and 3; some with a last sample that no window reaches."""
+    top, left, bottom, right = beside = pads(draw, 2)
+    lengths = [2 * draw.randint(5, 6) + draw.randint(1, 2) - around for around in (top + bottom, left + right)]
+    return _single(draw, "Conv", lengths, 3, strides=(2, 2), pads=beside)
 
 
 @sample(winograd)

@@ -8,7 +8,7 @@ from korch.backends.cpu.loops.epilogue import BLOCK, open_run, simd, thread_numb
 from korch.backends.cpu.loops.matrices import Lines, sandwich
 from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.ir.cone import Cone
-from korch.ir.ops.winograd import matrices, tiling_of
+from korch.ir.ops.winograd import tiling_of
 from korch.ir.primitive import Primitive
 
 TRANSFORMS = frozenset({"WinogradInput", "WinogradOutput"})
@@ -41,13 +41,13 @@ def generate(cone: Cone, threads: int) -> Code:
 
 def _input(cone: Cone, p: Primitive, threads: int) -> Code:
     tiling = tiling_of(p)
-    side, tile, (_, height, width, channels) = tiling.side, tiling.tile, p.inputs[0].shape
+    side, step, (_, height, width, channels) = tiling.side, tiling.step, p.inputs[0].shape
     top, left = p.attr("pads")[:2]
     text = Text()
     open_run(text, cone, p, threads)
     text.add(f"float *const patch = (float *)workspace + {thread_number(threads)} * {side * side * channels};")
     _open_tiles(text, p, threads)
-    text.add(f"const int h = row * {tile} - {top}, w = column * {tile} - {left};")
+    text.add(f"const int h = row * {step} - {top}, w = column * {step} - {left};")
     text.add(f"float *const v = out + tile * {channels};")
     text.open(f"if (h >= 0 && h + {side} <= {height} && w >= 0 && w + {side} <= {width})")
     text.add(f"KERNEL_patch(x + ((image * {height} + h) * {width} + w) * {channels}, {width * channels}, v);")
@@ -72,7 +72,7 @@ def _patch(p: Primitive) -> list[str]:
     """The function B^T d B for one patch, rows `row` floats apart."""
     tiling, channels = tiling_of(p), p.inputs[0].shape[3]
     lines = Lines()
-    names = sandwich(lines, matrices(tiling.tile, tiling.kernel)[2], lambda i, j: f"d[{i} * row + {j * channels} + c]")
+    names = sandwich(lines, tiling.matrices[2], lambda i, j: f"d[{i} * row + {j * channels} + c]")
     step = tiling.tiles * channels
     flat = [name for row in names for name in row]
     stores = [f"v[{i * step} + c] = {name};" for i, name in enumerate(flat)]
@@ -119,7 +119,7 @@ def _phases(text: Text, p: Primitive, first: str, step: int, block: int) -> None
     """A^T m A for every phase, into its places of y; positions of m are `step` floats apart."""
     tiling, phases, span = tiling_of(p), p.attr("phases"), _span(p)
     lines = Lines()
-    a = matrices(tiling.tile, tiling.kernel)[0]
+    a = tiling.matrices[0]
     names = sandwich(lines, a, lambda i, j: f"m[{(i * tiling.side + j) * step} + c]")
     stores = [f"to[{(i * span + j) * phases * block} + c] = {name};"
               for i, row in enumerate(names) for j, name in enumerate(row)]  # fmt: skip

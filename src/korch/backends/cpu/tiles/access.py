@@ -107,7 +107,7 @@ def _winograd_input(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | N
         return None
     rows = Span(1, span.begin // tiling.columns, span.end // tiling.columns)
     top, left, _, right = attrs["pads"]
-    read, before, behind = _clipped(rows, tiling.tile, top, tiling.side, x[1])
+    read, before, behind = _clipped(rows, tiling.step, top, tiling.side, x[1])
     return Part((read,), attrs | {"pads": (before, left, behind, right)}) if read.length > 0 else None
 
 
