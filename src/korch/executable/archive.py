@@ -14,10 +14,9 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
-import onnx
 
 from korch.errors import ArchiveError
 from korch.executable import manifest, weights
@@ -25,10 +24,12 @@ from korch.executable.link import C_TEXTS, LIBRARY, WEIGHTS, Linked
 from korch.executable.memory import plan_memory
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
-from korch.ir.onnx_write import graph_to_onnx
+
+if TYPE_CHECKING:
+    import onnx
 
 MANIFEST, PLAN, GRAPH, SOURCES = "manifest.json", "plan.json", "primitives.onnx", "sources/"
-_CHUNK = 1 << 22
+_CHUNK = 1 << 20
 _TIME = (1980, 1, 1, 0, 0, 0)  # equal plans make equal archives
 
 
@@ -60,7 +61,7 @@ def _umask() -> int:
 
 
 def _write(file: IO[bytes], plan: Plan, linked: Linked, threads: int) -> None:
-    texts = {PLAN: plan_to_json(plan).encode(), GRAPH: _graph(plan).SerializeToString(),
+    texts = {PLAN: plan_to_json(plan).encode(), GRAPH: _graph(plan, linked).SerializeToString(),
              **{SOURCES + n: s.encode() for n, s in linked.sources.items()}}  # fmt: skip
     digests = {n: hashlib.sha256(x).hexdigest() for n, x in texts.items()}
     large = (linked.library, linked.weights)
@@ -88,17 +89,21 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _graph(plan: Plan) -> onnx.ModelProto:
+def _graph(plan: Plan, linked: Linked) -> onnx.ModelProto:
     """The plan's graph as ONNX, its weights where the weights file has them."""
+    from korch.ir.onnx_write import graph_to_onnx  # here: loading an archive needs no onnx
+
     graph = plan.selection()
     model = graph_to_onnx(replace(graph, constants={}))
-    where = weights.layout(plan.constants)
-    for t, at in zip(plan.constants, where.offsets, strict=True):
-        model.graph.initializer.append(_external(t.name, t.dtype, t.shape, at, t.nbytes))
+    where = weights.offsets(linked.weights)
+    for t in plan.constants:
+        model.graph.initializer.append(_external(t.name, t.dtype, t.shape, where[t.name], t.nbytes))
     return model
 
 
 def _external(name: str, dtype: str, shape: tuple[int, ...], at: int, size: int) -> onnx.TensorProto:
+    import onnx
+
     x = onnx.TensorProto(name=name, dims=shape, data_location=onnx.TensorProto.EXTERNAL)
     x.data_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     for key, value in (("location", WEIGHTS), ("offset", str(at)), ("length", str(size))):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import onnxruntime as ort
 
 from korch.executable.plan import Plan, Step
 from korch.ir.tensor import Tensor
@@ -42,6 +41,8 @@ class _Hosted:
 
     @staticmethod
     def of(step: Step, threads: int) -> _Hosted:
+        import onnxruntime as ort  # only where a plan has such steps: it takes tens of MB
+
         options = ort.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 3

@@ -99,7 +99,7 @@ class Executable:
 
     @property
     def peak_bytes(self) -> int:
-        """What a run holds at most: arena, outputs and weights. Inputs, and weights that kernels pack, come on top."""
+        """What a run holds at most: arena, outputs and weights. Inputs, and what packing pads, come on top."""
         return self.memory.arena_bytes + sum(t.nbytes for t in self.plan.graph.outputs) + self.weight_bytes
 
     def run(self, feeds: Mapping[str, Array], outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:

@@ -1,4 +1,8 @@
-"""The weights file: safetensors, every tensor at a multiple of 64 bytes, so that programs map it and read in place."""
+"""The weights file: safetensors, every tensor at a multiple of 64 bytes, so that programs map it and read in place.
+
+Small tensors come first. Large ones are mostly packed and not read again; a bias between them would bring the whole
+huge page around it back into memory.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ _CHUNK = 1 << 20  # words
 
 @dataclass(frozen=True)
 class Layout:
-    """The file's header (length prefix included) and each tensor's byte offset in the file, in order."""
+    """The file's header (length prefix included), and where in it each of the tensors given begins."""
 
     header: bytes
     offsets: tuple[int, ...]
@@ -32,10 +36,10 @@ class Layout:
 def layout(tensors: Sequence[Tensor]) -> Layout:
     """Where each tensor goes. The format allows no holes: what fills them up are tensors named `korch.padding.<n>`."""
     entries: dict[str, dict[str, object]] = {}
-    starts: list[int] = []
+    starts: dict[str, int] = {}
     at = 0
-    for number, t in enumerate(tensors):
-        starts.append(at)
+    for number, t in enumerate(_in_file(tensors)):
+        starts[t.name] = at
         entries[t.name] = _entry(_DTYPES[t.dtype], t.shape, at, at + t.nbytes)
         at += t.nbytes
         if rest := -at % ALIGNMENT:
@@ -44,7 +48,11 @@ def layout(tensors: Sequence[Tensor]) -> Layout:
     text = json.dumps(entries, separators=(",", ":")).encode()
     text += b" " * (-(len(text) + 8) % ALIGNMENT)
     header = len(text).to_bytes(8, "little") + text
-    return Layout(header, tuple(len(header) + s for s in starts), len(header) + at)
+    return Layout(header, tuple(len(header) + starts[t.name] for t in tensors), len(header) + at)
+
+
+def _in_file(tensors: Sequence[Tensor]) -> list[Tensor]:
+    return sorted(tensors, key=lambda t: t.nbytes)
 
 
 def _entry(dtype: str, shape: tuple[int, ...], start: int, end: int) -> dict[str, object]:
@@ -54,10 +62,11 @@ def _entry(dtype: str, shape: tuple[int, ...], start: int, end: int) -> dict[str
 def write(path: Path, tensors: Sequence[Tensor], values: Mapping[str, Array]) -> Layout:
     """Writes the values of `tensors`; OSError where the disk does not take them."""
     where = layout(tensors)
+    at = {t.name: start for t, start in zip(tensors, where.offsets, strict=True)}
     with path.open("wb") as file:
         file.write(where.header)
-        for t, at in zip(tensors, where.offsets, strict=True):
-            _pad(file, at)
+        for t in _in_file(tensors):
+            _pad(file, at[t.name])
             file.write(np.ascontiguousarray(values[t.name], dtype=t.dtype).data.cast("B") if t.size else b"")
         _pad(file, where.size)
     return where
@@ -69,14 +78,25 @@ def _pad(file: BinaryIO, to: int) -> None:
 
 def read(path: Path) -> dict[str, Array]:
     """The tensors by name, mapped and read-only. ValueError or KeyError where the file is damaged."""
+    base, entries = _header(path)
+    data = np.memmap(path, np.uint8, "r")
+    return {name: _view(data, base, e) for name, e in entries.items() if not name.startswith("korch.padding.")}
+
+
+def offsets(path: Path) -> dict[str, int]:
+    """Where in the file each tensor begins: not as in `layout` if an earlier Korch wrote it."""
+    base, entries = _header(path)
+    return {name: base + e["data_offsets"][0] for name, e in entries.items()}
+
+
+def _header(path: Path) -> tuple[int, dict[str, dict[str, list[int]]]]:
+    """Where the data begin, and the entry of each tensor."""
     size = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if length + 8 > size:
             raise ValueError(f"{path.name}: the header says {length} bytes, the file has {size}")
-        entries = json.loads(file.read(length))
-    data = np.memmap(path, np.uint8, "r") if size else np.zeros(0, np.uint8)
-    return {name: _view(data, length + 8, e) for name, e in entries.items() if not name.startswith("korch.padding.")}
+        return length + 8, json.loads(file.read(length))
 
 
 def _view(data: Array, base: int, entry: dict[str, list[int]]) -> Array:

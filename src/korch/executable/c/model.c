@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -83,6 +86,11 @@ static uint64_t korch_checksum(const char *bytes, size_t size) {
     return sum;
 }
 
+// Lets go of the weights' pages: who reads some again fetches them back from the file.
+static void korch_unload_weights(const korch_model *m) {
+    madvise((void *)m->weights, KORCH_WEIGHTS_BYTES, MADV_DONTNEED);
+}
+
 static int korch_map_weights(korch_model *m, const char *path, char *error, size_t n) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return korch_say(error, n, "cannot open the weights %s: %s", path, strerror(errno)), 1;
@@ -100,6 +108,7 @@ static int korch_map_weights(korch_model *m, const char *path, char *error, size
     m->weights = data;
     if (korch_checksum(data, KORCH_WEIGHTS_BYTES) != KORCH_WEIGHTS_CHECKSUM)
         return korch_say(error, n, "the weights %s are not this model's, or damaged", path), 1;
+    korch_unload_weights(m);
     return 0;
 }
 
@@ -139,11 +148,11 @@ static int korch_prepare(korch_model *m, const char *weights_path, char *error, 
     korch_point(m);
     int before = korch_threads_now(), status = 0;
     korch_use_threads(m->threads);
-    for (; !status && m->opened < KORCH_STEP_COUNT; m->opened += !status)
+    for (; !status && m->opened < KORCH_STEP_COUNT; m->opened += !status) {
         status = korch_init_step(m, m->opened, error, n);
+        korch_unload_weights(m);  // kernel by kernel: what is packed must never lie here twice as a whole
+    }
     korch_use_threads(before);
-    // Kernels that packed their weights never read these pages again; the others fetch them back when they run.
-    madvise((void *)m->weights, KORCH_WEIGHTS_BYTES, MADV_DONTNEED);
     return status;
 }
 
@@ -156,6 +165,9 @@ static void korch_release(korch_model *m) {
     if (m->weights) munmap((void *)m->weights, KORCH_WEIGHTS_BYTES);
     pthread_mutex_destroy(&m->turn);
     free(m);
+#ifdef __GLIBC__
+    malloc_trim(0);  // else it keeps packed weights between what others still hold
+#endif
 }
 
 korch_model *korch_open(const char *weights_path, int threads, char *error, size_t error_bytes) {

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnx
 
 from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, write_same
 from korch.ir.tensor import Tensor
@@ -120,8 +119,9 @@ def _cast_evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
 
 
 def _cast_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
-    to = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(p.attr("to")))
-    emit.node("Cast", names, p.output.name, to=int(to))
+    from onnx.helper import np_dtype_to_tensor_dtype
+
+    emit.node("Cast", names, p.output.name, to=int(np_dtype_to_tensor_dtype(np.dtype(p.attr("to")))))
 
 
 add(Op("Cast", Category.ELEMENTWISE, _cast_infer, _cast_evaluate, _cast_write))

@@ -1,4 +1,7 @@
-"""The opaque primitive: one ONNX operator that is not taken apart; onnxruntime runs it."""
+"""The opaque primitive: one ONNX operator that is not taken apart; onnxruntime runs it.
+
+It and onnx, tens of MB, are imported only where there is one: a program that was loaded needs neither.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +10,38 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnx
-import onnxruntime as ort
 
 from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, whole
 from korch.ir.tensor import Tensor
 
 if TYPE_CHECKING:
+    import onnx
+    import onnxruntime as ort
+
     from korch.ir.primitive import Primitive
 
 
 @lru_cache(maxsize=64)
 def _session(model: bytes) -> ort.InferenceSession:
+    import onnxruntime as ort
+
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3
     return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
+def _model(text: bytes) -> onnx.ModelProto:
+    import onnx
+
+    return onnx.load_from_string(text)
+
+
 def _infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
-    output = onnx.load_from_string(attrs["model"]).graph.output[attrs["index"]].type.tensor_type
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(output.elem_type)
-    return dtype.name, tuple(d.dim_value for d in output.shape.dim)
+    from onnx.helper import tensor_dtype_to_np_dtype
+
+    output = _model(attrs["model"]).graph.output[attrs["index"]].type.tensor_type
+    return tensor_dtype_to_np_dtype(output.elem_type).name, tuple(d.dim_value for d in output.shape.dim)
 
 
 def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
@@ -43,7 +56,7 @@ def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
 
 def _write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     """The node of the stored model; outputs of other primitives are unused."""
-    emit.opaque(onnx.load_from_string(p.attr("model")), names, p.output.name, p.attr("index"))
+    emit.opaque(_model(p.attr("model")), names, p.output.name, p.attr("index"))
 
 
 add(Op("Opaque", Category.OPAQUE, _infer, _evaluate, _write))
