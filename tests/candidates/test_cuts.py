@@ -62,14 +62,22 @@ def test_a_cone_may_recompute_what_another_kernel_also_makes():
 
 def test_one_linear_primitive_a_cone_with_views_before_and_elementwise_behind():
     b = Builder()
-    x = b.input("x", "float32", (4, 8))
-    w = b.constant(np.ones((8, 8), np.float32) * 0.5)
-    y = b.op("Relu", b.op("Transpose", b.op("Relu", x) @ w, perm=(1, 0)) @ b.constant(np.ones((4, 3), np.float32)))
+    x = b.input("x", "float32", (64, 64))
+    w = b.constant(np.ones((64, 64), np.float32) * 0.5)
+    y = b.op("Relu", b.op("Transpose", b.op("Relu", x) @ w, perm=(1, 0)) @ b.constant(np.ones((64, 65), np.float32)))
     cones = enumerate_cones(b.graph([("y", y)]))
     assert all(len(c.linear) <= 1 for c in cones)
     with_linear = [[p.op for p in c.primitives] for c in cones if c.linear]
     assert ["Transpose", "MatMul", "Relu"] in with_linear
     assert ["Relu", "MatMul"] not in with_linear
+
+
+def test_whatever_maps_may_stand_around_a_product_that_moves_more_than_it_multiplies():
+    b = Builder()
+    x = b.op("Relu", b.input("x", "float32", (512, 24)))
+    y = b.op("Slice", x @ b.input("w", "float32", (24, 9)), starts=(0, 0), steps=(1, 1), lengths=(512, 8))
+    cones = enumerate_cones(b.graph([("y", b.op("Pad", y, pads=(1, 0, 0, 0), mode="constant", value=0.0))]))
+    assert ["Relu", "MatMul", "Slice", "Pad"] in [[p.op for p in c.primitives] for c in cones]
 
 
 def test_limits_hold_and_single_primitives_are_never_dropped():

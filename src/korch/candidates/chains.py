@@ -15,6 +15,7 @@ from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
+VIEWS = ("Reshape", "Transpose", "Slice")
 LINKS = 3
 """Linear primitives in a chain: expand, depthwise and project; both transforms and the product of Winograd."""
 WAYS = 2
@@ -43,7 +44,7 @@ class _Yard:
         self.readers = _readers(graph)
         links, between = defaultdict[Tensor, list[Cone]](list), defaultdict[Tensor, list[Cone]](list)
         for cone in cones:
-            if not cone.exports and len(cone.linear) <= 1:
+            if not cone.exports and len(cone.linear) <= 1 and not _prepares(cone):
                 (links if cone.linear else between)[cone.root].append(cone)
         self.links, self.between = _best(links), _best(between)
 
@@ -68,6 +69,12 @@ class _Yard:
     def _keeps(self, t: Tensor, inside: set[Tensor]) -> bool:
         values = {self.graph.value_of(u) for u in inside}
         return self.readers.get(self.graph.value_of(t), values) <= values
+
+
+def _prepares(cone: Cone) -> bool:
+    """Whether it computes what its linear primitive reads: that could as well be the end of the kernel before."""
+    before = cone.primitives[: cone.primitives.index(cone.linear[0])] if cone.linear else ()
+    return any(p.op not in VIEWS for p in before)
 
 
 def _best(found: Mapping[Tensor, Sequence[Cone]]) -> dict[Tensor, list[Cone]]:

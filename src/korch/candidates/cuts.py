@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from korch.candidates.chains import chained_cones
+from korch.candidates.chains import VIEWS, chained_cones
 from korch.candidates.exports import exporting_cones
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
+from korch.ir.macs import products
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -43,17 +44,21 @@ class Limits:
 class Cut:
     """`leaves` (constants left out) and `inside`, the numbers of the primitives, ascending in graph order.
 
-    `linear` counts compute-intensive primitives; `pure` holds while there is nothing but Reshape, Transpose, Slice.
+    `linear` are those of them that are compute-intensive; `pure` holds while there is nothing but Reshape, Transpose,
+    Slice, `mapped` while nothing is reduced, multiplied or opaque.
     """
 
     leaves: frozenset[Tensor]
     inside: frozenset[int]
-    linear: int = 0
+    linear: frozenset[int] = frozenset()
     pure: bool = True
+    mapped: bool = True
 
 
-VIEWS = ("Reshape", "Transpose", "Slice")
 EPILOGUE_VIEWS = ("Reshape", "Transpose")
+MAPS = (Category.ELEMENTWISE, Category.BROADCAST, Category.LAYOUT)
+THIN = 32
+"""Multiply-adds for each element that a product reads: with fewer, moving its operands is what it costs."""
 
 
 def enumerate_cones(graph: Graph, limits: Limits | None = None) -> list[Cone]:
@@ -115,7 +120,7 @@ class _Search:
         """`p` on top of every combination of its inputs' cuts."""
         inputs = [t for t in dict.fromkeys(p.inputs) if not t.const]
         if p.category is Category.OPAQUE:
-            yield Cut(frozenset(inputs), frozenset((self.number[p],)), pure=False)
+            yield Cut(frozenset(inputs), frozenset((self.number[p],)), pure=False, mapped=False)
             return
         options = [(_trivial(t), *self.cuts.get(t, ())) for t in inputs]
         for parts in product(*options):
@@ -126,7 +131,7 @@ class _Search:
     def _join(self, p: Primitive, parts: tuple[Cut, ...]) -> Cut | None:
         """The cut of `p` over `parts`; None where no backend could build it."""
         inside = frozenset((self.number[p],)).union(*(c.inside for c in parts))
-        if len(inside) > self.limits.primitives or not _compatible(p, parts):
+        if len(inside) > self.limits.primitives or not self._compatible(p, parts):
             return None
         leaves = frozenset[Tensor]().union(*(c.leaves for c in parts))
         if len(leaves) > self.limits.leaves:
@@ -134,8 +139,27 @@ class _Search:
         made = {self.output[i] for i in inside}
         if len(made) != len(inside) or not leaves.isdisjoint(made):
             return None  # two producers of one tensor, or a tensor both computed and read
-        linear = p.intensive or any(c.linear for c in parts)
-        return Cut(leaves, inside, int(linear), p.op in VIEWS and all(c.pure for c in parts))
+        linear = frozenset((self.number[p],) if p.intensive else ()).union(*(c.linear for c in parts))
+        return Cut(leaves, inside, linear, p.op in VIEWS and all(c.pure for c in parts),
+                   p.category in MAPS and all(c.mapped for c in parts))  # fmt: skip
+
+    def _compatible(self, p: Primitive, parts: tuple[Cut, ...]) -> bool:
+        """At most one linear primitive; before it only views, behind it elementwise primitives and views.
+
+        What joins a linear chain from the side must be a leaf or come from the same linear primitive. Around a thin
+        product may be whatever maps.
+        """
+        if p.intensive:
+            return all(c.pure or (c.mapped and is_thin(p)) for c in parts)
+        heavy = [c for c in parts if c.linear]
+        if not heavy:
+            return True
+        if any(c.inside and not c.linear for c in parts):
+            return False
+        numbers = frozenset[int]().union(*(c.linear for c in heavy))
+        if len(numbers) == 1 and is_thin(self.graph.primitives[min(numbers)]):
+            return p.category in MAPS
+        return (p.category is Category.ELEMENTWISE or p.op in EPILOGUE_VIEWS) and _share_linear(heavy)
 
     def _best(self, cuts: Iterable[Cut]) -> tuple[Cut, ...]:
         """Distinct cuts, those that hide most memory traffic first, capped (priority cuts)."""
@@ -159,19 +183,10 @@ def _trivial(t: Tensor) -> Cut:
     return Cut(frozenset((t,)), frozenset())
 
 
-def _compatible(p: Primitive, parts: tuple[Cut, ...]) -> bool:
-    """At most one linear primitive; before it only views, behind it elementwise primitives and views.
-
-    What joins a linear chain from the side must be a leaf or come from the same linear primitive.
-    """
-    if p.intensive:
-        return all(c.pure for c in parts)
-    heavy = [c for c in parts if c.linear]
-    if not heavy:
-        return True
-    if p.category is not Category.ELEMENTWISE and p.op not in EPILOGUE_VIEWS:
-        return False
-    return all(c.linear or not c.inside for c in parts) and _share_linear(heavy)
+def is_thin(p: Primitive) -> bool:
+    """Whether `p` is a matrix product, or a pointwise convolution, that moves more than it multiplies."""
+    pointwise = p.op == "Conv" and set(p.inputs[1].shape[2:]) == {1}
+    return (p.op == "MatMul" or pointwise) and products(p) <= THIN * sum(t.size for t in p.inputs if not t.const)
 
 
 def _share_linear(parts: list[Cut]) -> bool:
