@@ -64,6 +64,10 @@ def conv(x: Value, out: int, kernel: int = 1, stride: int = 1, group: int = 1) -
     return b.op("Relu", y + weights(b, out))
 
 
+def product(x: Value, columns: int) -> Value:
+    return x @ weights(x.builder, *x.shape[:-2], x.shape[-1], columns)
+
+
 def copy(size: int) -> Cone:
     """Half of `size` bytes read, half written."""
     return cone_of(-image(1, size // 8))
@@ -74,6 +78,12 @@ def moving(name: str, y: Value, limit: float) -> Case:
     cone = cone_of(y)
     moved = sum(t.nbytes for t in (*cone.leaves, cone.root) if not t.const)
     return Case(name, cone, LOOPS, (copy(moved),), LOOPS, limit)
+
+
+def computed(name: str, y: Value, limit: float) -> Case:
+    """A generated kernel whose peer is oneDNN's."""
+    cone = cone_of(y)
+    return Case(name, cone, LOOPS, (cone,), ONEDNN, limit)
 
 
 def softmax(x: Value) -> Value:
@@ -109,9 +119,9 @@ def winograd(size: int, channels: int) -> tuple[Cone, Cone]:
     """A 3x3 convolution by Winograd in strips, and as it is."""
     x = image(1, size, size, channels)
     b = x.builder
-    v = b.op("WinogradInput", x, tile=4, kernel=3, pads=(1, 1, 1, 1))
+    v = b.op("WinogradInput", x, tile=4, kernel=3, stride=1, pads=(1, 1, 1, 1))
     m = v @ weights(b, 36, channels, channels)
-    y = b.op("WinogradOutput", m, tile=4, kernel=3, shape=x.shape, phases=1, skipped=(0, 0))
+    y = b.op("WinogradOutput", m, tile=4, kernel=3, stride=1, shape=x.shape, phases=1, skipped=(0, 0))
     return cone_of(b.op("Relu", y)), cone_of(conv(image(*x.shape), channels, 3))
 
 
@@ -128,6 +138,9 @@ def cases() -> list[Case]:
         moving("channels last", channels_last(image(1, 32, 208, 208)), 2.4),
         moving("reflect pad", padded(image(*maps)), 1.25),
         Case("depthwise 3x3", depthwise, LOOPS, (depthwise,), ONEDNN, 1.45),
+        computed("pointwise with silu", silu(conv(image(1, 104, 104, 32), 32)), 1.0),
+        computed("24 columns", conv(image(1, 256, 256, 96), 24), 1.0),
+        computed("batched product", product(image(36, 196, 128), 128), 1.0),
         Case("mbconv in strips", block, TILES, stages(block, STAGES) or (), ONEDNN, 0.85),
         Case("winograd in strips", strips, TILES, (direct,), ONEDNN, 0.5),
     ]  # fmt: skip

@@ -12,7 +12,6 @@ import pytest
 from korch.backends.contract import Kernel
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.errors import ArchiveError, Error, InputError
-from korch.executable.buffers import aligned_empty
 from korch.executable.plan import Plan, Step, check
 from korch.executable.plan_json import plan_from_json, plan_to_json
 from korch.executable.planned import once
@@ -295,8 +294,3 @@ def test_a_closed_executable_says_so() -> None:
         e.run(feeds_of(e.plan))
     with pytest.raises(Error, match="closed"):
         e.save("/nonexistent/x.korch")
-
-
-def test_aligned_arrays() -> None:
-    x = aligned_empty((3, 5), "float64")
-    assert x.ctypes.data % 64 == 0 and x.shape == (3, 5)

@@ -15,7 +15,7 @@ import numpy as np
 
 from korch.errors import ArchiveError, Error, InputError
 from korch.executable import archive
-from korch.executable.buffers import aligned_empty
+from korch.executable.buffers import Recycler
 from korch.executable.host import HostSteps
 from korch.executable.link import Linked, Shelf, link
 from korch.executable.memory import MemoryPlan
@@ -63,6 +63,7 @@ class Executable:
         self.linked = linked
         self._forget = weakref.finalize(self, shutil.rmtree, linked.folder, ignore_errors=True)
         self._host = HostSteps(plan, self.threads)
+        self._outputs = [Recycler(t.shape, t.dtype) for t in plan.graph.outputs]
         native = sorted(plan.libraries - {"onnxruntime"})
         self._native = NativeModel(linked.library, linked.weights, self.threads, native)
         if len(self._host):
@@ -103,7 +104,8 @@ class Executable:
         return self.memory.arena_bytes + sum(t.nbytes for t in self.plan.graph.outputs) + self.weight_bytes
 
     def run(self, feeds: Mapping[str, Array], outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
-        """All outputs by name. `outputs` gives arrays to write some of them to; the others are new.
+        """All outputs by name. `outputs` gives arrays to write some of them to; the others are new, in memory of earlier
+        ones that nobody refers to any more.
 
         InputError names the array that does not fit, what was expected and what was found.
         """
@@ -149,8 +151,8 @@ class Executable:
         names = self.plan.graph.output_names
         if unknown := [n for n in given if n not in names]:
             raise InputError(f"the model has no output {unknown[0]!r}; it has {', '.join(names) or 'none'}")
-        return [_writable(n, t, given[n]) if n in given else aligned_empty(t.shape, t.dtype)
-                for n, t in zip(names, self.plan.graph.outputs, strict=True)]  # fmt: skip
+        return [_writable(n, t, given[n]) if n in given else recycler.empty()
+                for n, t, recycler in zip(names, self.plan.graph.outputs, self._outputs, strict=True)]  # fmt: skip
 
     def _guarded(self, work: Callable[[], Result]) -> Result:
         """What `work` returns; what a host step raised becomes the reason of the error."""

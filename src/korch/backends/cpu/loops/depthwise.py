@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import BLOCK, open_run, simd
+from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
@@ -39,6 +40,13 @@ class Window:
         """Input positions from the first to the last that an output sees."""
         (kh, kw), (dh, dw) = self.kernel, self.dilations
         return (kh - 1) * dh + 1, (kw - 1) * dw + 1
+
+    @property
+    def inner(self) -> tuple[int, int]:
+        """The columns of the output, from the first to behind the last, whose windows lie inside the input's."""
+        stride, pad = self.strides[1], self.pads[1]
+        last = (self.inputs[1] + pad - self.reach[1]) // stride
+        return min(-(-pad // stride), self.outputs[1]), max(min(last + 1, self.outputs[1]), 0)
 
     def at(self, row: int, column: int) -> int:
         """Floats from an input position to the one so many rows and columns further."""
@@ -117,34 +125,41 @@ def _weights(window: Window, leaf: int) -> list[str]:
 
 
 def _block(window: Window, width: int) -> list[str]:
-    """A function for `width` outputs of a row, `count` channels of each; x is the first window's corner."""
-    return [
-        f"static inline void KERNEL_block{width}(const float *restrict x, const float *restrict weights, int count, "
-        "float *restrict y) {",
-        "#pragma omp simd",
-        "  for (int c = 0; c < count; ++c) {",
-        f"    float {', '.join(f'a{j} = 0.0f' for j in range(width))};",
-        *(line for row in range(window.kernel[0]) for line in _taps(window, row, width)),
-        *(f"    y[{j * BLOCK} + c] = a{j};" for j in range(width)),
-        "  }",
-        "}",
-    ]
+    """A function for `width` outputs of a row, `count` channels of each. `x` is the first window's corner, `weights`
+    those of its first row; of its rows, `rows` are there."""
+    head = ("const float *restrict x, const float *restrict weights, int rows, int count, float *restrict y",
+            "__attribute__((noinline))  // within a longer function, compilers keep sums in memory")  # fmt: skip
+    lines = [head[1], f"static void KERNEL_block{width}({head[0]}) {{", "  int c = 0;"]
+    for lanes in _lanes(window.channels):
+        kind, at = (f"korch_f{lanes}", f"korch_at{lanes}") if lanes > 1 else ("float", "float")
+        lines += [f"  for (; c + {lanes} <= count; c += {lanes}) {{",
+                  f"    {kind} {', '.join(f'a{j} = {{0}}' for j in range(width))};",
+                  "    for (int row = 0; row < rows; ++row) {",
+                  f"      const float *const line = x + row * {window.at(window.dilations[0], 0)} + c;",
+                  f"      const float *const taps = weights + row * {window.kernel[1] * window.channels} + c;"]  # fmt: skip
+        lines += [f"      {line}" for line in _taps(window, width, kind, at)]
+        lines += ["    }", *(f"    *({at} *)(y + {j * BLOCK} + c) = a{j};" for j in range(width)), "  }"]
+    return [*lines, "}"]
 
 
-def _taps(window: Window, row: int, width: int) -> Iterator[str]:
+def _lanes(channels: int) -> list[int]:
+    """Whole vectors, then what is left in shorter ones."""
+    most = registers().lanes
+    return [most, *([4] if channels % most else []), *([1] if channels % 4 else [])]
+
+
+def _taps(window: Window, width: int, kind: str, at: str) -> Iterator[str]:
     """One row of the window: its weights, then every input position once for all outputs that see it."""
     taps, stride, dilation = window.kernel[1], window.strides[1], window.dilations[1]
-    yield "    {"
     for k in range(taps):
-        yield f"      const float w{k} = weights[{(row * taps + k) * window.channels} + c];"
+        yield f"const {kind} w{k} = *(const {at} *)(taps + {k * window.channels});"
     seen: dict[int, list[tuple[int, int]]] = {}
     for j in range(width):
         for k in range(taps):
             seen.setdefault(j * stride + k * dilation, []).append((j, k))
     for column, pairs in sorted(seen.items()):
         sums = " ".join(f"a{j} += v * w{k};" for j, k in pairs)
-        yield f"      {{ const float v = x[{window.at(row * window.dilations[0], column)} + c]; {sums} }}"
-    yield "    }"
+        yield f"{{ const {kind} v = *(const {at} *)(line + {window.at(0, column)}); {sums} }}"
 
 
 def _single(window: Window) -> list[str]:
@@ -164,24 +179,27 @@ def _single(window: Window) -> list[str]:
 
 
 def _row(text: Text, window: Window, behind: list[str]) -> None:
-    (rows, columns), (reach, across), channels = window.inputs, window.reach, window.channels
+    (rows, columns), channels, apart, (lo, hi) = window.inputs, window.channels, window.dilations[0], window.inner
     text.add(f"const int top = h * {window.strides[0]} - {window.pads[0]};")
-    text.add(f"const int whole = top >= 0 && top + {reach} <= {rows};")
+    text.add(f"const int above = top < 0 ? ({apart - 1} - top) / {apart} : 0;")
+    text.add(f"const int there = KORCH_MIN({window.kernel[0]}, ({rows + apart - 1} - top) / {apart}) - above;")
     text.add("int together = 0;")
     text.open(f"for (int first = 0; first < {window.outputs[1]}; first += together)")
-    text.add(f"const int left = first * {window.strides[1]} - {window.pads[1]};")
     text.add("together = 1;")
-    for width in reversed(WIDTHS):
-        span = (width - 1) * window.strides[1] + across
-        text.add(f"if (whole && left >= 0 && left + {span} <= {columns} && first + {width} <= {window.outputs[1]}) "
-                 f"together = {width};")  # fmt: skip
+    for width in WIDTHS:  # the last block begins earlier and computes some outputs again
+        if hi - lo >= width:
+            few = "" if width == WIDTHS[-1] else f" && {hi} - first > {WIDTHS[-1]}"
+            text.add(f"if (together == 1 && there > 0 && first >= {lo} && first < {hi}{few}) "
+                     f"together = {width}, first = KORCH_MIN(first, {hi - width});")  # fmt: skip
+    text.add(f"const int left = first * {window.strides[1]} - {window.pads[1]};")
     _pointers(text, window)
     text.open(f"for (int c0 = 0; c0 < {channels}; c0 += {BLOCK})")
     text.add(f"const int count = {f'KORCH_MIN({BLOCK}, {channels} - c0)' if channels % BLOCK else BLOCK};")
     text.add(f"float y[{WIDTHS[0] * BLOCK}] __attribute__((aligned(64)));")
-    corner = f"x + ((image * {rows} + top) * {columns} + left) * {channels} + c0"
+    corner = f"x + ((image * {rows} + top + above * {apart}) * {columns} + left) * {channels} + c0"
+    first = f"weights + above * {window.kernel[1] * channels} + c0"
     for width in WIDTHS:
-        text.add(f"if (together == {width}) KERNEL_block{width}({corner}, weights + c0, count, y);")
+        text.add(f"if (together == {width}) KERNEL_block{width}({corner}, {first}, there, count, y);")
     text.add("if (together == 1) KERNEL_single(seen, weights + c0, c0, count, y);")
     text.open("for (int j = 0; j < together; ++j)")
     text.add("const int w = first + j; (void)w;", f"const float *restrict z = y + j * {BLOCK};")

@@ -149,6 +149,8 @@ def _options(plan: Schedule) -> Iterator[Option]:
     reach = [i.vars() for i in s.source[:-1]]
     rows = [v for v in plan.hoisted if v not in at and any(v in some for some in reach[_batch(s) :])]
     inner = s.tensor.shape[-1] // _turns(columns)
+    if inner * _turns(columns) != s.tensor.shape[-1]:
+        return
     others = _turns([v for v in plan.hoisted if v not in (*rows, *columns)])
     below = [v for v in s.loops if v not in at]
     for row in _parts(rows, _turns(below)):

@@ -30,8 +30,8 @@ BUDGETS = (L2, 4 * L2)
 """Bytes of scratch a thread that are worth trying: the second-level cache, and a share of the third."""
 WEIGHTS = 4 * L2
 """Bytes of constants, which strip after strip reads again: more would be no better than their own kernels."""
-FORMS = ("loops", "jit_dw")
-"""What is asked for where several kernels could be a stage: a part of their names, or the first."""
+FORMS = (("loops",), ("jit_dw", "loops"))
+"""What is asked for where several kernels could be a stage: parts of their names, the dearest wish first."""
 
 Stages = tuple[Cone, ...]
 
@@ -101,7 +101,7 @@ def _stages(found: Sequence[Chunk]) -> dict[str, Cone]:
     return {piece.cone.signature: piece.cone for chunk in found for strip in chunk for piece in strip}
 
 
-def _kernel(cone: Cone, found: tuple[Chunk, ...], form: str, threads: int) -> Kernel:
+def _kernel(cone: Cone, found: tuple[Chunk, ...], form: Sequence[str], threads: int) -> Kernel:
     kernels = {signature: _stage(c, form) for signature, c in _stages(found).items()}
     code = emit(Parts(cone, found, kernels, threads))
     first, used = found[0][0], kernels.values()
@@ -112,7 +112,7 @@ def _kernel(cone: Cone, found: tuple[Chunk, ...], form: str, threads: int) -> Ke
                   libraries=tuple(dict.fromkeys(n for k in used for n in k.libraries)))  # fmt: skip
 
 
-def _stage(cone: Cone, form: str) -> Kernel:
-    """The kernel of a narrowed stage on one thread: the one of that form, or the first."""
+def _stage(cone: Cone, form: Sequence[str]) -> Kernel:
+    """The kernel of a narrowed stage on one thread: one of that form, or the first."""
     kernels = [k for b in STAGES if b.declines(cone) is None for k in b.build(cone, 1)]
-    return next((k for k in kernels if form and form in f"{k.backend} {k.variant}"), kernels[0])
+    return next((k for wish in form for k in kernels if wish in f"{k.backend} {k.variant}"), kernels[0])
