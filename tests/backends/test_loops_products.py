@@ -56,7 +56,20 @@ def linear_attention(places: int, heads: int, width: int) -> tuple[Cone, Cone]:
                                                        shape=(1, places, heads * (width + 1))))  # fmt: skip
 
 
+def clipped(shape: tuple[int, ...], channels: int) -> Cone:
+    """What registers can say behind a product: a bias, scales of rows, a residual, and bounds."""
+    b = Builder()
+    y = b.op("Conv", b.input("x", "float32", shape), weights(b, channels, shape[3], 1, 1), strides=(1, 1),
+             dilations=(1, 1), pads=(0, 0, 0, 0), group=1, channels_last=1)  # fmt: skip
+    y = y + b.input("bias", "float32", (channels,)) - b.input("residual", "float32", y.shape)
+    y = b.op("Min", b.op("Max", y, -0.5), b.input("most", "float32", (shape[1], 1, 1)))
+    return cone_of(b.op("LeakyRelu", y / 3.0, alpha=0.25) * y)
+
+
 CONES = {
+    "clipped": clipped((1, 5, 26, 40), 48),
+    "clipped_odd": clipped((2, 3, 7, 301), 21),
+    "clipped_long": clipped((1, 4, 9, 600), 40),
     "plain": pointwise((1, 20, 21, 32), 48),
     "behind": pointwise((1, 20, 21, 64), 64, behind=True),
     "strided": pointwise((2, 9, 13, 19), 24, stride=2, behind=True),
@@ -105,3 +118,9 @@ def test_operands_are_not_copied():
 def test_declined_with_a_reason():
     few = BACKEND.declines(product((64, 64), (64, 2)))
     assert isinstance(few, Declined) and "fewer than" in few.reason
+
+
+def test_what_vectors_can_say_needs_no_pass_of_its_own():
+    for name in ("clipped", "clipped_odd", "clipped_long"):
+        (kernel,) = BACKEND.build(CONES[name], 1)
+        assert kernel.workspace == 0 and kernel.source.count("#pragma omp simd") == 0

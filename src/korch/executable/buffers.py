@@ -12,7 +12,6 @@ import numpy as np
 from korch.executable.memory import ALIGNMENT
 from korch.ir.ops.table import Array
 
-
 LARGE = 1 << 16
 """Bytes from which memory of the system is new with every request: a page fault for each 4 KiB."""
 KEPT = 2

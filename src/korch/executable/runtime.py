@@ -104,8 +104,8 @@ class Executable:
         return self.memory.arena_bytes + sum(t.nbytes for t in self.plan.graph.outputs) + self.weight_bytes
 
     def run(self, feeds: Mapping[str, Array], outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
-        """All outputs by name. `outputs` gives arrays to write some of them to; the others are new, in memory of earlier
-        ones that nobody refers to any more.
+        """All outputs by name. `outputs` gives arrays to write some of them to; the others are new, in memory of
+        earlier ones that nobody refers to any more.
 
         InputError names the array that does not fit, what was expected and what was found.
         """

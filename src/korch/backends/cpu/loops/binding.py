@@ -25,11 +25,13 @@ PRODUCTS = ("MatMul", "Conv")
 
 @dataclass(frozen=True)
 class Config:
-    """Decisions so far; scheduling starts from none and adds what tracing asks for."""
+    """Decisions so far; scheduling starts from none and adds what tracing asks for. `fused`: what follows a product is
+    computed where its sums are, and the product's stage stores the root."""
 
     splits: tuple[tuple[str, int], ...] = ()
     merged: tuple[tuple[str, int, int], ...] = ()
     grounded: frozenset[str] = frozenset()
+    fused: bool = False
     kept: frozenset[Tensor] = frozenset()
 
 
@@ -104,7 +106,7 @@ def stands_alone(p: Primitive) -> bool:
 
 def bind(cone: Cone, config: Config) -> Schedule:
     """Binds every stage's axes to loop variables and finds which loops all stages can share."""
-    stages = _stages(cone, config.kept)
+    stages = _stages(cone, config)
     root = stages[-1]
     scope = _Scope(config, {})
     _own_axes(root, scope, {})
@@ -131,9 +133,13 @@ def within(plan: Schedule, number: int, ranges: dict[str, tuple[int, int]]) -> S
     return replace(plan, stages=(*plan.stages[:number], stage, *plan.stages[number + 1 :]))
 
 
-def _stages(cone: Cone, kept: frozenset[Tensor]) -> list[Stage]:
-    stored = kept.union(cone.outputs)
+def _stages(cone: Cone, config: Config) -> list[Stage]:
+    stored = config.kept.union(cone.outputs)
     chosen = [p for p in cone.primitives if stands_alone(p) or p.output in stored]
+    if config.fused:
+        *before, product, _ = chosen
+        return [*(Stage(k, p.output, p, False) for k, p in enumerate(before)),
+                Stage(len(before), cone.root, product, True)]  # fmt: skip
     return [Stage(k, p.output, p, p.output == cone.root, p.output in cone.exports) for k, p in enumerate(chosen)]
 
 

@@ -129,6 +129,7 @@ def _block(window: Window, width: int) -> list[str]:
     those of its first row; of its rows, `rows` are there."""
     head = ("const float *restrict x, const float *restrict weights, int rows, int count, float *restrict y",
             "__attribute__((noinline))  // within a longer function, compilers keep sums in memory")  # fmt: skip
+    each = window.kernel[1] * window.channels
     lines = [head[1], f"static void KERNEL_block{width}({head[0]}) {{", "  int c = 0;"]
     for lanes in _lanes(window.channels):
         kind, at = (f"korch_f{lanes}", f"korch_at{lanes}") if lanes > 1 else ("float", "float")
@@ -136,7 +137,7 @@ def _block(window: Window, width: int) -> list[str]:
                   f"    {kind} {', '.join(f'a{j} = {{0}}' for j in range(width))};",
                   "    for (int row = 0; row < rows; ++row) {",
                   f"      const float *const line = x + row * {window.at(window.dilations[0], 0)} + c;",
-                  f"      const float *const taps = weights + row * {window.kernel[1] * window.channels} + c;"]  # fmt: skip
+                  f"      const float *const taps = weights + row * {each} + c;"]  # fmt: skip
         lines += [f"      {line}" for line in _taps(window, width, kind, at)]
         lines += ["    }", *(f"    *({at} *)(y + {j * BLOCK} + c) = a{j};" for j in range(width)), "  }"]
     return [*lines, "}"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from korch.backends.cpu.loops import tile
+from korch.backends.cpu.loops.behind import Behind, behind_of
 from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
 from korch.backends.cpu.loops.index import Index, Var, flat
 from korch.backends.cpu.loops.tile import Group, Strides
-from korch.backends.cpu.loops.trace import Requests, Trace, c_index
+from korch.backends.cpu.loops.trace import Requests, Trace, broadcast, c_index
 from korch.backends.cpu.loops.writer import Text, Writer, target
 from korch.ir.tensor import Tensor
 
@@ -30,7 +31,8 @@ class Operand:
 @dataclass(frozen=True)
 class Block:
     """What one turn of the hoisted loops multiplies: `rows` and `columns` are runs of loops walked as one, outermost
-    first, `others` the stage's loops around them. A `second` operand of None lies packed in the kernel's state."""
+    first, `others` the stage's loops around them. A `second` operand of None lies packed in the kernel's state.
+    `extras` is what the primitives `behind` the product read."""
 
     first: Operand
     second: Operand | None
@@ -39,6 +41,8 @@ class Block:
     rows: tuple[Var, ...]
     columns: tuple[Var, ...]
     step: Var
+    behind: Behind | None = None
+    extras: tuple[Operand, ...] = ()
 
     @property
     def height(self) -> int:
@@ -47,10 +51,6 @@ class Block:
     @property
     def width(self) -> int:
         return math.prod(v.extent for v in self.columns)
-
-    @property
-    def column(self) -> Var:
-        return self.columns[-1]
 
     @property
     def row(self) -> Var | None:
@@ -65,9 +65,11 @@ def block_of(plan: Schedule, s: Stage) -> Block | None:
     if first is None or (second is None and not packed):
         return None
     seconds = [] if packed or second is None else [second]
+    behind = behind_of(plan.cone, s.maker) if plan.config.fused else None
+    extras = _extras(plan, s, behind) if behind else ()
     own = [v for v in s.loops if v in s.axes[-1].vars()]
-    columns = _run(own, [*seconds, result])
-    rows = _run([v for v in s.loops if v not in own], [first, result])
+    columns = _run(own, [*seconds, result, *extras])
+    rows = _run([v for v in s.loops if v not in own], [first, result, *extras])
     if not columns or any(o.step(columns[-1]) != 1 for o in (*seconds, result)) or (packed and len(columns) < len(own)):
         return None
     (k,) = s.reds
@@ -75,8 +77,10 @@ def block_of(plan: Schedule, s: Stage) -> Block | None:
         return None
     if any(first.step(v) != 0 for v in columns) or any(o.step(v) != 0 for o in seconds for v in rows):
         return None
+    if any(o.step(columns[-1]) not in (0, 1) for o in extras):
+        return None
     others = tuple(v for v in s.loops if v not in (*rows, *columns))
-    return Block(first, None if packed else second, result, others, rows, columns, k)
+    return Block(first, None if packed else second, result, others, rows, columns, k, behind, extras)
 
 
 def packs(plan: Schedule, s: Stage) -> bool:
@@ -100,15 +104,16 @@ def write_product(writer: Writer, s: Stage) -> None:
     if chunks == 1:
         text.add("const int k0 = 0;")
     text.add(f"const int count = {f'KORCH_MIN({each}, {count} - k0)' if count % each else each};")
-    text.add(
-        f"const float *restrict a = {_start(block.first, (*block.rows, block.step))} + k0 * {block.first.step(block.step)};"
-    )
+    at = _start(block.first, (*block.rows, block.step))
+    text.add(f"const float *restrict a = {at} + k0 * {_step(block.first, block.step)};")
     text.add(f"float *restrict c = {_start(block.result, (*block.rows, *block.columns))};")
     if block.second:
         at = _start(block.second, (*block.columns, block.step))
         text.add(f"const float *restrict b = {at} + k0 * {block.second.step(block.step)};")
     else:
         text.add(f"const float *restrict b = (const float *)state + {_packed_at(s, block)};")
+    for i, o in enumerate(block.extras):
+        text.add(f"const float *restrict e{i} = {_start(o, (*block.rows, *block.columns))};")
     for group in tile.groups(block.width):
         _write_group(writer, block, group)
     text.close(1 + len(block.others))
@@ -116,8 +121,10 @@ def write_product(writer: Writer, s: Stage) -> None:
 
 def _write_group(writer: Writer, block: Block, group: Group) -> None:
     text, height = writer.text, block.height
-    strides = Strides(_step(block.first, block.row), _step(block.first, block.step),
-                      _step(block.second, block.step) if block.second else group.width, _step(block.result, block.row))  # fmt: skip
+    others = tuple((_step(o, block.row), _step(o, block.columns[-1])) for o in block.extras)
+    second = _step(block.second, block.step) if block.second else group.width
+    strides = Strides(_step(block.first, block.row), _step(block.first, block.step), second,
+                      _step(block.result, block.row), others)  # fmt: skip
     steps, chunked = block.step.extent, block.step.extent > tile.LONGEST
     where = f"b + {group.first}" if block.second else f"b + {group.first * steps} + k0 * {group.width}"
     most = tile.registers().rows(len(group.lanes))
@@ -125,21 +132,41 @@ def _write_group(writer: Writer, block: Block, group: Group) -> None:
         if begin == end:
             continue
         text.open(f"for (int r = {begin}; r < {end}; r += {rows})")
-        call = f"(a + r * {strides.row}, {where}, c + r * {strides.result} + {group.first}, count);"
-        first = _function(writer, rows, group, strides, False)
-        if chunked:
-            text.add(f"if (k0) {_function(writer, rows, group, strides, True)}{call}", f"else {first}{call}")
+        call = f"(a + r * {strides.row}, {where}, c + r * {strides.result} + {group.first}, count"
+        ends = "".join(f", e{i} + r * {row} + {group.first * column}" for i, (row, column) in enumerate(others))
+        tiles = _Tiles(writer, rows, group, strides)
+        if not chunked:
+            text.add(f"{tiles.named(False, block.behind)}{call}{ends});")
         else:
-            text.add(f"{first}{call}")
+            text.add(f"if (k0 == 0) {tiles.named(False, None)}{call});",
+                     f"else if (k0 + count < {steps}) {tiles.named(True, None)}{call});",
+                     f"else {tiles.named(True, block.behind)}{call}{ends});")  # fmt: skip
         text.close()
 
 
-def _function(writer: Writer, rows: int, group: Group, strides: Strides, more: bool) -> str:
-    """The name of the tile's function, which the kernel has then."""
-    numbers = (rows, group.columns, strides.row, strides.step, strides.second, strides.result, int(more))
-    name = f"KERNEL_tile_{'_'.join(map(str, numbers))}"
-    writer.functions.setdefault(name, tile.function(name, rows, group, strides, more))
-    return name
+@dataclass(frozen=True)
+class _Tiles:
+    """The functions of one kind of tile."""
+
+    writer: Writer
+    rows: int
+    group: Group
+    strides: Strides
+
+    def named(self, more: bool, behind: Behind | None) -> str:
+        """The name of such a function, which the kernel has then."""
+        strides = self.strides if behind else replace(self.strides, others=())
+        numbers = (self.rows, self.group.columns, strides.row, strides.step, strides.second, strides.result, int(more))
+        name = f"KERNEL_tile_{'_'.join(map(str, numbers))}{'_all' if behind else ''}"
+        if name not in self.writer.functions:
+            self.writer.functions[name] = tile.function(name, self.rows, self.group, strides, more, behind)
+        return name
+
+
+def _extras(plan: Schedule, s: Stage, behind: Behind) -> tuple[Operand, ...]:
+    """What follows the product reads them at the root's place."""
+    leaves = plan.cone.leaves
+    return tuple(Operand(f"in{leaves.index(t)}", flat(broadcast(s.axes, t), t.shape)) for t in behind.operands)
 
 
 # Where operands lie -----------------------------------------------------------------------------------------------

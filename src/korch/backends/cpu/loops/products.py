@@ -10,8 +10,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 
 from korch.backends.cpu.loops import tile
+from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Config, Schedule, Stage, is_product, is_reduction
 from korch.backends.cpu.loops.index import Var
 from korch.backends.cpu.loops.multiply import block_of
@@ -55,8 +57,9 @@ def objection(cone: Cone) -> str:
 @lru_cache(maxsize=1024)
 def planned(cone: Cone, threads: int) -> Schedule | None:
     """The cheapest blocks for so many threads; None where tiles cannot compute the product."""
-    for kept in _kept(cone):
-        plan = settled(cone, Config(kept=kept))
+    fused = (True, False) if behind_of(cone, cone.linear[0]) else (False,)
+    for kept, fuse in product(_kept(cone), fused):
+        plan = settled(cone, Config(kept=kept, fused=fuse))
         for option in sorted(_options(plan), key=lambda o: o.cost(threads))[:TRIED]:
             found = settled(cone, option.config(plan.config))
             if found.hoisted and block_of(found, _stage(found)):

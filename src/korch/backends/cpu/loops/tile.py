@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from korch.backends.cpu.loops.behind import Behind
+from korch.ir.tensor import Tensor
 from korch.processor import cpu_flags
 
 LONGEST = 256
@@ -89,15 +91,18 @@ class Strides:
     step: int
     second: int
     result: int
+    others: tuple[tuple[int, int], ...] = ()
+    """Of each operand of what follows: floats between its rows, and between its columns."""
 
 
-def function(name: str, rows: int, group: Group, strides: Strides, more: bool) -> list[str]:
-    """C that multiplies `count` steps of a tile, with `more` on top of what the result holds already."""
+def function(name: str, rows: int, group: Group, strides: Strides, more: bool, behind: Behind | None) -> list[str]:
+    """C that multiplies `count` steps of a tile, with `more` on top of what the result holds already, and ends with
+    what is `behind` it."""
     vectors = list(group.vectors())
     sums = [(f"s{r}_{j}", r, v) for r in range(rows) for j, v in enumerate(vectors)]
     lines = ["__attribute__((noinline))  // within a longer function, compilers keep sums in memory",
-             f"static void {name}(const float *restrict a, const float *restrict b, float *restrict c, "
-             "int count) {"]  # fmt: skip
+             f"static void {name}(const float *restrict a, const float *restrict b, float *restrict c, int count"
+             f"{''.join(f', const float *restrict e{i}' for i in range(len(strides.others)))}) {{"]  # fmt: skip
     for s, r, (at, lanes, wanted) in sums:
         lines += (
             _loaded(s, f"c + {r * strides.result + at}", lanes, wanted) if more else [f"  korch_f{lanes} {s} = {{0}};"]
@@ -112,6 +117,15 @@ def function(name: str, rows: int, group: Group, strides: Strides, more: bool) -
     for s, r, (at, lanes, wanted) in sums:
         place = f"c + {r * strides.result + at}"
         whole = lanes == wanted
+        if behind:
+            loaded = dict[Tensor, str]()
+            for i, (t, (row, column)) in enumerate(zip(behind.operands, strides.others, strict=True)):
+                loaded[t] = f"x{i}{s}"
+                where = f"e{i} + {r * row + at * column}"
+                lines += _loaded(loaded[t], where, lanes, wanted) if column else [
+                    f"  korch_f{lanes} {loaded[t]} = (korch_f{lanes}){{0}} + *({where});"]  # fmt: skip
+            more_lines, s = behind.lines(s, lanes, loaded, s)
+            lines += more_lines
         lines.append(f"  *(korch_at{lanes} *)({place}) = {s};" if whole else f"  memcpy({place}, &{s}, {4 * wanted});")
     return [*lines, "}"]
 
