@@ -18,7 +18,7 @@ SOURCE = ROOT / "src" / "korch"
 LONGEST = 600
 
 LAYERS = (
-    ("errors", "machine"),
+    ("errors", "machine", "processor"),
     ("options",),
     ("ir",),
     ("fission",),

@@ -13,6 +13,7 @@ from korch.executable import Executable, Profile
 from korch.executable.choices import label
 from korch.executable.plan import Accuracy, Plan
 from korch.executable.planned import accounted, planned
+from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
 from korch.ir.primitive import Primitive
@@ -33,6 +34,9 @@ RUNS, BLOCKS = 7, 4
 MOST_PLACEMENTS, MOST_PROOFS = 4, 3
 SETTLED = 0.02
 """Of the predicted time: if less came off the plan's own kernels since the proof, it stands: no other got cheaper."""
+SHORT = 90.0
+"""Seconds left below which chains are not worth their time: they are dear to measure, and what they are made of has to
+be timed in place before."""
 MOST_ATTEMPTS = 3
 """Searches for a program that errs little enough before all choices go that are not exact."""
 MOST_BANS = 4
@@ -75,6 +79,8 @@ class Search:
         enumerating = time.monotonic() - begin
         calibrated = machine(self.profiler.setting.threads, self.profiler.database, self.profiler)
         ledger = open_ledger(cones, backends(), calibrated)
+        if self.deadline - time.monotonic() < SHORT:
+            ledger = ledger.where(_is_link)
         with Highs(self.profiler.setting.threads) as highs:
             executable = self._accurate(ledger, highs)
         columns, rows = self.largest
@@ -121,7 +127,7 @@ class Search:
     def _place_links(self, graph: Graph, ledger: Ledger, highs: Highs) -> None:
         """Times in place what chains are made of, in the best plan without them: alone, on cold caches, kernels may
         take longer than in a program whose weights stay in the cache, and a chain would win only because of that."""
-        links = ledger.where(lambda cone: len(cone.linear) < 2)
+        links = ledger.where(_is_link)
         if len(links.cones) == len(ledger.cones):
             return
         now = time.monotonic()
@@ -192,6 +198,11 @@ class Search:
         tuner.rest()
         with Executable.link(planned(graph, ledger, tuned, self.options)) as trial:
             return in_place(trial, self.judge.feeds, tuned.cost).steps
+
+
+def _is_link(cone: Cone) -> bool:
+    """Whether a kernel is no chain."""
+    return len(cone.linear) < 2
 
 
 def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float) -> Profile:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from korch.backends.contract import Backend, Declined
-from korch.backends.cpu.loops.backend import BACKEND as LOOPS
+from korch.backends.cpu.loops.backend import Loops
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
 from korch.backends.cpu.onednn.backend import OneDnn
 from korch.candidates import enumerate_cones
@@ -23,6 +23,13 @@ V100 = Machine(80, 14e12, ((6 * MB, 2.5e12), (1 << 40, 0.9e12)), 5e-6, "the pape
 """Arithmetic, cache and memory of its data sheet; a launch takes 5 microseconds."""
 
 
+class Memory(Loops):
+    """Generated code as the paper has it: for kernels that move memory."""
+
+    def declines(self, cone: Cone) -> Declined | None:
+        return Declined("a linear primitive") if cone.linear else super().declines(cone)
+
+
 class Products(OneDnn):
     """A library as the paper has it: one linear primitive, no views before it and nothing behind it."""
 
@@ -30,8 +37,8 @@ class Products(OneDnn):
         return Declined("more than a product") if len(cone.primitives) > 1 else super().declines(cone)
 
 
-FUSING: tuple[Backend, ...] = (LOOPS, ONEDNN)
-PLAIN: tuple[Backend, ...] = (LOOPS, Products())
+FUSING: tuple[Backend, ...] = (Memory(), ONEDNN)
+PLAIN: tuple[Backend, ...] = (Memory(), Products())
 
 
 def planned(plain: Graph, backends: Sequence[Backend] = FUSING, machine: Machine = V100) -> list[Cone]:

@@ -65,9 +65,9 @@ def test_a_product_with_tokens_is_a_convolution_of_the_image():
 
 @pytest.mark.parametrize("last", [0, 1])
 def test_both_forms_are_kernels_in_both_layouts(last: int):
-    """Without more primitives: oneDNN is asked for a convolution and for a product."""
+    """Without more primitives: oneDNN is asked for a convolution, and for a product where that is other code."""
     graph = add_layouts(graph_of(lambda b, x: conv(b, x, 128), (1, 64, 8, 8)))
     (p,) = (p for p in graph.primitives if p.op == "Conv" and p.attr("channels_last") == last)
     (onednn,) = (b for b in backends() if b.name == "onednn")
     forms = {k.variant.split()[0] for k in onednn.build(Cone.of([p]), threads=2)}
-    assert forms == {"conv", "matmul"}
+    assert forms == ({"conv"} if last else {"conv", "matmul"})

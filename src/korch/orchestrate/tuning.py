@@ -22,9 +22,11 @@ from korch.orchestrate.solve import PROVED, solve
 from korch.orchestrate.solve_highs import Highs
 from korch.profile.profiler import Profiler
 
-BATCH = 192
-"""Offers measured between two solutions, at most."""
-
+BATCH, HURRIED = 192, 48
+"""Offers measured between two solutions, at most; where time is short, the dearest first: then the bounds of the rest
+and the next solution are better than what else could have been measured."""
+SHORT = 60.0
+"""Seconds left below which time is short."""
 
 ROUGH = 0.02
 """Relative gap at which a solution is good enough to say what to measure next."""
@@ -120,10 +122,10 @@ class Tuner:
     def _tuned(self, solution: Solution, measured: bool) -> Tuned:
         """The solution where it is all measured and no earlier plan is cheaper; else the best measured plan."""
         chosen, cost = solution.chosen, solution.cost
-        if not measured and not self._incumbent:
+        if not measured and (self._incumbent or self._feasible()):
             chosen = self._solve(self._costed(bounds=False), None, ROUGH).chosen
             cost = self._known(chosen)
-        if (not measured and self._incumbent) or self._known(self._incumbent) < cost:
+        if self._known(self._incumbent) < cost:
             chosen, cost = self._incumbent, self._known(self._incumbent)
         self._keep(chosen)
         bound = min(solution.bound, cost)
@@ -200,8 +202,10 @@ class Tuner:
         if not picked:
             return []
         near = [i for i, extra in solution.near.items() if extra <= 0.002 * solution.cost]
-        return list(dict(((id(o), (e, o)) for e, o in (*picked, *_open(map(self.ledger.entry, near))))).values())[
-            : max(BATCH, len(picked))]  # fmt: skip
+        todo = list(dict(((id(o), (e, o)) for e, o in (*picked, *_open(map(self.ledger.entry, near))))).values())
+        if self.deadline - time.monotonic() < SHORT:
+            return sorted(todo, key=lambda item: -item[1].bound)[:HURRIED]
+        return todo[: max(BATCH, len(picked))]
 
     def _measure(self, todo: list[tuple[Entry, Offer]]) -> None:
         kernels = {id(o): o.kernels(e.cone, self.profiler.setting.threads) for e, o in todo}

@@ -75,7 +75,8 @@ def cook_toom(tile: int, kernel: int, points: tuple[float, ...]) -> tuple[Array,
         b[i, : side - 1] = polynomial.polyfromroots(rest)
     a[-1, -1] = g[-1, -1] = 1.0
     b[-1] = polynomial.polyfromroots(points)
-    return a, g, b
+    halves = np.round(2 * b)  # most entries are whole or half: rounding must not make terms of zeros
+    return a, g, np.where(np.abs(2 * b - halves) < 1e-9, halves / 2, b)
 
 
 def weights(w: Array, tile: int, stride: int) -> Array:
