@@ -78,9 +78,9 @@ class Search:
         cones = enumerate_cones(self.graph, self.limits)
         enumerating = time.monotonic() - begin
         calibrated = machine(self.profiler.setting.threads, self.profiler.database, self.profiler)
-        ledger = open_ledger(cones, backends(), calibrated)
         if self.deadline - time.monotonic() < SHORT:
-            ledger = ledger.where(_is_link)
+            cones = [c for c in cones if _is_link(c)]
+        ledger = open_ledger(cones, backends(), calibrated)
         with Highs(self.profiler.setting.threads) as highs:
             executable = self._accurate(ledger, highs)
         columns, rows = self.largest

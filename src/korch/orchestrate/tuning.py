@@ -23,8 +23,7 @@ from korch.orchestrate.solve_highs import Highs
 from korch.profile.profiler import Profiler
 
 BATCH, HURRIED = 192, 48
-"""Offers measured between two solutions, at most; where time is short, the dearest first: then the bounds of the rest
-and the next solution are better than what else could have been measured."""
+"""Offers measured between two solutions, those picked and as many that came near; fewer where time is short."""
 SHORT = 60.0
 """Seconds left below which time is short."""
 
@@ -203,9 +202,8 @@ class Tuner:
             return []
         near = [i for i, extra in solution.near.items() if extra <= 0.002 * solution.cost]
         todo = list(dict(((id(o), (e, o)) for e, o in (*picked, *_open(map(self.ledger.entry, near))))).values())
-        if self.deadline - time.monotonic() < SHORT:
-            return sorted(todo, key=lambda item: -item[1].bound)[:HURRIED]
-        return todo[: max(BATCH, len(picked))]
+        most = BATCH if self.deadline - time.monotonic() > SHORT else HURRIED
+        return todo[: max(most, len({id(o) for _, o in picked}))]
 
     def _measure(self, todo: list[tuple[Entry, Offer]]) -> None:
         kernels = {id(o): o.kernels(e.cone, self.profiler.setting.threads) for e, o in todo}

@@ -82,8 +82,11 @@ def _cut(cone: Cone) -> tuple[tuple[Stages, int], ...]:
 def _heights(cone: Cone, staged: Stages) -> list[int]:
     """The largest for each budget."""
     rows = cone.root.shape[outermost(cone.root.shape)]
-    heights = [quantum(cone) << k for k in range(rows.bit_length()) if 2 * (quantum(cone) << k) <= rows]
-    sizes = {h: _size(cone, staged, h) for h in heights}
+    sizes: dict[int, float] = {}
+    for h in (quantum(cone) << k for k in range(rows.bit_length())):
+        if 2 * h > rows or any(BUDGETS[-1] < size < inf for size in sizes.values()):
+            break
+        sizes[h] = _size(cone, staged, h)
     best = [max((h for h, size in sizes.items() if size <= budget), default=0) for budget in BUDGETS]
     return [h for h in dict.fromkeys(best) if h]
 
@@ -91,9 +94,19 @@ def _heights(cone: Cone, staged: Stages) -> list[int]:
 def _size(cone: Cone, staged: Stages, height: int) -> float:
     """Bytes of a thread's scratch; infinite where a stage cannot be narrowed, or nobody takes it then."""
     found = sample(cone, staged, height)
-    if found is None or not all(taker(c, STAGES) for c in _stages(found).values()):
+    if found is None or not all(_taken(signature, c) for signature, c in _stages(found).items()):
         return inf
     return sum(scratch(found).values())
+
+
+_TAKEN: dict[str, bool] = {}
+
+
+def _taken(signature: str, cone: Cone) -> bool:
+    """Whether some backend builds the narrowed stage: the same ones turn up in strip after strip, chain after chain."""
+    if signature not in _TAKEN:
+        _TAKEN[signature] = taker(cone, STAGES) is not None
+    return _TAKEN[signature]
 
 
 def _stages(found: Sequence[Chunk]) -> dict[str, Cone]:
