@@ -57,7 +57,7 @@ class Cut:
 
 EPILOGUE_VIEWS = ("Reshape", "Transpose")
 MAPS = (Category.ELEMENTWISE, Category.BROADCAST, Category.LAYOUT)
-THIN = 32
+THIN = 20
 """Multiply-adds for each element that a product reads: with fewer, moving its operands is what it costs."""
 
 

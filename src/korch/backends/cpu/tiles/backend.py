@@ -82,10 +82,10 @@ def _cut(cone: Cone) -> tuple[tuple[Stages, int], ...]:
 def _heights(cone: Cone, staged: Stages) -> list[int]:
     """The largest for each budget."""
     rows = cone.root.shape[outermost(cone.root.shape)]
+    heights = [quantum(cone) << k for k in range(rows.bit_length()) if 2 * (quantum(cone) << k) <= rows]
     sizes: dict[int, float] = {}
-    for h in (quantum(cone) << k for k in range(rows.bit_length())):
-        if 2 * h > rows or any(BUDGETS[-1] < size < inf for size in sizes.values()):
-            break
+    while heights and min(sizes.values(), default=inf) > min(BUDGETS):
+        h = heights.pop()
         sizes[h] = _size(cone, staged, h)
     best = [max((h for h, size in sizes.items() if size <= budget), default=0) for budget in BUDGETS]
     return [h for h in dict.fromkeys(best) if h]

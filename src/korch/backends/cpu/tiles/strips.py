@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from korch.backends.cpu.tiles.access import Part, Read, Span, narrowed, outermost, part
@@ -49,7 +49,8 @@ def quantum(cone: Cone) -> int:
 
 def chunks(cone: Cone, stages: Sequence[Cone], height: int, threads: int) -> tuple[Chunk, ...] | None:
     """The strips of at most `height` positions of the root's outermost axis; None where a stage cannot be narrowed."""
-    spans = list(_spans(cone, height))
+    rows = cone.root.shape[outermost(cone.root.shape)]
+    spans = [_span(cone, height, i) for i in range(-(-rows // height))]
     count = threads * max(len(spans) // (LONG * threads), 1)
     length = -(-len(spans) // count)
     found: list[Chunk] = []
@@ -63,17 +64,20 @@ def chunks(cone: Cone, stages: Sequence[Cone], height: int, threads: int) -> tup
 
 def sample(cone: Cone, stages: Sequence[Cone], height: int) -> tuple[Chunk, ...] | None:
     """A few of the strips, of every form that there is: at the edges and in the middle, first of a chunk and not."""
-    spans = list(_spans(cone, height))
-    starts = {0, max(len(spans) // 2 - 1, 0), max(len(spans) - 3, 0)}
-    found = [_chunk(stages, spans[i : i + 3]) for i in sorted(starts)]
-    return None if None in found else tuple(c for c in found if c)
-
-
-def _spans(cone: Cone, height: int) -> Iterator[Span]:
     axis = outermost(cone.root.shape)
-    length = cone.root.shape[axis]
-    for begin in range(0, length, height):
-        yield Span(axis, begin, min(begin + height, length))
+    count = -(-cone.root.shape[axis] // height)
+    found: list[Chunk] = []
+    for first in sorted({0, max(count // 2 - 1, 0), max(count - 3, 0)}):
+        chunk = _chunk(stages, [_span(cone, height, i) for i in range(first, min(first + 3, count))])
+        if chunk is None:
+            return None
+        found.append(chunk)
+    return tuple(found)
+
+
+def _span(cone: Cone, height: int, number: int) -> Span:
+    axis = outermost(cone.root.shape)
+    return Span(axis, number * height, min((number + 1) * height, cone.root.shape[axis]))
 
 
 def _chunk(stages: Sequence[Cone], spans: Sequence[Span]) -> Chunk | None:
