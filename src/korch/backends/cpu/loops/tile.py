@@ -96,17 +96,14 @@ class Strides:
 
 
 def function(name: str, rows: int, group: Group, strides: Strides, more: bool, behind: Behind | None) -> list[str]:
-    """C that multiplies `count` steps of a tile, with `more` on top of what the result holds already, and ends with
-    what is `behind` it."""
+    """C that multiplies `count` steps of a tile and ends with what is `behind` it. With `more`, the sums are added to
+    what the result holds already: sums of sums err less than one long sum."""
     vectors = list(group.vectors())
     sums = [(f"s{r}_{j}", r, v) for r in range(rows) for j, v in enumerate(vectors)]
     lines = ["__attribute__((noinline))  // within a longer function, compilers keep sums in memory",
              f"static void {name}(const float *restrict a, const float *restrict b, float *restrict c, int count"
              f"{''.join(f', const float *restrict e{i}' for i in range(len(strides.others)))}) {{"]  # fmt: skip
-    for s, r, (at, lanes, wanted) in sums:
-        lines += (
-            _loaded(s, f"c + {r * strides.result + at}", lanes, wanted) if more else [f"  korch_f{lanes} {s} = {{0}};"]
-        )
+    lines += [f"  korch_f{lanes} {s} = {{0}};" for s, _, (_, lanes, _) in sums]
     lines.append("  for (int k = 0; k < count; ++k) {")
     for j, (at, lanes, wanted) in enumerate(vectors):
         lines += _loaded(f"b{j}", f"b + k * {strides.second} + {at}", lanes, wanted)
@@ -114,20 +111,28 @@ def function(name: str, rows: int, group: Group, strides: Strides, more: bool, b
         steps = " ".join(f"s{r}_{j} += x * b{j};" for j in range(len(vectors)))
         lines.append(f"    {{ const float x = a[{r * strides.row} + k * {strides.step}]; {steps} }}")
     lines.append("  }")
-    for s, r, (at, lanes, wanted) in sums:
-        place = f"c + {r * strides.result + at}"
-        whole = lanes == wanted
-        if behind:
-            loaded = dict[Tensor, str]()
-            for i, (t, (row, column)) in enumerate(zip(behind.operands, strides.others, strict=True)):
-                loaded[t] = f"x{i}{s}"
-                where = f"e{i} + {r * row + at * column}"
-                lines += _loaded(loaded[t], where, lanes, wanted) if column else [
-                    f"  korch_f{lanes} {loaded[t]} = (korch_f{lanes}){{0}} + *({where});"]  # fmt: skip
-            more_lines, s = behind.lines(s, lanes, loaded, s)
-            lines += more_lines
-        lines.append(f"  *(korch_at{lanes} *)({place}) = {s};" if whole else f"  memcpy({place}, &{s}, {4 * wanted});")
+    for s, r, vector in sums:
+        lines += _stored(s, r, vector, strides, more, behind)
     return [*lines, "}"]
+
+
+def _stored(s: str, r: int, vector: tuple[int, int, int], strides: Strides, more: bool,
+            behind: Behind | None) -> list[str]:  # fmt: skip
+    """C that puts the sum `s` of row `r`, with what is added to it and what follows it, in its place."""
+    at, lanes, wanted = vector
+    place, lines = f"c + {r * strides.result + at}", list[str]()
+    if more:
+        lines += [*_loaded(f"c_{s}", place, lanes, wanted), f"  {s} += c_{s};"]
+    if behind:
+        loaded: dict[Tensor, str] = {}
+        for i, (t, (row, column)) in enumerate(zip(behind.operands, strides.others, strict=True)):
+            loaded[t], where = f"x{i}{s}", f"e{i} + {r * row + at * column}"
+            single = f"  korch_f{lanes} {loaded[t]} = (korch_f{lanes}){{0}} + *({where});"
+            lines += _loaded(loaded[t], where, lanes, wanted) if column else [single]
+        statements, s = behind.lines(s, lanes, loaded, s)
+        lines += statements
+    whole = f"  *(korch_at{lanes} *)({place}) = {s};"
+    return [*lines, whole if lanes == wanted else f"  memcpy({place}, &{s}, {4 * wanted});"]
 
 
 def _loaded(vector: str, place: str, lanes: int, wanted: int) -> list[str]:
