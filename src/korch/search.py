@@ -23,7 +23,7 @@ from korch.options import Options
 from korch.orchestrate.accuracy import ban, culprits
 from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.solve_highs import Highs
-from korch.orchestrate.tuning import State, Tuned, Tuner
+from korch.orchestrate.tuning import SHORT, State, Tuned, Tuner
 from korch.profile.calibrate import machine
 from korch.profile.profiler import Profiler
 
@@ -34,9 +34,6 @@ RUNS, BLOCKS = 7, 4
 MOST_PLACEMENTS, MOST_PROOFS = 4, 3
 SETTLED = 0.02
 """Of the predicted time: if less came off the plan's own kernels since the proof, it stands: no other got cheaper."""
-SHORT = 90.0
-"""Seconds left below which chains are not worth their time: they are dear to measure, and what they are made of has to
-be timed in place before."""
 MOST_ATTEMPTS = 3
 """Searches for a program that errs little enough before all choices go that are not exact."""
 MOST_BANS = 4
@@ -78,7 +75,7 @@ class Search:
         cones = enumerate_cones(self.graph, self.limits)
         enumerating = time.monotonic() - begin
         calibrated = machine(self.profiler.setting.threads, self.profiler.database, self.profiler)
-        if self.deadline - time.monotonic() < SHORT:
+        if self.deadline - time.monotonic() < SHORT:  # chains are dear to measure, and their links have to be placed
             cones = [c for c in cones if _is_link(c)]
         ledger = open_ledger(cones, backends(), calibrated)
         with Highs(self.profiler.setting.threads) as highs:

@@ -17,10 +17,11 @@ from korch.machine import Machine
 from korch.orchestrate.ledger import ENOUGH, SEEN, Kind, Ledger, best_of, open_ledger
 from korch.orchestrate.rows import all_rows, incidence
 from korch.orchestrate.solve import solve
-from korch.orchestrate.tuning import State, Tuned, Tuner, problem_of
+from korch.orchestrate.tuning import UNLIKELY, State, Tuned, Tuner, problem_of
 from korch.profile import Database, Failed, Measurement, Profiler
 from korch.profile.results import Best
 from korch.rewrite import add_choices
+from korch.rewrite.layouts import add_layouts
 
 ROOFLINE = Machine(1, 1e11, ((1 << 40, 1e11),), 1e-8)
 
@@ -114,6 +115,21 @@ def test_measuring_ends_at_the_deadline_and_the_rest_stays_open(profiler: Profil
     assert len(asked) > 1 and set(asked[:-1]) == {inf} and asked[-1] == before
     assert tuner.measured == profiler.measured == plan.measured
     assert all(tuner.ledger.entry(i).best.measured for i in plan.chosen) and plan.bound <= plan.cost
+
+
+def test_the_first_plan_is_of_what_is_likely_good(profiler: Profiler):
+    """Only until something is measured, and never for the bound that is told."""
+    b = Builder()
+    x, w = b.input("x", "float32", (1, 16, 9, 9)), b.constant(np.ones((32, 16, 3, 3), np.float32))
+    y = b.op("Conv", x, w, strides=(1, 1), dilations=(1, 1), pads=(1,) * 4, group=1, channels_last=0)
+    graph = add_layouts(b.graph([("y", y)]))
+    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
+    plain, likely = (tuner._costed(bounds=True, likely=which).candidates for which in (False, True))
+    raised = {c.id for c, d in zip(plain, likely, strict=True) if d.cost == UNLIKELY * c.cost > 0}
+    first = {i for i, c in enumerate(tuner.ledger.cones) if any(not p.attr("channels_last") for p in c.linear)}
+    assert raised == first and 0 < len(first) < len(plain)
+    plan = tuner.explore()
+    assert tuner.rounds > 1 and plan.bound <= plan.cost
 
 
 def test_states_tell_what_is_done(profiler: Profiler):

@@ -7,7 +7,7 @@ others to read while it computes its root.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -38,6 +38,17 @@ class Cone:
         made = {p.output for p in members}
         leaves = dict.fromkeys(t for p in members for t in p.inputs if t not in made)
         return Cone(members[-1].output, tuple(leaves), members)
+
+    @cached_property
+    def makers(self) -> dict[Tensor, Primitive]:
+        """Who computes each interior tensor."""
+        return {p.output: p for p in self.primitives}
+
+    def behind_views(self, t: Tensor, views: Collection[str]) -> Tensor:
+        """What `t` is, seen through primitives that are `views` by name: another interior tensor, or a leaf."""
+        while t in self.makers and self.makers[t].op in views:
+            t = self.makers[t].inputs[0]
+        return t
 
     @property
     def outputs(self) -> tuple[Tensor, ...]:

@@ -24,7 +24,7 @@ from korch.profile.profiler import Profiler
 
 BATCH, HURRIED = 80, 48
 """Offers measured between two solutions, those picked and as many that came near; fewer where time is short."""
-SHORT = 60.0
+SHORT = 90.0
 """Seconds left below which time is short."""
 
 UNLIKELY = 4.0

@@ -324,7 +324,7 @@ def tracer(plan: Schedule, stage: Stage, requests: Requests) -> Trace:
         s = earlier[t]
         return f"b{s.number}", s.position(idx) if s.base else Index()  # not bound yet while binding
 
-    makers = {p.output: p for p in cone.primitives}
+    makers = cone.makers
     return Trace(makers, arrays, {t: read for t in earlier}, requests)
 
 

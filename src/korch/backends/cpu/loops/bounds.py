@@ -27,7 +27,7 @@ def write_checks(writer: Writer) -> None:
 
 def objection(cone: Cone) -> str:
     """Why the indices of `cone` cannot be checked; empty if they can."""
-    makers = {p.output: p for p in cone.primitives}
+    makers = cone.makers
     for indices, _ in _checked(cone):
         for p in _below(indices, makers):
             if p.category in COMPUTED:
@@ -55,7 +55,7 @@ def _below(t: Tensor, makers: dict[Tensor, Primitive]) -> Iterator[Primitive]:
 def _write_check(writer: Writer, t: Tensor, n: int, number: int) -> None:
     cone, text = writer.plan.cone, writer.text
     arrays = {leaf: f"in{i}" for i, leaf in enumerate(cone.leaves)}
-    trace = Trace({p.output: p for p in cone.primitives}, arrays, {}, Requests())
+    trace = Trace(cone.makers, arrays, {}, Requests())
     loops = [Var(f"n{number}_{a}", 0, length) for a, length in enumerate(t.shape)]
     value = trace.value(t, tuple(map(Index.of, loops)))
     text.open(f"// every index in {t} lies in -{n}..{n - 1}\n" + "  " * text.depth)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import BLOCK, open_run, simd
-from korch.backends.cpu.loops.tile import registers
+from korch.backends.cpu.loops.tile import APART, registers
 from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
@@ -127,10 +127,9 @@ def _weights(window: Window, leaf: int) -> list[str]:
 def _block(window: Window, width: int) -> list[str]:
     """A function for `width` outputs of a row, `count` channels of each. `x` is the first window's corner, `weights`
     those of its first row; of its rows, `rows` are there."""
-    head = ("const float *restrict x, const float *restrict weights, int rows, int count, float *restrict y",
-            "__attribute__((noinline))  // within a longer function, compilers keep sums in memory")  # fmt: skip
     each = window.kernel[1] * window.channels
-    lines = [head[1], f"static void KERNEL_block{width}({head[0]}) {{", "  int c = 0;"]
+    takes = "const float *restrict x, const float *restrict weights, int rows, int count, float *restrict y"
+    lines = [APART, f"static void KERNEL_block{width}({takes}) {{", "  int c = 0;"]
     for lanes in _lanes(window.channels):
         kind, at = (f"korch_f{lanes}", f"korch_at{lanes}") if lanes > 1 else ("float", "float")
         lines += [f"  for (; c + {lanes} <= count; c += {lanes}) {{",

@@ -15,6 +15,9 @@ from korch.backends.cpu.loops.trace import Requests, Trace, broadcast, c_index
 from korch.backends.cpu.loops.writer import Text, Writer, target
 from korch.ir.tensor import Tensor
 
+VIEWS = ("Transpose", "Reshape")
+"""What keeps all elements: behind them, an operand is stored where it is computed."""
+
 
 @dataclass(frozen=True)
 class Operand:
@@ -85,7 +88,7 @@ def block_of(plan: Schedule, s: Stage) -> Block | None:
 
 def packs(plan: Schedule, s: Stage) -> bool:
     """Whether the second operand is a constant, which the kernel packs when it is initialised."""
-    leaf = _origin(plan, s.maker.inputs[1])
+    leaf = plan.cone.behind_views(s.maker.inputs[1], (*VIEWS, "Slice"))
     return leaf.const and leaf.value is None
 
 
@@ -94,7 +97,7 @@ def write_product(writer: Writer, s: Stage) -> None:
     block, text = block_of(writer.plan, s), writer.text
     assert block is not None, "no product was planned"
     if block.second is None:
-        writer.functions.update(_packing(writer.plan, s))
+        writer.functions.update(_packing(writer.plan, s, block))
     for v in block.others:
         writer.loop(v)
     count = block.step.extent
@@ -209,14 +212,6 @@ def _without(at: Index, walked: Sequence[Var]) -> Index:
     return Index(at.const, tuple((atom, k) for atom, k in at.terms if atom not in walked))
 
 
-def _origin(plan: Schedule, t: Tensor) -> Tensor:
-    """What `t` is a view of."""
-    made = {p.output: p for p in plan.cone.primitives}
-    while t in made and made[t].op in ("Transpose", "Reshape", "Slice", "Identity"):
-        t = made[t].inputs[0]
-    return t
-
-
 # Constants --------------------------------------------------------------------------------------------------------
 
 
@@ -233,10 +228,8 @@ def _packed(s: Stage, block: Block) -> list[tuple[int, int, int]]:
             for at in range(0, s.tensor.shape[-1], block.width) for g in tile.groups(block.width)]  # fmt: skip
 
 
-def _packing(plan: Schedule, s: Stage) -> dict[str, list[str]]:
+def _packing(plan: Schedule, s: Stage, block: Block) -> dict[str, list[str]]:
     """State: the second operand group by group, each group step by step."""
-    block = block_of(plan, s)
-    assert block is not None
     w, columns, steps, found = s.maker.inputs[1], s.tensor.shape[-1], block.step, _packed(s, block)
     batch = [Var(f"i{a}", 0, n) for a, n in enumerate(w.shape[:-2])] if s.maker.op == "MatMul" else []
     n, at = Index.of(Var("n", 0, columns)), Index.of(steps)

@@ -16,7 +16,7 @@ from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Config, Schedule, Stage, is_product, is_reduction
 from korch.backends.cpu.loops.index import Var
-from korch.backends.cpu.loops.multiply import block_of
+from korch.backends.cpu.loops.multiply import VIEWS, block_of
 from korch.backends.cpu.loops.schedule import settled
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
@@ -28,7 +28,6 @@ NEAR = 1 << 16
 """Bytes of a block's result: it is read again at once."""
 TRIED = 8
 """Blocks, the cheapest first, of which one must do."""
-VIEWS = ("Transpose", "Reshape")
 
 
 def product_of(cone: Cone) -> Primitive | None:
@@ -78,21 +77,9 @@ def _stage(plan: Schedule) -> Stage:
 
 def _kept(cone: Cone) -> Iterator[frozenset[Tensor]]:
     """What is stored before the product, the least first: what is computed; then operands whose elements lie wrong."""
-    p, made = product_of(cone), {q.output: q for q in cone.primitives}
-    assert p is not None
-
-    def source(t: Tensor) -> Tensor:
-        while t in made and made[t].op in VIEWS:
-            t = made[t].inputs[0]
-        return t
-
-    x, w = p.inputs
-    first = {source(x)} & set(made)
-    second = {w} & set(made) if source(w) in made else set[Tensor]()
-    tried: dict[frozenset[Tensor], None] = {}
-    for more in ((), (w,), (x, w)):
-        tried[frozenset(first | second | ({*more} & set(made)))] = None
-    yield from tried
+    x, w = cone.linear[0].inputs
+    least = {cone.behind_views(x, VIEWS)} | ({w} if cone.behind_views(w, VIEWS) in cone.makers else set())
+    yield from dict.fromkeys(frozenset((least | more) & set(cone.makers)) for more in (set(), {w}, {x, w}))
 
 
 # Blocks -----------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from korch.processor import cpu_flags
 
 LONGEST = 256
 """Steps between two visits to memory: what a group reads in them stays near."""
+APART = "__attribute__((noinline))  // within a longer function, compilers keep sums in memory"
 DEEP = 8
 """Multiply-adds that a core has under way at once: smaller tiles wait for results."""
 
@@ -100,7 +101,7 @@ def function(name: str, rows: int, group: Group, strides: Strides, more: bool, b
     what the result holds already: sums of sums err less than one long sum."""
     vectors = list(group.vectors())
     sums = [(f"s{r}_{j}", r, v) for r in range(rows) for j, v in enumerate(vectors)]
-    lines = ["__attribute__((noinline))  // within a longer function, compilers keep sums in memory",
+    lines = [APART,
              f"static void {name}(const float *restrict a, const float *restrict b, float *restrict c, int count"
              f"{''.join(f', const float *restrict e{i}' for i in range(len(strides.others)))}) {{"]  # fmt: skip
     lines += [f"  korch_f{lanes} {s} = {{0}};" for s, _, (_, lanes, _) in sums]

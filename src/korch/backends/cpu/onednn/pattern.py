@@ -54,7 +54,7 @@ def match(cone: Cone) -> Match | Declined:
 
 def _match(cone: Cone) -> Match:
     linear = _linear(cone)
-    inside = _Inside(linear, {p.output: p for p in cone.primitives}, {t: i for i, t in enumerate(cone.leaves)},
+    inside = _Inside(linear, cone.makers, {t: i for i, t in enumerate(cone.leaves)},
                      _carried(cone, linear))  # fmt: skip
     post_ops, output = _epilogue(cone.root, inside)
     x, w = (_leaf_view(t, inside) for t in linear.inputs)

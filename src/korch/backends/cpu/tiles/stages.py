@@ -20,8 +20,7 @@ def stages(cone: Cone, backends: Sequence[Backend], apart: bool = False) -> tupl
     The leaves of a stage are the cone's or roots of earlier stages. A linear primitive whose epilogue no backend takes
     is a stage of its own; with `apart` costly functions behind it are one, too.
     """
-    made = {p.output: p for p in cone.primitives}
-    ends = {_source(t, made) for p in cone.linear for t in p.inputs if not t.const} & set(made)
+    ends = {cone.behind_views(t, VIEWS) for p in cone.linear for t in p.inputs if not t.const} & set(cone.makers)
     ends |= costly(cone) if apart else set()
     found = _cut(cone, ends)
     alone = {p.output for s in found if not taker(s, backends) for p in s.linear}
@@ -31,7 +30,7 @@ def stages(cone: Cone, backends: Sequence[Backend], apart: bool = False) -> tupl
 
 def costly(cone: Cone) -> set[Tensor]:
     """What the cone computes and puts into costly functions, one behind the other taken as one."""
-    made = {p.output: p for p in cone.primitives}
+    made = cone.makers
     operands = {p.inputs[0] for p in cone.primitives if p.op in COSTLY} & set(made)
     return {t for t in operands if made[t].op not in COSTLY}
 
@@ -39,13 +38,6 @@ def costly(cone: Cone) -> set[Tensor]:
 def taker(cone: Cone, backends: Iterable[Backend]) -> Backend | None:
     """The first backend that takes the cone."""
     return next((b for b in backends if b.declines(cone) is None), None)
-
-
-def _source(t: Tensor, made: dict[Tensor, Primitive]) -> Tensor:
-    """What `t` is a view of."""
-    while t in made and made[t].op in VIEWS:
-        t = made[t].inputs[0]
-    return t
 
 
 def _cut(cone: Cone, ends: set[Tensor]) -> tuple[Cone, ...]:
