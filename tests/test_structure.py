@@ -19,6 +19,7 @@ LONGEST = 600
 
 LAYERS = (
     ("errors", "machine", "processor"),
+    ("devices",),
     ("options",),
     ("ir",),
     ("fission",),

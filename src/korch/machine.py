@@ -15,6 +15,7 @@ class Machine:
     pairs, ascending: the best rate at which a kernel moves a footprint of at most that size; the last is memory's.
     launch: seconds that the cheapest kernel takes. moves: (bytes, seconds) pairs, ascending: what the simplest
     generated kernels take that move so much. elements: seconds that an elementwise operator adds for one element.
+    peaks: (precision, operations a second) of matrix products in other precisions (`tf32`, `fp16`, `bf16`).
     """
 
     threads: int
@@ -24,6 +25,11 @@ class Machine:
     name: str = ""
     moves: tuple[tuple[int, float], ...] = ()
     elements: tuple[tuple[str, float], ...] = ()
+    peaks: tuple[tuple[str, float], ...] = ()
+
+    def peak(self, precision: str) -> float:
+        """Operations a second of matrix products whose factors are rounded to `precision`."""
+        return dict(self.peaks).get(precision, self.peak_flops)
 
     def bandwidth(self, footprint: float) -> float:
         """The best bytes a second for a kernel that touches `footprint` bytes."""

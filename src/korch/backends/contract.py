@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from korch.ir.cone import Cone
+from korch.ir.primitive import Attrs
 from korch.machine import Machine
 
 
@@ -16,14 +17,58 @@ class Declined:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A function of a kernel's source, started once on a device.
+
+    `buffers` are its arguments, as numbers into the kernel's buffers: leaves, root, exports, what is prepared, and
+    the workspace last. `warps` a block of threads and the pipeline `stages` are Triton's.
+    """
+
+    function: str
+    grid: tuple[int, int, int]
+    buffers: tuple[int, ...]
+    warps: int = 4
+    stages: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of a vendor's library, by its name in the backend's table, which is given `attrs` and the kernel's
+    buffers."""
+
+    function: str
+    attrs: Attrs = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A constant that a kernel reads beside its leaves, made once when a program is linked.
+
+    The constant leaf number `leaf` with its axes in the order `perm`, then reshaped to `shape` and rounded to `dtype`;
+    or, without a leaf, a table of `values`.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    leaf: int | None = None
+    perm: tuple[int, ...] = ()
+    values: tuple[float, ...] = ()
+
+
 @dataclass(frozen=True)
 class Kernel:
     """One way to run a cone.
 
-    `source` is C for one kernel, every global name starting with the token `KERNEL_` (see `program.py`). Its `in`
-    points to the leaves, then the root, then the exports; `out` is the root.
-    `alias`: nothing runs, the root is the bytes of leaf 0. `host`: an ONNX model that onnxruntime runs, leaves
-    in order as its inputs. `workspace` is in bytes. `variant` tells several kernels of one backend apart.
+    On a processor, `source` is C for one kernel, every global name starting with the token `KERNEL_` (see
+    `program.py`). Its `in` points to the leaves, then the root, then the exports; `out` is the root. `host`: an ONNX
+    model that onnxruntime runs, leaves in order as its inputs.
+
+    On a device, `source` is Triton, whose functions run one after another as `launches` say; or a library is asked for
+    a `call`. Either may read what is `prepared`.
+
+    `alias`: nothing runs, the root is the bytes of leaf 0. `workspace` is in bytes. `variant` tells several kernels of
+    one backend apart.
     """
 
     cone: Cone
@@ -35,6 +80,9 @@ class Kernel:
     host: bytes | None = None
     headers: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
+    launches: tuple[Launch, ...] = ()
+    call: Call | None = None
+    prepared: tuple[Prepared, ...] = ()
 
 
 class Backend(Protocol):
@@ -62,5 +110,14 @@ class Backend(Protocol):
         ...
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
-        """The kernels worth measuring, at least one."""
+        """The kernels worth measuring, at least one; `threads` of a processor, or multiprocessors of a device."""
+        ...
+
+
+@runtime_checkable
+class Graded(Backend, Protocol):
+    """A backend whose kernels differ by what the numerics allow: TF32, FP16, BF16."""
+
+    def under(self, numerics: str) -> Backend:
+        """The backend that offers what `numerics` (strict, default, fast) allow."""
         ...

@@ -47,8 +47,13 @@ def find_libraries(names: Iterable[str]) -> tuple[Library, ...]:
 
 
 def code_digest(folder: Path) -> str:
-    """Of the code of a backend and of the C runtime that its kernels stand on."""
-    files = [*folder.rglob("*.py"), *folder.rglob("*.h"), *HERE.rglob("korch_rt.h")]
+    """Of the code of a backend, and of the analysis and the C runtime that kernels stand on."""
+    files = [
+        *folder.rglob("*.py"),
+        *folder.rglob("*.h"),
+        *HERE.joinpath("maps").glob("*.py"),
+        *HERE.rglob("korch_rt.h"),
+    ]
     joined = b"".join(file.read_bytes() for file in sorted(set(files)))
     return hashlib.sha256(joined).hexdigest()[:12]
 

@@ -7,14 +7,14 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from korch.backends.contract import Backend
+from korch.backends.contract import Backend, Graded
 from korch.backends.libraries import HERE, code_digest, module_of
 from korch.errors import BackendError
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A backend that was found: `backend`, or the `reason` why it cannot be used here.
+    """A backend that was found: `backend`, or the `reason` why it cannot be used here. `target`: `cpu` or `cuda`.
 
     `version` is the backend's own with a digest of its code, so that costs of older code are never taken for its.
     """
@@ -23,6 +23,7 @@ class Entry:
     backend: Backend | None
     version: str = ""
     reason: str = ""
+    target: str = "cpu"
 
 
 @cache
@@ -31,9 +32,10 @@ def entries() -> tuple[Entry, ...]:
     return tuple(_entry(path) for path in sorted(HERE.rglob("backend.py")))
 
 
-def backends() -> tuple[Backend, ...]:
-    """The backends that can be used here."""
-    return tuple(entry.backend for entry in entries() if entry.backend)
+def backends(target: str = "cpu", numerics: str = "default") -> tuple[Backend, ...]:
+    """The backends of `target` that can be used here, offering what `numerics` allow."""
+    found = (entry.backend for entry in entries() if entry.backend and entry.target == target)
+    return tuple(b.under(numerics) if isinstance(b, Graded) else b for b in found)
 
 
 def entry_of(name: str) -> Entry:
@@ -46,8 +48,10 @@ def entry_of(name: str) -> Entry:
 
 def _entry(path: Path) -> Entry:
     """Asking for the version shows whether what the backend stands on is installed."""
+    target = "cuda" if "cuda" in path.relative_to(HERE).parts else "cpu"
     try:
         backend: Backend = import_module(module_of(path)).BACKEND
-        return Entry(backend.name, backend, f"{backend.version} {code_digest(path.parent)}")
+        return Entry(backend.name, backend, f"{backend.version} {code_digest(path.parent)}", target=target)
     except (BackendError, ImportError, OSError) as e:
-        return Entry(path.parent.name, None, reason=str(e).splitlines()[0] if str(e) else type(e).__name__)
+        reason = str(e).splitlines()[0] if str(e) else type(e).__name__
+        return Entry(path.parent.name, None, reason=reason, target=target)

@@ -10,8 +10,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from korch.backends.cpu.loops.index import Clamp, Index, Var, flat, unflat
-from korch.backends.cpu.loops.trace import Indices, Requests, Trace, broadcast, c_index
+from korch.backends.cpu.loops.spell import C, c_index
+from korch.backends.maps.index import Clamp, Index, Var, flat, unflat
+from korch.backends.maps.trace import Indices, Requests, Trace, broadcast
 from korch.ir.cone import Cone
 from korch.ir.ops.reduce import spatial_axes
 from korch.ir.primitive import Primitive
@@ -325,7 +326,7 @@ def tracer(plan: Schedule, stage: Stage, requests: Requests) -> Trace:
         return f"b{s.number}", s.position(idx) if s.base else Index()  # not bound yet while binding
 
     makers = cone.makers
-    return Trace(makers, arrays, {t: read for t in earlier}, requests)
+    return Trace(makers, arrays, {t: read for t in earlier}, requests, C())
 
 
 def trace_body(trace: Trace, stage: Stage) -> list[str]:

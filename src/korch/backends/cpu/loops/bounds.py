@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from korch.backends.cpu.loops.index import Index, Var
-from korch.backends.cpu.loops.trace import Requests, Trace
+from korch.backends.cpu.loops.spell import C
 from korch.backends.cpu.loops.writer import SMALL, Writer
+from korch.backends.maps.index import Index, Var
+from korch.backends.maps.trace import Requests, Trace
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
@@ -55,7 +56,7 @@ def _below(t: Tensor, makers: dict[Tensor, Primitive]) -> Iterator[Primitive]:
 def _write_check(writer: Writer, t: Tensor, n: int, number: int) -> None:
     cone, text = writer.plan.cone, writer.text
     arrays = {leaf: f"in{i}" for i, leaf in enumerate(cone.leaves)}
-    trace = Trace(cone.makers, arrays, {}, Requests())
+    trace = Trace(cone.makers, arrays, {}, Requests(), C())
     loops = [Var(f"n{number}_{a}", 0, length) for a, length in enumerate(t.shape)]
     value = trace.value(t, tuple(map(Index.of, loops)))
     text.open(f"// every index in {t} lies in -{n}..{n - 1}\n" + "  " * text.depth)

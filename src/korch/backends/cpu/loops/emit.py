@@ -16,7 +16,7 @@ from korch.backends.cpu.loops.multiply import write_product
 from korch.backends.cpu.loops.nests import groups
 from korch.backends.cpu.loops.reductions import Reduction
 from korch.backends.cpu.loops.schedule import schedule
-from korch.backends.cpu.loops.trace import table_definition
+from korch.backends.cpu.loops.spell import table_definition
 from korch.backends.cpu.loops.writer import SMALL, Writer, aligned, width
 from korch.ir.cone import Cone
 from korch.ir.macs import products as multiplied

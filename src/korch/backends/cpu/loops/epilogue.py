@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from korch.backends.cpu.loops.index import Index, Var
-from korch.backends.cpu.loops.trace import Indices, Requests, Trace
+from korch.backends.cpu.loops.spell import C
 from korch.backends.cpu.loops.writer import Text
+from korch.backends.maps.index import Index, Var
+from korch.backends.maps.trace import Indices, Requests, Trace
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
@@ -55,7 +56,7 @@ def lines(cone: Cone, p: Primitive) -> list[str]:
         return "z", Index.of(c)
 
     arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
-    trace = Trace({q.output: q for q in cone.primitives}, arrays, {p.output: waiting}, Requests())
+    trace = Trace({q.output: q for q in cone.primitives}, arrays, {p.output: waiting}, Requests(), C())
     value = trace.value(cone.root, idx)
     return [*trace.lines, f"out[((image * {height} + h) * {width} + w) * {channels} + c0 + c] = {value};"]
 

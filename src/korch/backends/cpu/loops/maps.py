@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from korch.backends.cpu.loops.binding import Stage
-from korch.backends.cpu.loops.index import Var
-from korch.backends.cpu.loops.trace import Trace
 from korch.backends.cpu.loops.writer import Writer
+from korch.backends.maps.index import Var
+from korch.backends.maps.trace import Trace
 
 TILE = 16
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.behind import Behind, behind_of
 from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
-from korch.backends.cpu.loops.index import Index, Var, flat
+from korch.backends.cpu.loops.spell import c_index
 from korch.backends.cpu.loops.tile import Group, Strides
-from korch.backends.cpu.loops.trace import Requests, Trace, broadcast, c_index
 from korch.backends.cpu.loops.writer import Text, Writer, target
+from korch.backends.maps.index import Index, Var, flat
+from korch.backends.maps.trace import Requests, Trace, broadcast
 from korch.ir.tensor import Tensor
 
 VIEWS = ("Transpose", "Reshape")

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from korch.backends.cpu.loops.binding import Schedule, Stage, is_reduction
-from korch.backends.cpu.loops.index import Var
 from korch.backends.cpu.loops.schedule import worth_keeping
 from korch.backends.cpu.loops.writer import Writer
+from korch.backends.maps.index import Var
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor

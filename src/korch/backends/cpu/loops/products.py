@@ -15,9 +15,9 @@ from itertools import product
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Config, Schedule, Stage, is_product, is_reduction
-from korch.backends.cpu.loops.index import Var
 from korch.backends.cpu.loops.multiply import VIEWS, block_of
 from korch.backends.cpu.loops.schedule import settled
+from korch.backends.maps.index import Var
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor

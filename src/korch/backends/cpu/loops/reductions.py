@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from korch.backends.cpu.loops.binding import ARGS, POOLS, Stage
 from korch.backends.cpu.loops.ctypes import C_TYPES
-from korch.backends.cpu.loops.index import Index, Lookup, Var
 from korch.backends.cpu.loops.nests import beside
-from korch.backends.cpu.loops.trace import Trace, c_index
+from korch.backends.cpu.loops.spell import c_index
 from korch.backends.cpu.loops.writer import SMALL, Writer, target
+from korch.backends.maps.index import Index, Lookup, Var
+from korch.backends.maps.trace import Trace
 from korch.ir.ops.reduce import spatial_axes, window_counts
 
 STRIP = 256

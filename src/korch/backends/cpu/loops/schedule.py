@@ -20,8 +20,8 @@ from korch.backends.cpu.loops.binding import (
     trace_body,
     tracer,
 )
-from korch.backends.cpu.loops.index import Div, Index, Lookup, Mod
-from korch.backends.cpu.loops.trace import Requests
+from korch.backends.maps.index import Div, Index, Lookup, Mod
+from korch.backends.maps.trace import Requests
 from korch.ir.cone import Cone
 from korch.ir.ops.elementwise import COSTLY
 from korch.ir.tensor import Tensor

@@ -9,8 +9,9 @@ from itertools import pairwise, product
 
 from korch.backends.cpu.loops.binding import Schedule, Stage, trace_body, tracer, within
 from korch.backends.cpu.loops.ctypes import C_TYPES
-from korch.backends.cpu.loops.index import Var, flat
-from korch.backends.cpu.loops.trace import Requests, Trace, c_index
+from korch.backends.cpu.loops.spell import c_index
+from korch.backends.maps.index import Var, flat
+from korch.backends.maps.trace import Requests, Trace
 
 SMALL = 1 << 14
 """Work (element operations) below which starting threads costs more than it saves."""

@@ -1,4 +1,4 @@
-"""Pulls the value of a tensor at symbolic indices through a cone, down to loads, as straight-line C.
+"""Pulls the value of a tensor at symbolic indices through a cone, down to loads, as straight-line code of any language.
 
 Elementwise primitives become expressions, layout primitives become index arithmetic. What stands in the way of
 good loops is recorded on the way: axes to split (reshapes), positions to break loops at (pads, concats, windows).
@@ -6,11 +6,11 @@ good loops is recorded on the way: axes to split (reshapes), positions to break 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from korch.backends.cpu.loops.ctypes import C_TYPES, elementwise, literal, together
-from korch.backends.cpu.loops.index import Clamp, Div, Fetched, Index, Lookup, Mod, Var, flat, unflat
+from korch.backends.maps.index import Clamp, Div, Fetched, Index, Lookup, Mod, Var, flat, unflat
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -53,22 +53,67 @@ class Requests:
                     self.breaks.setdefault(atom.name, set()).add(at)
 
 
+class Language(Protocol):
+    """How a target spells what a trace finds. Expressions are texts; an operand is evaluated once."""
+
+    def declared(self, name: str, dtype: str, expression: str) -> str:
+        """The statement that gives an expression a name."""
+        ...
+
+    def literal(self, value: float | int | bool, dtype: str) -> str: ...
+
+    def load(self, t: Tensor, array: str, at: Index) -> str:
+        """The element of `t` at the flat position `at` of `array`."""
+        ...
+
+    def weight(self, table: tuple[float, ...], at: Index) -> str:
+        """The float at position `at` of a constant table."""
+        ...
+
+    def elementwise(self, p: Primitive, args: list[str]) -> str: ...
+
+    def together(self, p: Primitive, maker: Primitive | None) -> str:
+        """The function for `p` and the `maker` of its operand in one; empty where there is none."""
+        ...
+
+    def below(self, e: Index, bound: int) -> str:
+        """Whether e < bound."""
+        ...
+
+    def reaches(self, e: Index, bound: int) -> str:
+        """Whether e >= bound."""
+        ...
+
+    def any_of(self, conditions: Sequence[str]) -> str: ...
+
+    def chosen(self, condition: str, yes: str, no: str) -> str: ...
+
+    def wrapped(self, value: str, length: int) -> str:
+        """A position that counts from the end where it is negative."""
+        ...
+
+    def clamped(self, value: str, last: int) -> str:
+        """A position forced into 0..last."""
+        ...
+
+
 ReadStage = Callable[[Tensor, Indices], tuple[str, Index]]
 
 
 class Trace:
     """The statements of one innermost loop body.
 
-    `arrays` names the C array of each leaf; `stage(t, idx)` gives array and position where `t` has been stored by
+    `arrays` names the array of each leaf; `stage(t, idx)` gives array and position where `t` has been stored by
     an earlier stage.
     """
 
     def __init__(self, makers: Mapping[Tensor, Primitive], arrays: Mapping[Tensor, str],
-                 stored: Mapping[Tensor, ReadStage], requests: Requests) -> None:  # fmt: skip
+                 stored: Mapping[Tensor, ReadStage], requests: Requests, language: Language) -> None:  # fmt: skip
         self.makers = makers
         self.arrays = arrays
         self.stored = stored
         self.requests = requests
+        self.language = language
         self.lines: list[str] = []
         self.loads: list[Load] = []
         self.reads: list[tuple[Tensor, Indices]] = []
@@ -77,18 +122,18 @@ class Trace:
         self._fetched: dict[tuple[Tensor, Indices, int], Index] = {}
 
     def value(self, t: Tensor, idx: Indices) -> str:
-        """The C name of t[idx]."""
+        """The name of t[idx]."""
         if t.value is not None and t not in self.makers:
-            return literal(t.value, t.dtype)
+            return self.language.literal(t.value, t.dtype)
         key = (t, idx)
         if key not in self._memo:
             self._memo[key] = self._compute(t, idx)
         return self._memo[key]
 
     def name(self, expression: str, dtype: str) -> str:
-        """A new C variable holding `expression`."""
+        """A new variable holding `expression`."""
         variable = f"v{len(self.lines)}"
-        self.lines.append(f"const {C_TYPES[dtype]} {variable} = {expression};")
+        self.lines.append(self.language.declared(variable, dtype, expression))
         return variable
 
     def _compute(self, t: Tensor, idx: Indices) -> str:
@@ -106,7 +151,7 @@ class Trace:
         for atom in at.atoms():
             if isinstance(atom, Div | Mod):
                 self.requests.split(atom.of, atom.by)
-        return self.name(f"{array}[{c_index(at)}]", t.dtype)
+        return self.name(self.language.load(t, array, at), t.dtype)
 
     def through(self, p: Primitive, idx: Indices) -> str:
         """The value that `p` gives at `idx`."""
@@ -138,11 +183,11 @@ class Trace:
 
     def _elementwise(self, p: Primitive, idx: Indices) -> str:
         x = p.inputs[0]
-        if x not in self.stored and (function := together(p, self.makers.get(x))):
+        if x not in self.stored and (function := self.language.together(p, self.makers.get(x))):
             (source,) = self.makers[x].inputs
             return self.name(f"{function}({self.value(source, broadcast(idx, source))})", p.output.dtype)
         args = [self.value(t, broadcast(idx, t)) for t in p.inputs]
-        return self.name(elementwise(p, args), p.output.dtype)
+        return self.name(self.language.elementwise(p, args), p.output.dtype)
 
     def _reshaped(self, p: Primitive, idx: Indices) -> Indices:
         position = flat(idx, p.output.shape)
@@ -165,8 +210,8 @@ class Trace:
         key = (t, idx, n)
         if key not in self._fetched:
             v = self.value(t, idx)
-            wrapped = self.name(f"{v} < 0 ? {v} + {n} : {v}", t.dtype)
-            inside = self.name(f"KORCH_MIN(KORCH_MAX({wrapped}, 0), {n - 1})", "int32")
+            wrapped = self.name(self.language.wrapped(v, n), t.dtype)
+            inside = self.name(self.language.clamped(wrapped, n - 1), "int32")
             self._fetched[key] = Index.of(Fetched(inside, flat(idx, t.shape), n))
         return self._fetched[key]
 
@@ -183,7 +228,7 @@ class Trace:
                 v = self.value(t, (*idx[:axis], own, *idx[axis + 1 :]))
                 if result:
                     self.requests.break_at(e, start)
-                    result = self.name(f"({c_index(e)}) < {start} ? {result} : {v}", p.output.dtype)
+                    result = self.name(self.language.chosen(self.language.below(e, start), result, v), p.output.dtype)
                 else:
                     result = v
             start = end
@@ -206,17 +251,19 @@ class Trace:
             if hi >= n:
                 self.requests.break_at(e, n)
             if mode == "constant":
-                outside += [c for c in (_outside(e, n, lo, hi),) if c]
+                outside += [self.language.below(e, 0)] * (lo < 0) + [self.language.reaches(e, n)] * (hi >= n)
                 own.append(self._inside(e, n))
             else:
                 own.append(self._mirrored(e, n, mode))
         if mode != "constant":
             return self.value(x, tuple(own))
-        fill = literal(p.attr("value"), p.output.dtype)
+        fill = self.language.literal(p.attr("value"), p.output.dtype)
         if any(_all_outside(i - pads[a], n) for a, (i, n) in enumerate(zip(idx, x.shape, strict=True))):
             return self.name(fill, p.output.dtype)
         v = self.value(x, tuple(own))
-        return self.name(f"({' || '.join(outside)}) ? {fill} : {v}", p.output.dtype) if outside else v
+        if not outside:
+            return v
+        return self.name(self.language.chosen(self.language.any_of(outside), fill, v), p.output.dtype)
 
     def _mirrored(self, e: Index, n: int, mode: str) -> Index:
         lo, hi = e.range()
@@ -241,7 +288,7 @@ class Trace:
         for j in range(taps):
             at = Index.of(Lookup(p.attr("indices"), idx[axis], taps, j))
             v = self.value(x, (*idx[:axis], at, *idx[axis + 1 :]))
-            weight = f"{table_name(tuple(p.attr('weights')))}[{c_index(idx[axis] * taps + j)}]"
+            weight = self.language.weight(tuple(p.attr("weights")), idx[axis] * taps + j)
             total = self.name(f"{total} + {v} * {weight}" if total else f"{v} * {weight}", p.output.dtype)
         return total
 
@@ -266,76 +313,6 @@ def lookup(table: tuple[int, ...], e: Index) -> Index:
     return Index.of(Lookup(table, e))
 
 
-def _outside(e: Index, n: int, lo: int, hi: int) -> str:
-    tests = ([f"({c_index(e)}) < 0"] if lo < 0 else []) + ([f"({c_index(e)}) >= {n}"] if hi >= n else [])
-    return " || ".join(tests)
-
-
 def _all_outside(e: Index, n: int) -> bool:
     lo, hi = e.range()
     return hi < 0 or lo >= n
-
-
-# C text of indices ---------------------------------------------------------------------------------------------
-
-
-def c_index(e: Index) -> str:
-    """`i0 * 64 + i1 + 3`."""
-    parts = [_c_term(atom, k) for atom, k in e.terms]
-    if e.const or not parts:
-        parts.append(str(e.const))
-    return " + ".join(parts).replace("+ -", "- ")
-
-
-def _c_term(atom: object, k: int) -> str:
-    text = c_atom(atom)
-    return text if k == 1 else f"{text} * {k}" if k > 0 else f"-{text} * {-k}"
-
-
-def c_atom(atom: object) -> str:
-    match atom:
-        case Var(name) | Fetched(name):
-            return name
-        case Div(of, by):
-            return _floor_div(of, by)
-        case Mod(of, by):
-            return _floor_mod(of, by)
-        case Lookup(table, of, stride, offset):
-            return f"{table_name(table)}[{c_index(of * stride + offset)}]"
-        case Clamp(of, lo, hi):
-            return f"KORCH_MIN(KORCH_MAX({c_index(of)}, {lo}), {hi})"
-        case _:
-            raise TypeError(atom)
-
-
-def _floor_div(of: Index, by: int) -> str:
-    lo, _ = of.range()
-    shift = -(lo // by) if lo < 0 else 0  # C divides toward zero: keep the dividend non-negative
-    text = f"({c_index(of + shift * by)}) / {by}"
-    return f"({text} - {shift})" if shift else f"(({c_index(of)}) / {by})"
-
-
-def _floor_mod(of: Index, by: int) -> str:
-    lo, _ = of.range()
-    shift = -(lo // by) if lo < 0 else 0
-    return f"(({c_index(of + shift * by)}) % {by})"
-
-
-_TABLES: dict[tuple[float, ...], str] = {}
-
-
-def table_name(table: tuple[float, ...]) -> str:
-    """A name that depends on the contents alone (so that equal kernels have equal text)."""
-    import hashlib
-
-    if table not in _TABLES:
-        _TABLES[table] = "KERNEL_table_" + hashlib.sha256(repr(table).encode()).hexdigest()[:10]
-    return _TABLES[table]
-
-
-def table_definition(name: str) -> str:
-    """The C definition of the table called `name`."""
-    table = next(t for t, n in _TABLES.items() if n == name)
-    if all(isinstance(v, int) for v in table):
-        return f"static const int32_t {name}[] = {{{', '.join(map(str, table))}}};"
-    return f"static const float {name}[] = {{{', '.join(literal(v, 'float32') for v in table)}}};"

@@ -60,7 +60,7 @@ class Clamp:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The C variable `name` of one loop body: a position below `length` that the data say, read at `of`."""
+    """The variable `name` of one loop body: a position below `length` that the data say, read at `of`."""
 
     name: str
     of: Index
