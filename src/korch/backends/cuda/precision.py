@@ -1,0 +1,16 @@
+"""What the factors of a matrix product may be rounded to; the sums are float32."""
+
+from __future__ import annotations
+
+PRECISIONS = {"strict": ("ieee",), "default": ("ieee", "tf32x3", "tf32"), "fast": ("tf32", "fp16", "bf16")}
+"""By numerics. Where less is allowed than is asked for, the search bans what errs too much."""
+
+
+def allowed(numerics: str) -> tuple[str, ...]:
+    """The precisions that `numerics` allow, the most exact first."""
+    return PRECISIONS[numerics]
+
+
+def fastest(precision: str) -> str:
+    """The rate of a `Machine` that bounds products in this precision: three of TF32 make one of `tf32x3`."""
+    return "tf32" if precision == "tf32x3" else precision
