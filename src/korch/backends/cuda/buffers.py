@@ -27,7 +27,7 @@ class Buffer:
 
 
 def buffers_of(kernel: Kernel) -> tuple[Buffer, ...]:
-    """Leaves, root, exports, what is prepared, and the workspace where there is one: numbered as in `Launch.buffers`."""
+    """Leaves, root, exports, what is prepared, and the workspace if there is one: numbered as in `Launch.buffers`."""
     cone = kernel.cone
     own = [Buffer(t.dtype, t.shape) for t in (*cone.leaves, *cone.outputs)]
     made = [Buffer(p.dtype, p.shape) for p in kernel.prepared]

@@ -66,8 +66,8 @@ class Language(Protocol):
         """The element of `t` at the flat position `at` of `array`."""
         ...
 
-    def weight(self, table: tuple[float, ...], at: Index) -> str:
-        """The float at position `at` of a constant table."""
+    def entry(self, table: tuple[float, ...], at: Index) -> str:
+        """The entry `at` of a constant table."""
         ...
 
     def elementwise(self, p: Primitive, args: list[str]) -> str: ...
@@ -288,7 +288,7 @@ class Trace:
         for j in range(taps):
             at = Index.of(Lookup(p.attr("indices"), idx[axis], taps, j))
             v = self.value(x, (*idx[:axis], at, *idx[axis + 1 :]))
-            weight = self.language.weight(tuple(p.attr("weights")), idx[axis] * taps + j)
+            weight = self.language.entry(tuple(p.attr("weights")), idx[axis] * taps + j)
             total = self.name(f"{total} + {v} * {weight}" if total else f"{v} * {weight}", p.output.dtype)
         return total
 

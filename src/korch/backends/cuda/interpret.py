@@ -1,0 +1,93 @@
+"""Runs device kernels on the host, slowly: how they are checked where there is no device."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from korch.backends.contract import Kernel
+from korch.backends.cuda.triton.source import python_functions
+from korch.errors import BackendError
+from korch.ir.ops.table import Array
+
+
+def interpret(kernel: Kernel, buffers: Sequence[Array]) -> None:
+    """Runs `kernel` on `buffers`, numbered as in `Launch.buffers`."""
+    if kernel.call:
+        import_module("korch.backends.cuda.vendor.host").run_on_host(kernel, buffers)
+        return
+    if os.environ.get("TRITON_INTERPRET") != "1":
+        raise BackendError("functions are only interpreted where TRITON_INTERPRET=1 is set before Triton is imported")
+    from triton.runtime.interpreter import InterpretedFunction  # pyright: ignore[reportMissingImports]
+
+    functions = python_functions(kernel.source, _HostFunctions())
+    for launch in kernel.launches:
+        run: Any = InterpretedFunction(functions[launch.function])
+        run[launch.grid](*(_Host(buffers[i]) for i in launch.buffers))
+
+
+NUMPY = {"pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh",
+         "acosh": "arccosh", "atanh": "arctanh"}  # fmt: skip
+
+
+class _HostFunctions:
+    """The device's library of functions, as far as generated kernels call it, computed by numpy."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        import triton.language as tl  # pyright: ignore[reportMissingImports]
+        from triton.runtime.interpreter import TensorHandle  # pyright: ignore[reportMissingImports]
+
+        function = getattr(np, NUMPY.get(name, name))
+
+        def call(*args: Any) -> Any:
+            first = next(a for a in args if isinstance(a, tl.tensor))
+            values = [a.handle.data if isinstance(a, tl.tensor) else a for a in args]
+            result = function(*values).astype(first.handle.data.dtype)
+            shape = result.shape
+            kind = tl.block_type(first.dtype, list(shape)) if first.shape else first.dtype
+            return tl.tensor(TensorHandle(result, first.dtype), kind)
+
+        return call
+
+
+@dataclass
+class _Host:
+    """As much of a torch tensor as Triton's interpreter asks for: memory of the host, which it need not copy."""
+
+    array: Array
+
+    @property
+    def dtype(self) -> str:
+        return self.array.dtype.name
+
+    def data_ptr(self) -> int:
+        return self.array.ctypes.data
+
+    def untyped_storage(self) -> _Host:
+        return self
+
+    def cpu(self) -> _Host:
+        return self
+
+    def new_empty(self, size: int, device: str) -> _Host:
+        return _Host(self.array)
+
+    def set_(self, storage: _Host, offset: int, size: object, stride: object) -> None:
+        self.array = storage.array
+
+    def storage_offset(self) -> int:
+        return 0
+
+    def size(self) -> tuple[int, ...]:
+        return self.array.shape
+
+    def stride(self) -> tuple[int, ...]:
+        return self.array.strides
+
+    def copy_(self, other: _Host) -> None:
+        """Nothing to do: the host's memory was worked on in place."""

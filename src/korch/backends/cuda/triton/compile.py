@@ -1,0 +1,89 @@
+"""Triton source becomes binaries for a device, which need not be there.
+
+Where functions are interpreted (`TRITON_INTERPRET=1`), Triton's own library is no longer code that it can compile: then
+and to use all processors, kernels are compiled in processes of their own.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from korch.backends.contract import Kernel, Launch
+from korch.backends.cuda.buffers import buffers_of
+from korch.backends.cuda.triton.source import python_functions
+from korch.errors import BackendError
+
+POINTERS = {
+    "float32": "*fp32", "float64": "*fp64", "float16": "*fp16", "bfloat16": "*bf16", "int8": "*i8", "int16": "*i16",
+    "int32": "*i32", "int64": "*i64", "uint8": "*u8", "uint16": "*u16", "uint32": "*u32", "uint64": "*u64",
+    "bool": "*i1",
+}  # fmt: skip
+ALIGNMENT = 16
+"""Bytes to which every buffer is aligned at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A compiled launch: the `symbol` of the function in `cubin`, bytes of `shared` memory a block, `warps` a block.
+
+    Its `parameters` are pointers: the launch's buffers, then as many that are not used and may be null.
+    """
+
+    function: str
+    cubin: bytes
+    symbol: str
+    shared: int
+    warps: int
+    parameters: int
+
+
+def compile_kernel(kernel: Kernel, capability: int) -> tuple[Binary, ...]:
+    """A binary for each launch; BackendError says what does not compile."""
+    functions = python_functions(kernel.source)
+    dtypes = [b.dtype for b in buffers_of(kernel)]
+    return tuple(_compiled(functions[launch.function], launch, dtypes, capability) for launch in kernel.launches)
+
+
+def _compiled(function: Any, launch: Launch, dtypes: Sequence[str], capability: int) -> Binary:
+    import triton  # pyright: ignore[reportMissingImports]
+    from triton.backends.compiler import GPUTarget  # pyright: ignore[reportMissingImports]
+    from triton.compiler import ASTSource  # pyright: ignore[reportMissingImports]
+
+    jitted = triton.JITFunction(function)
+    types = [POINTERS[dtypes[i]] for i in launch.buffers]
+    aligned = {(i,): [["tt.divisibility", ALIGNMENT]] for i in range(len(types))}
+    source = ASTSource(jitted, dict(zip(jitted.arg_names, types, strict=True)), {}, aligned)
+    options = {"num_warps": launch.warps, "num_stages": launch.stages}
+    try:
+        made: Any = triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)
+    except Exception as e:  # Triton raises all kinds
+        raise BackendError(f"{launch.function} does not compile for sm_{capability}: {_line(e)}") from e
+    about = made.metadata
+    if about.global_scratch_size or about.num_ctas != 1:
+        raise BackendError(f"{launch.function} wants memory of the launcher, which it is not given")
+    parameters = made.asm["ptx"].split(")", 1)[0].count(".param")
+    return Binary(launch.function, made.asm["cubin"], about.name, about.shared, about.num_warps, parameters)
+
+
+def _line(e: BaseException) -> str:
+    lines = [line for line in str(e).splitlines() if line.strip()]
+    return lines[-1].strip() if lines else type(e).__name__
+
+
+@contextmanager
+def compilers(jobs: int = 0) -> Iterator[ProcessPoolExecutor]:
+    """Processes that compile: `pool.submit(compile_kernel, kernel, capability)`; as many as processors by default."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs or len(os.sched_getaffinity(0)), context, _plainly) as pool:
+        yield pool
+
+
+def _plainly() -> None:
+    """Before Triton is imported: functions are compiled here, whatever the parent does."""
+    os.environ.pop("TRITON_INTERPRET", None)
