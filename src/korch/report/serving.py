@@ -15,7 +15,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -29,25 +29,37 @@ LEAST_RUNS = 2
 _Loaded = tuple[Run, dict[str, np.ndarray]]
 
 
+Answers = Mapping[str, Callable[[Mapping[str, Any]], Any]]
+"""By the word that asks for it: what makes the answer's value of a question."""
+
+
 def serve(peer: Peer) -> None:
     """Answers questions about `peer` until stdin ends."""
-    answers = _own_stdout()
-    loaded: _Loaded | None = None
+    loaded: list[_Loaded] = []
+
+    def load(question: Mapping[str, Any]) -> None:
+        loaded[:] = [_load(peer, question)]
+
+    answer_questions({
+        "load": load,
+        "outputs": lambda question: _outputs(loaded[0], question),
+        "block": lambda question: _block(loaded[0], question),
+    })  # fmt: skip
+
+
+def answer_questions(answers: Answers) -> None:
+    """Answers until stdin ends, each question with the function that is named in it."""
+    stdout = _own_stdout()
     for line in sys.stdin:
         question = json.loads(line)
         try:
-            if question["ask"] == "load":
-                loaded, value = _load(peer, question), None
-            else:
-                assert loaded is not None, "asked to run before a model was loaded"
-                value = _outputs(loaded, question) if question["ask"] == "outputs" else _block(loaded, question)
-            answer: dict[str, Any] = {"value": value}
+            told: dict[str, Any] = {"value": answers[question["ask"]](question)}
         except NotOffered as why:
-            answer = {"reason": str(why)}
+            told = {"reason": str(why)}
         except Exception as error:  # whatever a runtime raises is its own affair: it is left out, with this text
-            answer = {"reason": _one_line(error)}
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+            told = {"reason": _one_line(error)}
+        stdout.write(json.dumps(told) + "\n")
+        stdout.flush()
 
 
 def _own_stdout() -> TextIO:
