@@ -5,10 +5,10 @@
     python benchmarks/cuda.py compare NAMES             them beside torch eager, torch.compile and XLA, in one run
     python benchmarks/cuda.py all [NAMES]
 
-All take `-o OUT`, where models, archives, figures (NAME.json, check.txt) and the profile database (cuda.cache) are left;
-the database carries over to the next machine of the kind. TF32 is on in every runtime, all run under CUDA graphs, each
-in a process of its own, blocks alternate. Nothing is fetched; where the machine has neither HiGHS nor PuLP, their wheels must be
-brought along, and `pip install --no-index --no-deps --no-build-isolation .` makes korch known.
+All take `-o OUT`, where models, archives, figures (NAME.json, check.txt) and the profile database (cuda.cache) are
+left; the database carries over to the next machine of the kind. TF32 is on in every runtime, all run under CUDA graphs,
+each in a process of its own, blocks alternate. Nothing is fetched; where the machine has neither HiGHS nor PuLP, their
+wheels must be brought along, and `pip install --no-index --no-deps --no-build-isolation .` makes korch known.
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ def check(out: Path) -> int:
 
 def tune(name: str, out: Path, seconds: float) -> dict[str, Any]:
     """Optimises a workload; what the command says of it."""
-    command = [sys.executable, "-m", "korch.cli", "optimize", str(exported(name, out)), "-o", str(out / f"{name}.korch"),
-               "--target", "cuda", "--numerics", "fast", "--time-budget", str(seconds), "--json"]  # fmt: skip
+    model, archive = exported(name, out), out / f"{name}.korch"
+    command = [sys.executable, "-m", "korch.cli", "optimize", str(model), "-o", str(archive), "--target", "cuda",
+               "--numerics", "fast", "--time-budget", str(seconds), "--json"]  # fmt: skip
     environment = os.environ | {"KORCH_CACHE_DIR": str(out / "cuda.cache")}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment)
     if done.returncode:
