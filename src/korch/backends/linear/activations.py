@@ -1,4 +1,4 @@
-"""Which primitives, alone or several together, are one of oneDNN's elementwise post-ops: a table and its matcher."""
+"""Which primitives, alone or several together, are one elementwise post-op, as oneDNN names them: a table."""
 
 from __future__ import annotations
 
