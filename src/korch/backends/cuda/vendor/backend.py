@@ -20,6 +20,9 @@ from korch.machine import Machine
 NOTHING = Declined("has no linear primitive")
 SEVERAL = Declined("has several linear primitives and is no attention")
 ATTENTION = ("MatMul", "MatMul")
+TAKEN = frozenset(("MatMul", "Conv", "ConvTranspose", "Transpose", "Reshape", "Slice", "Expand", "Identity", "Add",
+                   "Mul", "Div", "Neg", "Relu", "Max", "Tanh", "Pow"))  # fmt: skip
+"""What a cone around one linear primitive may be made of: more is refused at a glance."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,8 @@ class Vendor:
         if len(cone.linear) > 1:
             is_attention = tuple(p.op for p in cone.linear) == ATTENTION
             return attention_kernels(cone, self.precisions) if is_attention else SEVERAL
-        m = match(cone)
+        other = next((p.op for p in cone.primitives if p.op not in TAKEN), None)
+        m = Declined(f"no call of cuBLAS or cuDNN has {other}") if other else match(cone)
         if isinstance(m, Declined):
             return m
         if m.linear.op == "MatMul":
