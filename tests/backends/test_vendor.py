@@ -18,6 +18,7 @@ from korch.backends.cuda.vendor.calls import CALLS
 from korch.backends.cuda.vendor.device import Device
 from korch.backends.cuda.vendor.heads import find_attention
 from korch.backends.table import backends, entry_of
+from korch.candidates.cuts import Limits, enumerate_cones
 from korch.devices import device_named
 from korch.fission.softmax import softmax
 from korch.ir import Builder, Cone, Value
@@ -209,10 +210,21 @@ def test_the_implementations_of_attention_depend_on_sizes_and_mask():
 def test_what_attention_is_made_of(name):
     found = find_attention(cone_of(ATTENTION[name]))
     assert not isinstance(found, Declined)
-    assert (found.mask is not None) == (name in ("projected", "flat"))
+    assert (found.mask is not None) == (name in ("projected", "flat", "by definition, masked"))
     assert found.q.shape[:2] == found.k.shape[:2] == found.v.shape[:2] == found.out.shape[:2]
-    scales = {"unshifted": 0.3, "projected": 8**-0.5, "flat": 0.35, "turned scores": 0.3}
+    scales = {name: 8**-0.5 for name in ATTENTION if "definition" in name or name == "projected"}
+    scales |= {"unshifted": 0.3, "flat": 0.35, "turned scores": 0.3}
     assert found.scale == pytest.approx(scales.get(name, 1.0))
+
+
+@pytest.mark.parametrize("name", ["plain", "unshifted", "projected", "by definition"])
+def test_the_search_offers_attentions(name):
+    """Among its chains are some that compute the output from views of the inputs."""
+    b = Builder("test")
+    graph = b.graph([("y", ATTENTION[name](b))])
+    taken = [c for c in enumerate_cones(graph, Limits(chain=0)) if len(c.linear) == 2 and not BACKEND.declines(c)]
+    whole = [c for c in taken if c.root == graph.outputs[0]]
+    assert whole and max(len(c.primitives) for c in whole) >= len(graph.primitives) - 6
 
 
 def test_bounds_are_below_what_the_peaks_allow():

@@ -182,9 +182,11 @@ def _turned_scores(b: Builder) -> Value:
     return softmax(b, turned(k @ turned(q, 0, 1, 3, 2), 0, 1, 3, 2) * 0.3) @ v
 
 
-def _by_definition(b: Builder) -> Value:
-    q, k, v = qkv(b)
-    found = attention(b, q, k, v, x(b, 9, 17, name="mask"), outputs=1)
+def _by_definition(b: Builder, masked: bool) -> Value:
+    """As ONNX's Attention is fissioned, its heads in the last axis."""
+    q, k, v = (x(b, 2, n, 24, name=name) for name, n in (("q", 9), ("k", 17), ("v", 17)))
+    mask = b.constant(np.random.default_rng(3).standard_normal((9, 17)), "float32", "mask") if masked else None
+    found = attention(b, q, k, v, mask, q_num_heads=3, kv_num_heads=3)
     assert isinstance(found, tuple)
     return found[0]
 
@@ -201,4 +203,6 @@ ATTENTION: dict[str, Make] = {
     "divided behind": _divided_behind,
     "on its side": _on_its_side,
     "turned scores": _turned_scores,
+    "by definition": lambda b: _by_definition(b, masked=False),
+    "by definition, masked": lambda b: _by_definition(b, masked=True),
 }
