@@ -142,7 +142,7 @@ WINDOW = {"strides": (1, 1), "pads": (1, 1), "dilations": (1, 1), "extra": (0, 0
 ON_DEVICE = {
     "cudnn_convolution": ("tf32", lambda d, t: d.convolve(t, t, t, None, WINDOW)),
     "cudnn_convolution of halves": ("fp16", lambda d, t: d.convolve(t, t, t, None, WINDOW)),
-    "cudnn_convolution_relu": ("tf32", lambda d, t: d.convolve_relu(t, t, t, None, None, WINDOW)),
+    "cudnn_convolution_relu": ("tf32", lambda d, t: d.convolve_relu(t, t, t, t[0, :, 0, 0], None, WINDOW)),
     "cudnn_convolution_add_relu": ("bf16", lambda d, t: d.convolve_relu(t, t, t, t[0, :, 0, 0], t, WINDOW)),
     "cudnn_convolution_transpose": ("ieee", lambda d, t: d.convolve_transposed(t, t, t, None, WINDOW)),
     "_conv_depthwise2d": ("ieee", lambda d, t: d.depthwise(t, t, t, None, WINDOW)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from korch.backends.contract import Declined, Kernel, Prepared
 from korch.backends.cuda.vendor.epilogue import Epilogue, epilogue_of
-from korch.backends.cuda.vendor.operands import HALVES, Operand, factor, kernel, objection, whole_axes
+from korch.backends.cuda.vendor.operands import HALVES, Operand, factor, kernel, objection, whole_axes, zeros
 from korch.backends.cuda.vendor.products import OFFERED
 from korch.backends.linear.pattern import Binary, Match, PostOp
 from korch.backends.linear.views import Shape, View, row_major
@@ -173,7 +173,8 @@ def _kernels(cone: Cone, c: Convolution, precisions: Sequence[str]) -> Iterator[
 
 def _kernel(cone: Cone, c: Convolution, variant: str, w: Operand, precision: str, direct: bool) -> Kernel:
     strides, pads, dilations, extra = c.window
-    operands = {"x": Operand(c.x), "w": w, "out": Operand(c.out), "bias": Operand(c.bias) if c.bias else None,
+    without = zeros(c.out.shape[1]) if c.relu else None  # cuDNN's kernel that ends in Relu always adds one
+    operands = {"x": Operand(c.x), "w": w, "out": Operand(c.out), "bias": Operand(c.bias) if c.bias else without,
                 "residual": Operand(c.residual) if c.residual else None}  # fmt: skip
     return kernel(cone, variant, _function(c, direct), operands, precision=precision, strides=strides, pads=pads,
                   dilations=dilations, extra=extra, group=c.linear.attr("group"), relu=c.relu)  # fmt: skip

@@ -89,8 +89,7 @@ class Device:
     def convolve_relu(self, x: Any, w: Any, out: Any, bias: Any, residual: Any, window: Window) -> None:
         """out = relu(conv(x, w) + bias + residual) by one kernel, which torch cannot tell where to write."""
         dtype = self._half or x.dtype
-        x, w = rounded(x, dtype), rounded(w, dtype)
-        bias = self.torch.zeros(out.shape[1], dtype=dtype, device=out.device) if bias is None else bias.to(dtype)
+        x, w, bias = rounded(x, dtype), rounded(w, dtype), bias.to(dtype)
         window_args = (window["strides"], window["pads"], window["dilations"], window["group"])
         if residual is None:
             y = self.torch.cudnn_convolution_relu(x, w, bias, *window_args)
