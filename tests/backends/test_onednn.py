@@ -10,7 +10,7 @@ import pytest
 
 from korch.backends.contract import Declined
 from korch.backends.cpu.onednn.backend import BACKEND
-from korch.backends.cpu.onednn.pattern import match
+from korch.backends.linear.pattern import match
 from korch.ir import Builder, Value
 from korch.ir.evaluate import evaluate_cone
 

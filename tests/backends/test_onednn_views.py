@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from korch.backends.cpu.onednn.views import View, inverse
+from korch.backends.linear.views import View, inverse
 from korch.ir import Primitive, Tensor
 from korch.ir.macs import multiply_adds
 from korch.ir.primitive import freeze

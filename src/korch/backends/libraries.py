@@ -52,6 +52,7 @@ def code_digest(folder: Path) -> str:
         *folder.rglob("*.py"),
         *folder.rglob("*.h"),
         *HERE.joinpath("maps").glob("*.py"),
+        *HERE.joinpath("linear").glob("*.py"),
         *HERE.rglob("korch_rt.h"),
     ]
     joined = b"".join(file.read_bytes() for file in sorted(set(files)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import ml_dtypes  # noqa: F401 - numpy knows bfloat16 by name from then on
 import numpy as np
 
 from korch.backends.contract import Kernel, Prepared

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from korch.backends.contract import Declined, Kernel
 from korch.backends.cpu.onednn.call import Call
-from korch.backends.cpu.onednn.convolution import convolution_calls, convolution_objection, pointwise_product
+from korch.backends.cpu.onednn.convolution import convolution_calls, convolution_objection
 from korch.backends.cpu.onednn.emit import emit
 from korch.backends.cpu.onednn.install import find
-from korch.backends.cpu.onednn.matmul import matmul_product, product_calls
-from korch.backends.cpu.onednn.pattern import Binary, Match, match
+from korch.backends.cpu.onednn.matmul import product_calls
+from korch.backends.linear.pattern import Binary, Match, match
+from korch.backends.linear.product import matmul_product, pointwise_product
 from korch.ir import Cone
 from korch.ir.macs import multiply_adds
 from korch.machine import Machine

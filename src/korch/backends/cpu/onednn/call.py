@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from korch.backends.cpu.onednn.activations import Eltwise
-from korch.backends.cpu.onednn.pattern import Binary
-from korch.backends.cpu.onednn.views import Shape, View
+from korch.backends.linear.activations import Eltwise
+from korch.backends.linear.pattern import Binary
+from korch.backends.linear.views import Shape, View
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Convolutions and transposed convolutions as oneDNN calls, pointwise ones also as matrix products."""
+"""Convolutions and transposed convolutions as oneDNN calls."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from korch.backends.cpu.onednn.call import Call, PostOps, Window, with_bias, with_sum
-from korch.backends.cpu.onednn.matmul import Product
-from korch.backends.cpu.onednn.pattern import Binary, Match
-from korch.backends.cpu.onednn.views import Shape, View, inverse
-from korch.ir import Primitive
+from korch.backends.linear.pattern import Binary, Match
+from korch.backends.linear.views import Shape, View, inverse
 
 # Implementations that are sometimes faster than oneDNN's first choice (measured on Zen 4: depthwise 5x5, 107 against
 # 79 GFLOP/s; narrow pointwise ones, 7%).
@@ -100,35 +98,3 @@ def _window(m: Match) -> Window:
     reach = [(i - 1) * s + (n - 1) * d + 1 for i, s, n, d in zip(ins, strides, m.w.shape[2:], dilations, strict=True)]
     end = tuple(r - b - o for r, b, o in zip(reach, begin, outs, strict=True))
     return Window(strides, dilations, begin, end)
-
-
-def pointwise_product(m: Match) -> Product | None:
-    """A 1x1 convolution as a matrix product; None where it is none."""
-    if not _is_pointwise(m.linear):
-        return None
-    w = m.w.reshape(m.w.shape[:2])
-    if w is None:
-        return None
-    return _channels_last_product(m, w) if m.linear.attr("channels_last") else _channels_first_product(m, w)
-
-
-def _is_pointwise(p: Primitive) -> bool:
-    still = set(p.attr("strides")) == {1} and not any(p.attr("pads")) and p.attr("group") == 1
-    return p.op == "Conv" and still and set(p.inputs[1].shape[2:]) == {1}
-
-
-def _channels_last_product(m: Match, w: View) -> Product:
-    """[N, ..., W, C] x [C, O]"""
-    w = w.transpose((1, 0)).broadcast((*m.x.shape[:-2], w.shape[1], w.shape[0]))
-    return Product(m.x, w, m.output, m.post_ops, b_const=m.w_const, a_const=m.x_const)
-
-
-def _channels_first_product(m: Match, w: View) -> Product | None:
-    """[O, C] x [N, C, positions]"""
-
-    def flat(v: View) -> View | None:
-        return v.reshape((*v.shape[:2], math.prod(v.shape[2:])))
-
-    w = w.broadcast((m.x.shape[0], *w.shape))
-    product = Product(w, m.x, m.output, m.post_ops, b_const=m.x_const, a_const=m.w_const)
-    return product.seen(lambda v: v, flat, flat)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from korch.backends.cpu.onednn.activations import Eltwise
 from korch.backends.cpu.onednn.call import Call, Sum
-from korch.backends.cpu.onednn.pattern import Binary
-from korch.backends.cpu.onednn.views import OUT, Shape, View
+from korch.backends.linear.activations import Eltwise
+from korch.backends.linear.pattern import Binary
+from korch.backends.linear.views import OUT, Shape, View
 from korch.ir import Cone
 
 REFERENCE_MACS = 1 << 14

@@ -1,4 +1,4 @@
-"""Which primitives, alone or several together, are one of oneDNN's elementwise post-ops: a table and its matcher."""
+"""Which primitives, alone or several together, are one elementwise post-op, as oneDNN names them: a table."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from korch.ir import Primitive, Tensor
@@ -33,12 +34,15 @@ class Activation:
     text: str
     post_op: Callable[..., Eltwise | None]
 
-    @property
+    @cached_property
     def pattern(self) -> ast.expr:
-        return _PARSED.setdefault(self.text, ast.parse(self.text, mode="eval").body)
+        return ast.parse(self.text, mode="eval").body
 
-
-_PARSED: dict[str, ast.expr] = {}
+    @cached_property
+    def ops(self) -> frozenset[str]:
+        """The primitives that it is made of."""
+        parts = (node for node in ast.walk(self.pattern) if isinstance(node, ast.BinOp | ast.Call))
+        return frozenset(_call(node)[0] for node in parts)
 
 
 def _fixed(alg: str, alpha: float = 0.0, beta: float = 0.0) -> Callable[..., Eltwise]:
@@ -119,7 +123,9 @@ _OPERATORS = {ast.Add: "Add", ast.Sub: "Sub", ast.Mult: "Mul", ast.Div: "Div", a
 
 def activation(t: Tensor, made: Made, carried: frozenset[Tensor]) -> tuple[Eltwise, Tensor] | None:
     """The post-op that computes `t` and the tensor that it is applied to, one of `carried`."""
-    for row in _rows(made[t].op):
+    ops = {p.op for p in made.values()}
+    ops |= {"Max"} if "Relu" in ops else set()
+    for row in (row for row in _rows(made[t].op) if row.ops <= ops):
         for found in _match(row.pattern, t, made, {}):
             x = found.pop("x")
             post_op = row.post_op(**found) if x in carried else None

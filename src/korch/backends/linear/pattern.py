@@ -1,4 +1,4 @@
-"""Reads a cone as one oneDNN call: views of leaves, one linear primitive, a chain of post-ops, a view of the output."""
+"""Reads a cone as one call: views of leaves, one linear primitive, a chain of post-ops, a view of the output."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from korch.backends.contract import Declined
-from korch.backends.cpu.onednn.activations import Eltwise, activation
-from korch.backends.cpu.onednn.views import OUT, View, inverse
+from korch.backends.linear.activations import Eltwise, activation
+from korch.backends.linear.views import OUT, View, inverse
 from korch.ir import Category, Cone, Primitive, Tensor
 
 MAX_POST_OPS = 16
@@ -18,7 +18,7 @@ _BINARY = {"Add": "add", "Mul": "mul", "Sub": "sub", "Div": "div", "Max": "max",
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """oneDNN's post-op `dnnl_binary_<alg>` with an operand seen in the shape of the linear primitive's output."""
+    """The post-op `dnnl_binary_<alg>`, as oneDNN calls it; its operand is seen in the shape of the linear output."""
 
     alg: str
     operand: View
@@ -29,7 +29,7 @@ PostOp = Eltwise | Binary
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What oneDNN is asked for: `output` (which has the linear output's shape) = post_ops(linear(x, w))."""
+    """What a library is asked for: `output` (which has the linear output's shape) = post_ops(linear(x, w))."""
 
     linear: Primitive
     x: View
@@ -45,7 +45,7 @@ class _NoMatch(Exception):
 
 
 def match(cone: Cone) -> Match | Declined:
-    """The cone as one oneDNN call, or why it is none."""
+    """The cone as one call, or why it is none."""
     try:
         return _match(cone)
     except _NoMatch as reason:
@@ -65,12 +65,12 @@ def _match(cone: Cone) -> Match:
 def _linear(cone: Cone) -> Primitive:
     """The one linear primitive, where the cone passes the checks that need no look at its structure."""
     if cone.exports:
-        raise _NoMatch("oneDNN stores one tensor")
+        raise _NoMatch("a library stores one tensor")
     if len(cone.linear) != 1:
-        raise _NoMatch(f"has {len(cone.linear)} linear primitives; oneDNN takes one")
+        raise _NoMatch(f"has {len(cone.linear)} linear primitives; a library takes one")
     linear = cone.linear[0]
     if linear.op not in LINEAR:
-        raise _NoMatch(f"{linear.op} is no linear primitive of oneDNN's")
+        raise _NoMatch(f"{linear.op} is no linear primitive of a library's")
     ends = (*cone.leaves, cone.root)
     for t in (*cone.leaves, *(p.output for p in cone.primitives)):
         if t.dtype != "float32" and (t.dtype != "bool" or t in ends):  # activations may compare
@@ -145,7 +145,7 @@ def _step(t: Tensor, inside: _Inside) -> _Step:
         case op if op in _BINARY:
             return _binary(p, inside)
         case _:
-            raise _NoMatch(f"oneDNN has no post-op for {p}")
+            raise _NoMatch(f"there is no post-op for {p}")
 
 
 def _elementwise(t: Tensor, post_ops: tuple[PostOp, ...], source: Tensor) -> _Step:
@@ -158,7 +158,7 @@ def _elementwise(t: Tensor, post_ops: tuple[PostOp, ...], source: Tensor) -> _St
 def _binary(p: Primitive, inside: _Inside) -> _Step:
     depends = [t in inside.carried for t in p.inputs]
     if all(depends):
-        raise _NoMatch(f"uses the linear result twice, in no pattern that oneDNN has a post-op for: {p}")
+        raise _NoMatch(f"uses the linear result twice, in no pattern that is a post-op: {p}")
     x, other = p.inputs if depends[0] else p.inputs[::-1]
     operand = _leaf_view(other, inside).broadcast(p.output.shape)
     return _elementwise(p.output, _binary_post_ops(p.op, operand, depends[0]), x)
@@ -180,13 +180,14 @@ def _leaf_view(t: Tensor, inside: _Inside) -> View:
     p = inside.made[t]
     if p.category not in (Category.LAYOUT, Category.BROADCAST) and p.op != "Identity":
         raise _NoMatch(f"computes {p} beside the linear primitive's own chain")
-    view = _view_of(p, _leaf_view(p.inputs[0], inside))
+    view = view_of(p, _leaf_view(p.inputs[0], inside))
     if view is None:
         raise _NoMatch(f"{p} is no strided view")
     return view
 
 
-def _view_of(p: Primitive, x: View) -> View | None:
+def view_of(p: Primitive, x: View) -> View | None:
+    """What `p` shows of its input `x`; None where that is no strided view."""
     match p.op:
         case "Transpose":
             return x.transpose(p.attr("perm"))

@@ -1,0 +1,42 @@
+"""Attention as one call of torch's fused implementations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from korch.backends.contract import Declined, Kernel
+from korch.backends.cuda.vendor.heads import Attention, find_attention
+from korch.backends.cuda.vendor.operands import Operand, kernel, objection, whole_axes
+from korch.ir import Cone
+
+
+def attention_kernels(cone: Cone, precisions: Sequence[str]) -> tuple[Kernel, ...] | Declined:
+    """A kernel for each implementation that torch has of such an attention."""
+    found = find_attention(cone)
+    if isinstance(found, Declined):
+        return found
+    if reason := objection(cone, found.views):
+        return Declined(reason)
+    kernels = tuple(_kernel(cone, found, p, name) for p, name in _implementations(found, precisions))
+    return kernels or Declined(f"no fused attention for heads of {found.q.shape[-1]} and {found.v.shape[-1]} numbers "
+                               f"in {', '.join(precisions)}")  # fmt: skip
+
+
+def _implementations(a: Attention, precisions: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(precision, implementation). That for float32 multiplies three times in TF32, which is nearly exact."""
+    sizes = (a.q.shape[-1], a.v.shape[-1])
+    if {"tf32", "tf32x3"} & set(precisions) and not any(n % 4 for n in sizes):
+        yield "tf32x3", "efficient"
+    for precision in (p for p in precisions if p in ("fp16", "bf16") and not any(n % 8 for n in sizes)):
+        yield precision, "efficient"
+        if sizes[0] == sizes[1] <= 256 and a.mask is None:
+            yield precision, "flash"
+        if sizes[0] == sizes[1] <= 128:
+            yield precision, "cudnn"
+
+
+def _kernel(cone: Cone, a: Attention, precision: str, implementation: str) -> Kernel:
+    operands = {"q": Operand(whole_axes(a.q)), "k": Operand(whole_axes(a.k)), "v": Operand(whole_axes(a.v)),
+                "out": Operand(whole_axes(a.out)), "mask": Operand(a.mask) if a.mask else None}  # fmt: skip
+    return kernel(cone, f"{precision} attention {implementation}", "attention", operands, precision=precision,
+                  implementation=implementation, scale=a.scale)  # fmt: skip

@@ -1,0 +1,208 @@
+"""Convolutions as calls of cuDNN: activations in one memory format, weights prepared in it, bias, residual and Relu."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from korch.backends.contract import Declined, Kernel, Prepared
+from korch.backends.cuda.vendor.epilogue import Epilogue, epilogue_of
+from korch.backends.cuda.vendor.operands import HALVES, Operand, factor, kernel, objection, whole_axes, zeros
+from korch.backends.cuda.vendor.products import OFFERED
+from korch.backends.linear.pattern import Binary, Match, PostOp
+from korch.backends.linear.views import Shape, View, row_major
+from korch.ir import Cone, Primitive
+from korch.ir.ops.reduce import last_to_first
+
+LAST = (0, 2, 3, 1)
+"""The axes of [N, C, H, W] from slowest to fastest where channels are last in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Convolution:
+    """`x`, `out` and what is added as [N, C, H, W] (H is 1 where there is one spatial axis), `w` as torch has weights.
+
+    `last`: channels are last in memory. `window`: strides, pads, dilations and what is missing at the output's end.
+    """
+
+    linear: Primitive
+    x: View
+    w: View
+    out: View
+    bias: View | None
+    residual: View | None
+    relu: bool
+    last: bool
+    window: tuple[Shape, Shape, Shape, Shape]
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        return (self.x, self.w, self.out, *(v for v in (self.bias, self.residual) if v))
+
+
+def convolution_kernels(cone: Cone, m: Match, precisions: Sequence[str]) -> tuple[Kernel, ...] | Declined:
+    """One kernel a precision, and torch's own of a depthwise convolution."""
+    c = _convolution(m)
+    if isinstance(c, Declined):
+        return c
+    reason = objection(cone, c.views)
+    return Declined(reason) if reason else tuple(_kernels(cone, c, [p for p in precisions if p in OFFERED]))
+
+
+# From a match to a convolution ------------------------------------------------------------------------------------
+
+
+def _convolution(m: Match) -> Convolution | Declined:
+    p, epilogue = m.linear, epilogue_of(tuple(_planar_op(op, m) for op in m.post_ops))
+    if isinstance(epilogue, Declined):
+        return epilogue
+    if len(m.x.shape) > 4:
+        return Declined(f"convolves {len(m.x.shape) - 2} axes; at most 2 are supported")
+    x, out = _planar(m.x, m), _planar(m.output, m)
+    formats = _formats(x) & _formats(out)
+    if not formats:
+        return Declined("input and output of the convolution are not dense in one memory format")
+    window, ends = _window(p), _ends(epilogue)
+    if isinstance(window, Declined) or isinstance(ends, Declined):
+        return window if isinstance(window, Declined) else ends  # pyright: ignore[reportReturnType]
+    if p.op == "ConvTranspose" and (ends[1] or epilogue.activation):
+        return Declined("a transposed convolution ends in a bias only")
+    last = bool(p.attr("channels_last")) if len(formats) > 1 else True in formats
+    x, out = _formatted(x, last), _formatted(out, last)
+    return Convolution(p, x, _with_height(m.w), out, *ends, bool(epilogue.activation), last, window)
+
+
+def _planar(view: View, m: Match) -> View:
+    """The view as [N, C, H, W]."""
+    view = view.transpose(last_to_first(len(view.shape))) if m.linear.attr("channels_last") else view
+    return _with_height(view)
+
+
+def _with_height(view: View) -> View:
+    if len(view.shape) != 3:
+        return view
+    shape, strides = ((*t[:2], one, *t[2:]) for t, one in ((view.shape, 1), (view.strides, 0)))
+    return replace(view, shape=shape, strides=strides)
+
+
+def _planar_op(op: PostOp, m: Match) -> PostOp:
+    return replace(op, operand=_planar(op.operand, m)) if isinstance(op, Binary) else op
+
+
+def _strides(shape: Shape, last: bool) -> Shape:
+    """Of a dense [N, C, H, W] with channels last in memory, or first."""
+    if not last:
+        return row_major(shape)
+    _, c, h, w = shape
+    return h * w * c, 1, w * c, c
+
+
+def _formats(view: View) -> set[bool]:
+    """In which formats the view is dense: channels last (True), first (False), both where one of them is short."""
+
+    def fits(last: bool) -> bool:
+        wanted = _strides(view.shape, last)
+        return all(n == 1 or s == t for n, s, t in zip(view.shape, view.strides, wanted, strict=True))
+
+    return {last for last in (True, False) if fits(last)}
+
+
+def _formatted(view: View, last: bool) -> View:
+    """With the strides that say so where axes have length 1, too."""
+    return replace(view, strides=_strides(view.shape, last))
+
+
+def _window(p: Primitive) -> tuple[Shape, Shape, Shape, Shape] | Declined:
+    """Strides, pads, dilations, and how much longer than the shortest the output of a transposed convolution is."""
+    k = p.inputs[0].rank - 2
+    strides, dilations, pads = p.attr("strides"), p.attr("dilations"), p.attr("pads")
+    extra = (0,) * k
+    if min(pads) < 0:
+        return Declined("the convolution has negative pads")
+    if p.op == "ConvTranspose":
+        extra = _extra(p, k)
+        if any(not 0 <= e < max(s, d) for e, s, d in zip(extra, strides, dilations, strict=True)):
+            return Declined(f"an output padding of {list(extra)} with strides of {list(strides)} is not supported")
+    elif pads[:k] != pads[k:]:
+        return Declined(f"cuDNN pads both ends alike, not by {list(pads)}")
+    parts = (strides, pads[:k], dilations, extra)
+    return tuple((fill, *part) if k == 1 else part for part, fill in zip(parts, (1, 0, 1, 0), strict=True))  # pyright: ignore[reportReturnType]
+
+
+def _extra(p: Primitive, k: int) -> Shape:
+    """How far the output reaches beyond what equal pads at both ends leave of it."""
+    x, w, out = p.inputs[0], p.inputs[1], p.output
+    first = 1 if p.attr("channels_last") else 2
+    reach = ((x.shape[first + i] - 1) * p.attr("strides")[i] + (w.shape[2 + i] - 1) * p.attr("dilations")[i] + 1
+             for i in range(k))  # fmt: skip
+    return tuple(out.shape[first + i] - r + 2 * p.attr("pads")[i] for i, r in enumerate(reach))
+
+
+def _ends(e: Epilogue) -> tuple[View | None, View | None] | Declined:
+    """The bias and the residual."""
+    bias = [v for v in e.adds if _is_bias(v)]
+    residual = [v for v in e.adds if not _is_bias(v)]
+    if e.scale != 1.0 or e.activation == "gelu":
+        return Declined(f"no convolution ends in {e.activation or 'a scale'}")
+    if len(bias) > 1 or len(residual) > 1:
+        return Declined(f"adds {len(e.adds)} tensors; a convolution takes a bias and a residual")
+    if residual and not e.activation:
+        return Declined("adds a residual without a Relu behind it")
+    if residual and any(n > 1 and not s for n, s in zip(residual[0].shape, residual[0].strides, strict=True)):
+        return Declined("adds a tensor that is neither a bias nor as large as the output")
+    vector = View(bias[0].leaf, bias[0].shape[1:2], (1,), bias[0].offset) if bias else None
+    return vector, residual[0] if residual else None
+
+
+def _is_bias(v: View) -> bool:
+    """Whether `v` is a dense vector along the channels, the same everywhere else."""
+    return (v.shape[1] == 1 or v.strides[1] == 1) and not any(v.varies(axis) for axis in (0, 2, 3))
+
+
+# From a convolution to kernels ------------------------------------------------------------------------------------
+
+
+def _kernels(cone: Cone, c: Convolution, precisions: Sequence[str]) -> Iterator[Kernel]:
+    name = "convolution" if c.linear.op == "Conv" else "transposed convolution"
+    for precision in precisions:
+        yield _kernel(cone, c, f"{precision} {name}", _weights(cone, c, precision), precision, direct=False)
+    floats = [p for p in precisions if p not in HALVES]
+    if floats and _is_depthwise(c):
+        yield _kernel(cone, c, f"{floats[0]} depthwise", Operand(c.w), floats[0], direct=True)
+
+
+def _kernel(cone: Cone, c: Convolution, variant: str, w: Operand, precision: str, direct: bool) -> Kernel:
+    strides, pads, dilations, extra = c.window
+    without = zeros(c.out.shape[1]) if c.relu else None  # cuDNN's kernel that ends in Relu always adds one
+    operands = {"x": Operand(c.x), "w": w, "out": Operand(c.out), "bias": Operand(c.bias) if c.bias else without,
+                "residual": Operand(c.residual) if c.residual else None}  # fmt: skip
+    return kernel(cone, variant, _function(c, direct), operands, precision=precision, strides=strides, pads=pads,
+                  dilations=dilations, extra=extra, group=c.linear.attr("group"), relu=c.relu)  # fmt: skip
+
+
+def _function(c: Convolution, direct: bool) -> str:
+    if direct:
+        return "depthwise"
+    return "transposed_convolution" if c.linear.op == "ConvTranspose" else "convolution"
+
+
+def _is_depthwise(c: Convolution) -> bool:
+    """Whether torch has a kernel of its own for it: one filter or several a channel, channels first, a bias at most."""
+    group = c.linear.attr("group")
+    return c.linear.op == "Conv" and 1 < group == c.x.shape[1] and not c.last and not c.relu
+
+
+def _weights(cone: Cone, c: Convolution, precision: str) -> Operand:
+    """Constants in the memory format of the activations and rounded; anything else as it is."""
+    leaf, taps = cone.leaves[c.w.leaf], c.w.shape[2] * c.w.shape[3]
+    if not (c.last and leaf.const and taps > 1 and _is_whole(c.w, leaf.shape)):
+        return factor(cone, whole_axes(c.w), precision)
+    o, i, h, w = c.w.shape
+    perm = LAST if leaf.rank == 4 else (0, 2, 1)
+    prepared = Prepared(HALVES.get(precision, "float32"), (o, h, w, i), c.w.leaf, perm)
+    return Operand(replace(c.w, strides=_strides(c.w.shape, last=True)), prepared)
+
+
+def _is_whole(w: View, shape: Shape) -> bool:
+    """Whether the view is all of a leaf that is laid out as weights are, but for the axis that was put in."""
+    return w.is_dense and shape in (w.shape, (*w.shape[:2], *w.shape[3:]))

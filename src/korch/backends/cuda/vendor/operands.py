@@ -1,0 +1,80 @@
+"""What calls read and write, as data: views of a kernel's buffers, or of constants that are prepared for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from korch.backends.contract import Call, Kernel, Prepared
+from korch.backends.linear.views import OUT, View
+from korch.ir import Cone
+from korch.ir.primitive import freeze
+
+NAME = "vendor"
+HALVES = {"fp16": "float16", "bf16": "bfloat16"}
+"""The dtype that factors are rounded to, by precision."""
+Spec = tuple[int, tuple[int, ...], tuple[int, ...], int]
+"""A view as calls are told it: number of the buffer, shape, strides and offset in elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A view of a leaf or of the root; of the constant that is `prepared`, where there is one."""
+
+    view: View
+    prepared: Prepared | None = None
+
+
+def kernel(cone: Cone, variant: str, function: str, operands: Mapping[str, Operand | None], **attrs: Any) -> Kernel:
+    """The kernel that calls `function` of the table in `calls.py`; operands are named as the function calls them."""
+    first, prepared, specs = len(cone.leaves) + len(cone.outputs), list[Prepared](), dict[str, Spec | None]()
+    for name, operand in operands.items():
+        number = None if operand is None else _number(operand, cone, first + len(prepared))
+        specs[name] = None if operand is None or number is None else _spec(operand.view, number)
+        if operand and operand.prepared:
+            prepared.append(operand.prepared)
+    call = Call(function, freeze({**attrs, **specs}))
+    return Kernel(cone, NAME, variant=variant, call=call, prepared=tuple(prepared))
+
+
+def factor(cone: Cone, view: View, precision: str) -> Operand:
+    """What a product reads: constants are rounded beforehand, everything else by the call."""
+    leaf = cone.leaves[view.leaf]
+    if precision not in HALVES or not leaf.const:
+        return Operand(view)
+    return Operand(view, Prepared(HALVES[precision], leaf.shape, view.leaf))
+
+
+def zeros(count: int) -> Operand:
+    """A bias that adds nothing, for calls that want one."""
+    return Operand(View.dense(0, (count,)), Prepared("float32", (count,), values=(0.0,) * count))
+
+
+def whole_axes(view: View) -> View:
+    """The view with the strides of axes of length 1 as a dense buffer would have them, which libraries look at."""
+    strides = list(view.strides)
+    for axis in reversed(range(len(strides))):
+        if view.shape[axis] == 1:
+            strides[axis] = strides[axis + 1] * view.shape[axis + 1] if axis + 1 < len(strides) else 1
+    return replace(view, strides=tuple(strides))
+
+
+def objection(cone: Cone, views: Iterable[View]) -> str:
+    """Why torch cannot be given `views` of the cone's buffers; empty where it can."""
+    for view in views:
+        if any(s < 0 for s in view.strides):
+            return "an operand is read backwards, which torch has no view for"
+        if view.leaf != OUT and cone.leaves[view.leaf].value is not None:
+            return f"{cone.leaves[view.leaf].name} is a number, which is no operand of a call"
+    return ""
+
+
+def _number(operand: Operand, cone: Cone, prepared: int) -> int:
+    if operand.prepared:
+        return prepared
+    return len(cone.leaves) if operand.view.leaf == OUT else operand.view.leaf
+
+
+def _spec(view: View, number: int) -> Spec:
+    return number, view.shape, view.strides, view.offset
