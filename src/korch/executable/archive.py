@@ -1,4 +1,4 @@
-"""`model.korch`: one zip with the plan, its graph as ONNX, sources, library and weights; never half-written."""
+"""`model.korch`: one zip with the plan, its graph as ONNX, sources, program and weights; never half-written."""
 
 from __future__ import annotations
 
@@ -14,26 +14,55 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from korch.errors import ArchiveError
 from korch.executable import manifest, weights
-from korch.executable.link import C_TEXTS, LIBRARY, WEIGHTS, Linked
-from korch.executable.memory import plan_memory
+from korch.executable.cuda.link import DeviceLinked
+from korch.executable.link import C_TEXTS, Linked
+from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
+from korch.executable.weights import WEIGHTS
 
 if TYPE_CHECKING:
     import onnx
 
-MANIFEST, PLAN, GRAPH, SOURCES = "manifest.json", "plan.json", "primitives.onnx", "sources/"
+MANIFEST, PLAN, GRAPH = "manifest.json", "plan.json", "primitives.onnx"
 _CHUNK = 1 << 20
 _TIME = (1980, 1, 1, 0, 0, 0)  # equal plans make equal archives
 
 
-def save(path: Path, plan: Plan, linked: Linked, threads: int) -> Path:
+class Linkage(Protocol):
+    """A linked plan, whatever it was linked for: what an archive holds of it besides plan and graph.
+
+    `members` are small, `files` lie in `folder` and are stored as they are under their own names.
+    """
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def memory(self) -> MemoryPlan: ...
+
+    @property
+    def members(self) -> Mapping[str, bytes]: ...
+
+    @property
+    def files(self) -> tuple[Path, ...]: ...
+
+    def requirements(self, plan: Plan) -> dict[str, Any]:
+        """What the manifest says that the program needs to run."""
+        ...
+
+
+LINKED: dict[str, type[Linked] | type[DeviceLinked]] = {"cpu": Linked, "cuda": DeviceLinked}
+"""By target."""
+
+
+def save(path: Path, plan: Plan, linked: Linkage, threads: int) -> Path:
     """Writes the archive beside `path` and moves it there when it is whole; ArchiveError where that fails."""
     try:
         handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -60,11 +89,11 @@ def _umask() -> int:
     return mask
 
 
-def _write(file: IO[bytes], plan: Plan, linked: Linked, threads: int) -> None:
-    texts = {PLAN: plan_to_json(plan).encode(), GRAPH: _graph(plan, linked).SerializeToString(),
-             **{SOURCES + n: s.encode() for n, s in linked.sources.items()}}  # fmt: skip
+def _write(file: IO[bytes], plan: Plan, linked: Linkage, threads: int) -> None:
+    texts = {PLAN: plan_to_json(plan).encode(), GRAPH: _graph(plan, linked.folder / WEIGHTS).SerializeToString(),
+             **linked.members}  # fmt: skip
     digests = {n: hashlib.sha256(x).hexdigest() for n, x in texts.items()}
-    large = (linked.library, linked.weights)
+    large = linked.files
     with ThreadPoolExecutor(len(large)) as pool, zipfile.ZipFile(file, "w") as z:
         found = pool.map(_digest, large)  # while they are copied
         for name, x in texts.items():
@@ -73,7 +102,7 @@ def _write(file: IO[bytes], plan: Plan, linked: Linked, threads: int) -> None:
             with p.open("rb") as source, z.open(_member(p.name), "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target, _CHUNK)
         digests |= {p.name: d for p, d in zip(large, found, strict=True)}
-        about = manifest.describe(plan, threads, digests)
+        about = manifest.describe(plan, threads, linked.requirements(plan), digests)
         z.writestr(_member(MANIFEST), json.dumps(about.to_json(), indent=1))
 
 
@@ -89,13 +118,13 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _graph(plan: Plan, linked: Linked) -> onnx.ModelProto:
+def _graph(plan: Plan, file: Path) -> onnx.ModelProto:
     """The plan's graph as ONNX, its weights where the weights file has them."""
     from korch.ir.onnx_write import graph_to_onnx  # here: loading an archive needs no onnx
 
     graph = plan.selection()
     model = graph_to_onnx(replace(graph, constants={}))
-    where = weights.offsets(linked.weights)
+    where = weights.offsets(file)
     for t in plan.constants:
         model.graph.initializer.append(_external(t.name, t.dtype, t.shape, where[t.name], t.nbytes))
     return model
@@ -117,20 +146,22 @@ def read_manifest(path: Path) -> manifest.Manifest:
         return _manifest(z, path)
 
 
-def extract(path: Path, folder: Path) -> tuple[Plan, Linked]:
-    """Checks the archive and unpacks its library and weights into `folder`. ArchiveError says what does not fit."""
+def extract(path: Path, folder: Path) -> tuple[Plan, Linked | DeviceLinked]:
+    """Checks the archive and unpacks its large files into `folder`. ArchiveError says what does not fit."""
     with _open(path) as z:
         about = _manifest(z, path)
-        manifest.check(about, path)
+        kind = LINKED.get(about.target)
+        if not kind:
+            raise ArchiveError(f"{path} was made for {about.target!r}, this Korch knows {', '.join(LINKED)}")
+        kind.check(about, path)
         if unknown := set(z.namelist()) ^ {MANIFEST, *about.digests}:
             raise ArchiveError(f"{path} is damaged: {sorted(unknown)[0]} is missing or was added{_AGAIN}")
-        texts = {n: _text(z, n, about.digests, path) for n in about.digests if n not in (LIBRARY, WEIGHTS)}
-        for name in (LIBRARY, WEIGHTS):
+        members = {n: _text(z, n, about.digests, path) for n in about.digests if n not in kind.FILES}
+        for name in kind.FILES:
             _unpack(z, name, about.digests, folder, path)
     try:
-        plan = plan_from_json(texts[PLAN].decode(), weights.read(folder / WEIGHTS))
-        sources = {n.removeprefix(SOURCES): x.decode() for n, x in texts.items() if n.startswith(SOURCES)}
-        return plan, Linked(folder, plan_memory(plan), sources)
+        plan = plan_from_json(members[PLAN].decode(), weights.read(folder / WEIGHTS))
+        return plan, kind.found(plan, folder, members)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as e:
         raise ArchiveError(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{_AGAIN}") from None
 

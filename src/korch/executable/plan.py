@@ -100,7 +100,8 @@ class Plan:
 
     `predicted_seconds` is the sum of the costs; `gap` the proved relative distance from the cheapest plan (0 =
     optimal). `options` are what the search was asked for, for the archive's manifest. `as_written` are the
-    multiply-adds of the model before there were choices.
+    multiply-adds of the model before there were choices. `target` is `cpu`, or `cuda` for the `device` of that name;
+    `threads` are a device's multiprocessors.
     """
 
     graph: Graph
@@ -113,6 +114,8 @@ class Plan:
     as_written: int = 0
     choices: tuple[Choice, ...] = ()
     accuracy: Accuracy | None = None
+    target: str = "cpu"
+    device: str = ""
 
     @property
     def constants(self) -> tuple[Tensor, ...]:

@@ -43,9 +43,7 @@ def feeds_of(plan: Plan, feeds: Mapping[str, Any], fitting: Callable[[Tensor, An
     return [fitting(t, feeds.get(t.name)) for t in plan.graph.inputs]
 
 
-def targets_of(
-    plan: Plan, given: Mapping[str, Array], empty: Callable[[int], Array]
-) -> list[Array]:
+def targets_of(plan: Plan, given: Mapping[str, Array], empty: Callable[[int], Array]) -> list[Array]:
     """One array to write for each output: as given, or `empty` of its number."""
     _check_known("output", given, plan.graph.output_names)
     return [_writable(n, t, given[n]) if n in given else empty(k)

@@ -57,7 +57,7 @@ class Executable(ABC):
         from korch.executable.cuda.runtime import DeviceExecutable
 
         if plan.target == "cuda":
-            return DeviceExecutable.of(plan, device_named(plan.device))
+            return DeviceExecutable.link(plan, device_named(plan.device))
         return CpuExecutable.of(plan, threads, shelf)
 
     @property
