@@ -31,7 +31,7 @@ def reference(kernel: Kernel, buffers: Sequence[np.ndarray]) -> None:
 
 
 def device_plan(graph: object, **more: object) -> Plan:
-    return replace(plan_of(graph, called), target="cuda", device="H200", **more)  # pyright: ignore
+    return replace(plan_of(graph, called), **more).on("cuda", "H200")  # pyright: ignore
 
 
 def random_plan(seed: int, most: int = 30) -> Plan:

@@ -20,7 +20,6 @@ import numpy as np
 
 from korch.errors import ArchiveError
 from korch.executable import manifest, weights
-from korch.executable.cuda.link import DeviceLinked
 from korch.executable.link import C_TEXTS, Linked
 from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
@@ -29,6 +28,8 @@ from korch.executable.weights import WEIGHTS
 
 if TYPE_CHECKING:
     import onnx
+
+    from korch.executable.cuda.link import DeviceLinked
 
 MANIFEST, PLAN, GRAPH = "manifest.json", "plan.json", "primitives.onnx"
 _CHUNK = 1 << 20
@@ -56,10 +57,6 @@ class Linkage(Protocol):
     def requirements(self, plan: Plan) -> dict[str, Any]:
         """What the manifest says that the program needs to run."""
         ...
-
-
-LINKED: dict[str, type[Linked] | type[DeviceLinked]] = {"cpu": Linked, "cuda": DeviceLinked}
-"""By target."""
 
 
 def save(path: Path, plan: Plan, linked: Linkage, threads: int) -> Path:
@@ -150,9 +147,7 @@ def extract(path: Path, folder: Path) -> tuple[Plan, Linked | DeviceLinked]:
     """Checks the archive and unpacks its large files into `folder`. ArchiveError says what does not fit."""
     with _open(path) as z:
         about = _manifest(z, path)
-        kind = LINKED.get(about.target)
-        if not kind:
-            raise ArchiveError(f"{path} was made for {about.target!r}, this Korch knows {', '.join(LINKED)}")
+        kind = _kind(about.target, path)
         kind.check(about, path)
         if unknown := set(z.namelist()) ^ {MANIFEST, *about.digests}:
             raise ArchiveError(f"{path} is damaged: {sorted(unknown)[0]} is missing or was added{_AGAIN}")
@@ -164,6 +159,16 @@ def extract(path: Path, folder: Path) -> tuple[Plan, Linked | DeviceLinked]:
         return plan, kind.found(plan, folder, members)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as e:
         raise ArchiveError(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{_AGAIN}") from None
+
+
+def _kind(target: str, path: Path) -> type[Linked] | type[DeviceLinked]:
+    if target == "cpu":
+        return Linked
+    if target != "cuda":
+        raise ArchiveError(f"{path} was made for {target!r}, this Korch knows cpu and cuda")
+    from korch.executable.cuda.link import DeviceLinked  # here: programs for processors need nothing of it
+
+    return DeviceLinked
 
 
 # What `zipfile` raises on damaged files.

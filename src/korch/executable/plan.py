@@ -100,8 +100,7 @@ class Plan:
 
     `predicted_seconds` is the sum of the costs; `gap` the proved relative distance from the cheapest plan (0 =
     optimal). `options` are what the search was asked for, for the archive's manifest. `as_written` are the
-    multiply-adds of the model before there were choices. `target` is `cpu`, or `cuda` for the `device` of that name;
-    `threads` are a device's multiprocessors.
+    multiply-adds of the model before there were choices.
     """
 
     graph: Graph
@@ -114,8 +113,11 @@ class Plan:
     as_written: int = 0
     choices: tuple[Choice, ...] = ()
     accuracy: Accuracy | None = None
-    target: str = "cpu"
-    device: str = ""
+
+    @property
+    def target(self) -> str:
+        """What the plan is for: `cpu` or `cuda`."""
+        return dict(self.options).get("target", "cpu")
 
     @property
     def constants(self) -> tuple[Tensor, ...]:
@@ -128,6 +130,16 @@ class Plan:
         """The native libraries that kernels call, and "onnxruntime" where it runs steps."""
         native = {name for s in self.steps for name in s.kernel.libraries}
         return frozenset(native | ({"onnxruntime"} if any(s.kernel.host for s in self.steps) else set()))
+
+    @property
+    def device(self) -> str:
+        """The name of the GPU that the plan is for; empty where it is for none."""
+        return dict(self.options).get("device", "")
+
+    def on(self, target: str, device: str) -> Plan:
+        """The same plan, for this target and device."""
+        options = {**dict(self.options), "target": target, "device": device}
+        return replace(self, options=tuple(options.items()))
 
     def selection(self) -> Graph:
         """The choice-free graph that the steps compute; a primitive computed twice with equal inputs stands once."""

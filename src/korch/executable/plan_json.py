@@ -54,7 +54,7 @@ def plan_to_json(plan: Plan) -> str:
 
     g = plan.selection()
     document: dict[str, Any] = {
-        "target": plan.target, "device": plan.device, "threads": plan.threads, "numerics": plan.numerics,
+        "threads": plan.threads, "numerics": plan.numerics,
         "predicted_seconds": pack(plan.predicted_seconds), "gap": pack(plan.gap), "options": plan.options,
         "as_written": plan.as_written,
         "choices": [_fields(c) for c in plan.choices], "accuracy": plan.accuracy and _fields(plan.accuracy),
@@ -96,7 +96,7 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     return Plan(graph, tuple(step(s) for s in d["steps"]), d["threads"], d["numerics"],
                 unpack(d["predicted_seconds"]), unpack(d["gap"]), unpack(d["options"]), d["as_written"],
                 tuple(Choice(**_values(c)) for c in d["choices"]),
-                d["accuracy"] and Accuracy(**_values(d["accuracy"])), d["target"], d["device"])  # fmt: skip
+                d["accuracy"] and Accuracy(**_values(d["accuracy"])))  # fmt: skip
 
 
 def _call_to_json(call: Call) -> dict[str, Any]:

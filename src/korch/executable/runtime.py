@@ -15,7 +15,7 @@ from typing import Any
 from korch.devices import device_named
 from korch.errors import ArchiveError, Error
 from korch.executable import archive
-from korch.executable.link import Shelf
+from korch.executable.link import Linked, Shelf
 from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.ports import Port, input_ports, output_ports
@@ -53,11 +53,12 @@ class Executable(ABC):
     def link(plan: Plan, threads: int = 0, shelf: Shelf | None = None) -> Executable:
         """Compiles and opens `plan` for its target, or takes its library from the `shelf`; BackendError, ArchiveError
         or Error say in one line why not."""
-        from korch.executable.cpu import CpuExecutable  # here: it is one of these
-        from korch.executable.cuda.runtime import DeviceExecutable
-
         if plan.target == "cuda":
+            from korch.executable.cuda import DeviceExecutable
+
             return DeviceExecutable.link(plan, device_named(plan.device))
+        from korch.executable.cpu import CpuExecutable  # here: it is one of these
+
         return CpuExecutable.of(plan, threads, shelf)
 
     @property
@@ -125,15 +126,15 @@ class Executable(ABC):
 def load(path: str | Path, threads: int = 0) -> Executable:
     """Opens a `.korch` archive; ArchiveError says in one line what does not fit this machine."""
     from korch.executable.cpu import CpuExecutable
-    from korch.executable.cuda.link import DeviceLinked
-    from korch.executable.cuda.runtime import DeviceExecutable
 
     folder = new_folder()
     try:
         plan, linked = archive.extract(Path(path), folder)
-        if isinstance(linked, DeviceLinked):
-            return DeviceExecutable(plan, linked).opened()
-        return CpuExecutable(plan, linked, threads)
+        if isinstance(linked, Linked):
+            return CpuExecutable(plan, linked, threads)
+        from korch.executable.cuda import DeviceExecutable
+
+        return DeviceExecutable(plan, linked).opened()
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

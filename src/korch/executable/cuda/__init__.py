@@ -2,3 +2,5 @@
 
 Start with `schedule.py` (what may run side by side), then `layout.py`, `link.py`, `runtime.py`.
 """
+
+from korch.executable.cuda.runtime import DeviceExecutable as DeviceExecutable

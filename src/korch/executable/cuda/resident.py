@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -102,9 +103,8 @@ class Resident:
         if step.idle:
             return _nothing
         if step.kernel.call:
-            from korch.backends.cuda.vendor.calls import CALLS
-
-            return partial(CALLS[step.kernel.call.function], self._torch, self._views(slots), step.kernel.call.attrs)
+            calls = import_module("korch.backends.cuda.vendor.calls").CALLS  # here: few plans need it
+            return partial(calls[step.kernel.call.function], self._torch, self._views(slots), step.kernel.call.attrs)
         return partial(self._launch, self._launches(number, step, slots))
 
     def _views(self, slots: Sequence[Slot]) -> list[Any]:

@@ -41,7 +41,7 @@ class DeviceExecutable(Executable):
     def link(plan: Plan, device: Device, jobs: int = 0) -> DeviceExecutable:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Compiles `plan` for `device` by `jobs` processes (0: one a processor); BackendError, ArchiveError or Error
         say in one line why not."""
-        folder = new_folder()
+        plan, folder = plan.on("cuda", device.name), new_folder()
         try:
             return DeviceExecutable(plan, link_device(plan, folder, device, jobs))
         except BaseException:
@@ -87,6 +87,13 @@ class DeviceExecutable(Executable):
             made = own if borrow else [x.clone() for x in own]
             self._done.record()
         return dict(zip(self.plan.graph.output_names, made, strict=True))
+
+    def replay(self) -> None:
+        """Starts a run on what the inputs were last, in PyTorch's current stream and without waiting for it; the
+        outputs are lent by `run_device`."""
+        with self._on_device() as resident:
+            resident.replay()
+            self._done.record()
 
     def profile(self, feeds: Mapping[str, Any], runs: int = 20, blocks: int = 1) -> Profile:
         """The total is that of the graph, on the device's clock; a step is timed alone, several times in a row, after
