@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,3 +98,28 @@ def test_empty_and_scalar_tensors() -> None:
     b = Builder()
     empty, one = b.input("e", "float32", (0, 4)), b.input("s", "float32", ())
     assert_right(device_plan(b.graph([("e2", b.op("Relu", empty)), ("s2", b.op("Neg", one))])), 0, range(1))
+
+
+INTERPRETED = """
+import numpy as np
+from korch.executable.cuda.emulate import Emulator
+from korch.ir.evaluate import evaluate_graph
+from tests.executable.small_plans import feeds_of
+from tests.executable.test_device_runtime import triton_plan
+
+plan = triton_plan()
+feeds = feeds_of(plan)
+found = Emulator(plan).run(feeds)
+for name, y in evaluate_graph(plan.graph, feeds, precision="float32").items():
+    np.testing.assert_array_equal(found[name], y)
+"""
+
+
+def test_functions_of_triton_are_interpreted() -> None:
+    """In a process of its own: Triton must know before it is imported."""
+    pytest.importorskip("triton")
+    root = Path(__file__).parents[2]
+    path = os.pathsep.join((str(root / "src"), str(root)))
+    done = subprocess.run([sys.executable, "-c", INTERPRETED], capture_output=True, text=True,
+                          env={**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": path})  # fmt: skip
+    assert not done.returncode, done.stderr

@@ -148,7 +148,10 @@ def extract(path: Path, folder: Path) -> tuple[Plan, Linked | DeviceLinked]:
     with _open(path) as z:
         about = _manifest(z, path)
         kind = _kind(about.target, path)
-        kind.check(about, path)
+        try:
+            kind.check(about, path)
+        except (KeyError, TypeError) as e:
+            raise ArchiveError(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{_AGAIN}") from None
         if unknown := set(z.namelist()) ^ {MANIFEST, *about.digests}:
             raise ArchiveError(f"{path} is damaged: {sorted(unknown)[0]} is missing or was added{_AGAIN}")
         members = {n: _text(z, n, about.digests, path) for n in about.digests if n not in kind.FILES}
