@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.backends.contract import Kernel, Launch
+from korch.backends.contract import Call, Kernel, Launch
 from korch.backends.cuda.buffers import buffers_of
 from korch.devices import DEVICES
 from korch.errors import ArchiveError, BackendError, Error, InputError
@@ -24,7 +24,7 @@ from korch.ir.evaluate import evaluate_graph
 
 from .device_plans import random_plan
 from .fake_gpu import FakeGpu, Tensor, gpu
-from .small_plans import alias, feeds_of, plan_of
+from .small_plans import alias, chain, feeds_of, plan_of
 
 __all__ = ["gpu"]
 
@@ -163,6 +163,18 @@ def test_an_archive_made_where_no_gpu_is_runs_where_one_is(tmp_path: Path, gpu: 
 def test_programs_for_a_device_are_not_for_c(small: DeviceExecutable, tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="C programs run plans for the CPU"):
         small.export(tmp_path)
+
+
+def test_kernels_for_other_targets_are_refused(gpu: FakeGpu) -> None:
+    with pytest.raises(Error, match=r"step 0 .* kernel of 'hand', which runs on no GPU"):
+        opened(chain())
+
+
+def test_calls_that_nobody_knows_are_named(gpu: FakeGpu) -> None:
+    plan = random_plan(5)
+    steps = tuple(replace(s, kernel=replace(s.kernel, call=s.kernel.call and Call("gone"))) for s in plan.steps)
+    with opened(replace(plan, steps=steps)) as e, pytest.raises(BackendError, match="calls 'gone', which this Korch"):
+        e.run(feeds_of(plan))
 
 
 def test_the_plan_says_where_it_is_linked_for(gpu: FakeGpu) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from korch.errors import ArchiveError
 from korch.executable import manifest, weights
-from korch.executable.link import C_TEXTS, Linked
+from korch.executable.link import Linked
 from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
@@ -239,15 +239,3 @@ def _unpack(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], folder: P
         raise ArchiveError(f"cannot unpack {path} to {folder}: {reason}") from None
     if digest.hexdigest() != digests.get(name):
         raise ArchiveError(f"{path} is damaged: {name} does not have its digest{_AGAIN}")
-
-
-def export(folder: Path, linked: Linked) -> Path:
-    """Writes the files that a C program needs into `folder`, made where it is missing."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "korch.h").write_text(C_TEXTS.joinpath("korch.h").read_text())
-        shutil.copyfile(linked.library, folder / "libmodel.so")
-        shutil.copyfile(linked.weights, folder / WEIGHTS)
-    except OSError as e:
-        raise ArchiveError(f"cannot export to {folder}: {e.strerror or e}") from None
-    return folder

@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from korch.errors import Error
-from korch.executable import archive
+from korch.errors import ArchiveError, Error
 from korch.executable.buffers import Recycler
 from korch.executable.host import HostSteps
-from korch.executable.link import Linked, Shelf, link
+from korch.executable.link import C_TEXTS, Linked, Shelf, link
 from korch.executable.native import NativeModel
 from korch.executable.plan import Plan
 from korch.executable.ports import feeds_of, fitting_input, targets_of
 from korch.executable.runtime import Executable, Profile, new_folder
+from korch.executable.weights import WEIGHTS
 from korch.ir.ops.table import Array
 
 Result = TypeVar("Result")
@@ -70,7 +70,7 @@ class CpuExecutable(Executable):
 
     def export(self, folder: str | Path) -> Path:
         self._check_open()
-        return archive.export(Path(folder), self.linked)
+        return _exported(Path(folder), self.linked)
 
     def close(self) -> None:
         self._native.close()
@@ -88,3 +88,15 @@ class CpuExecutable(Executable):
             if failure is None:
                 raise
             raise Error(f"{e}: {failure}") from failure
+
+
+def _exported(folder: Path, linked: Linked) -> Path:
+    """Writes the files that a C program needs into `folder`, made where it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "korch.h").write_text(C_TEXTS.joinpath("korch.h").read_text())
+        shutil.copyfile(linked.library, folder / "libmodel.so")
+        shutil.copyfile(linked.weights, folder / WEIGHTS)
+    except OSError as e:
+        raise ArchiveError(f"cannot export to {folder}: {e.strerror or e}") from None
+    return folder

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +12,7 @@ from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.buffers import Buffer, buffers_of
 from korch.backends.cuda.triton.compile import Binary, compile_kernel, compilers
 from korch.devices import Device
-from korch.errors import BackendError
+from korch.errors import Error
 from korch.executable.cuda.requirements import check, requirements
 from korch.executable.cuda.schedule import Schedule, schedule
 from korch.executable.link import write_weights
@@ -98,12 +97,21 @@ def link_device(plan: Plan, folder: Path, device: Device, jobs: int = 0) -> Devi
     Error where the plan is not sound, BackendError where a kernel does not compile, ArchiveError where the disk is
     full.
     """
-    check_plan(plan)
+    _check(plan)
     kernels = {_identity(s.kernel): s.kernel for s in plan.steps if not s.idle and s.kernel.launches}
     made = dict(zip(kernels, _compiled(list(kernels.values()), device.capability, jobs), strict=True))
     write_weights(plan, folder)
     binaries = tuple(made[_identity(s.kernel)] if not s.idle and s.kernel.launches else () for s in plan.steps)
     return DeviceLinked(folder, device.capability, schedule(plan), binaries, _sources(plan.steps))
+
+
+def _check(plan: Plan) -> None:
+    check_plan(plan)
+    for number, step in enumerate(plan.steps):
+        if not (step.idle or step.kernel.launches or step.kernel.call):
+            raise Error(
+                f"step {number} ({step.writes.name}) has a kernel of {step.kernel.backend!r}, which runs on no GPU"
+            )
 
 
 def _identity(kernel: Kernel) -> Identity:
@@ -114,13 +122,8 @@ def _identity(kernel: Kernel) -> Identity:
 def _compiled(kernels: Sequence[Kernel], capability: int, jobs: int) -> list[tuple[Binary, ...]]:
     if not kernels:
         return []
-    try:
-        with compilers(jobs) as pool:
-            return list(pool.map(compile_kernel, kernels, [capability] * len(kernels)))
-    except BrokenProcessPool:
-        raise BackendError(
-            "a process that compiles kernels was ended from outside: is there too little memory?"
-        ) from None
+    with compilers(jobs) as pool:
+        return list(pool.map(compile_kernel, kernels, [capability] * len(kernels)))
 
 
 def _sources(steps: Iterable[Step]) -> dict[str, str]:

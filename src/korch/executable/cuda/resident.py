@@ -103,8 +103,7 @@ class Resident:
         if step.idle:
             return _nothing
         if step.kernel.call:
-            calls = import_module("korch.backends.cuda.vendor.calls").CALLS  # here: few plans need it
-            return partial(calls[step.kernel.call.function], self._torch, self._views(slots), step.kernel.call.attrs)
+            return partial(_call(step.kernel.call.function), self._torch, self._views(slots), step.kernel.call.attrs)
         return partial(self._launch, self._launches(number, step, slots))
 
     def _views(self, slots: Sequence[Slot]) -> list[Any]:
@@ -146,6 +145,14 @@ def pytorch() -> Any:
     if not torch.cuda.is_available():
         raise BackendError(f"PyTorch {torch.__version__} finds no NVIDIA GPU here")
     return torch
+
+
+def _call(name: str) -> Callable[..., None]:
+    """A function of a vendor's library; BackendError where this Korch has none of that name."""
+    calls = import_module("korch.backends.cuda.vendor.calls").CALLS  # here: few plans need it
+    if name not in calls:
+        raise BackendError(f"the plan calls {name!r}, which this Korch does not know: run `korch optimize` again")
+    return calls[name]
 
 
 def _nothing() -> None:
