@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -149,10 +148,11 @@ def pytorch() -> Any:
 
 def _call(name: str) -> Callable[..., None]:
     """A function of a vendor's library; BackendError where this Korch has none of that name."""
-    calls = import_module("korch.backends.cuda.vendor.calls").CALLS  # here: few plans need it
-    if name not in calls:
+    from korch.backends.cuda.vendor.calls import CALLS  # here: not all plans need it
+
+    if name not in CALLS:
         raise BackendError(f"the plan calls {name!r}, which this Korch does not know: run `korch optimize` again")
-    return calls[name]
+    return CALLS[name]
 
 
 def _nothing() -> None:
