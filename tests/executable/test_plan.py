@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from korch.backends.contract import Call, Kernel, Launch, Prepared
 from korch.errors import Error
 from korch.executable.plan import Plan, Step, check
 from korch.executable.plan_json import pack, plan_from_json, plan_to_json, unpack
@@ -78,3 +79,17 @@ def test_check_names_what_is_wrong() -> None:
     other = replace(plan.steps[0].writes, shape=(1,))
     with pytest.raises(Error, match="to a kernel for"):
         check(replace(plan, steps=(replace(plan.steps[0], writes=other), *plan.steps[1:])))
+
+
+def test_launches_calls_and_prepared_constants_survive_json() -> None:
+    plan = chain(2)
+    made = (Prepared("float16", (50, 3), 1, (1, 0)), Prepared("float32", (2,), values=(math.inf, 0.5)))
+    launches = (Launch("f", (4, 2, 1), (0, 1, 3), 8, 3), Launch("g", (1, 1, 1), (3, 2)))
+    call = Call("product", (("a", (0, (3, 4), None)), ("relu", True)))
+    first, second = (s.kernel.cone for s in plan.steps)
+    kernels = (Kernel(first, "triton", "def f(): ...", 64, "tf32", launches=launches, prepared=made),
+               Kernel(second, "vendor", call=call))  # fmt: skip
+    plan = replace(plan, steps=tuple(replace(s, kernel=k) for s, k in zip(plan.steps, kernels, strict=True)))
+    again = plan_from_json(plan_to_json(plan.on("cuda", "H200")), plan.graph.constants)
+    assert again.steps == plan.steps
+    assert (again.target, again.device) == ("cuda", "H200") and (plan.target, plan.device) == ("cpu", "")

@@ -1,4 +1,4 @@
-"""`model.korch`: one zip with the plan, its graph as ONNX, sources, library and weights; never half-written."""
+"""`model.korch`: one zip with the plan, its graph as ONNX, sources, program and weights; never half-written."""
 
 from __future__ import annotations
 
@@ -14,26 +14,52 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from korch.errors import ArchiveError
 from korch.executable import manifest, weights
-from korch.executable.link import C_TEXTS, LIBRARY, WEIGHTS, Linked
-from korch.executable.memory import plan_memory
+from korch.executable.link import Linked
+from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
+from korch.executable.weights import WEIGHTS
 
 if TYPE_CHECKING:
     import onnx
 
-MANIFEST, PLAN, GRAPH, SOURCES = "manifest.json", "plan.json", "primitives.onnx", "sources/"
+    from korch.executable.cuda.link import DeviceLinked
+
+MANIFEST, PLAN, GRAPH = "manifest.json", "plan.json", "primitives.onnx"
 _CHUNK = 1 << 20
 _TIME = (1980, 1, 1, 0, 0, 0)  # equal plans make equal archives
 
 
-def save(path: Path, plan: Plan, linked: Linked, threads: int) -> Path:
+class Linkage(Protocol):
+    """A linked plan, whatever it was linked for: what an archive holds of it besides plan and graph.
+
+    `members` are small, `files` lie in `folder` and are stored as they are under their own names.
+    """
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def memory(self) -> MemoryPlan: ...
+
+    @property
+    def members(self) -> Mapping[str, bytes]: ...
+
+    @property
+    def files(self) -> tuple[Path, ...]: ...
+
+    def requirements(self, plan: Plan) -> dict[str, Any]:
+        """What the manifest says that the program needs to run."""
+        ...
+
+
+def save(path: Path, plan: Plan, linked: Linkage, threads: int) -> Path:
     """Writes the archive beside `path` and moves it there when it is whole; ArchiveError where that fails."""
     try:
         handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -60,11 +86,11 @@ def _umask() -> int:
     return mask
 
 
-def _write(file: IO[bytes], plan: Plan, linked: Linked, threads: int) -> None:
-    texts = {PLAN: plan_to_json(plan).encode(), GRAPH: _graph(plan, linked).SerializeToString(),
-             **{SOURCES + n: s.encode() for n, s in linked.sources.items()}}  # fmt: skip
+def _write(file: IO[bytes], plan: Plan, linked: Linkage, threads: int) -> None:
+    texts = {PLAN: plan_to_json(plan).encode(), GRAPH: _graph(plan, linked.folder / WEIGHTS).SerializeToString(),
+             **linked.members}  # fmt: skip
     digests = {n: hashlib.sha256(x).hexdigest() for n, x in texts.items()}
-    large = (linked.library, linked.weights)
+    large = linked.files
     with ThreadPoolExecutor(len(large)) as pool, zipfile.ZipFile(file, "w") as z:
         found = pool.map(_digest, large)  # while they are copied
         for name, x in texts.items():
@@ -73,7 +99,7 @@ def _write(file: IO[bytes], plan: Plan, linked: Linked, threads: int) -> None:
             with p.open("rb") as source, z.open(_member(p.name), "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target, _CHUNK)
         digests |= {p.name: d for p, d in zip(large, found, strict=True)}
-        about = manifest.describe(plan, threads, digests)
+        about = manifest.describe(plan, threads, linked.requirements(plan), digests)
         z.writestr(_member(MANIFEST), json.dumps(about.to_json(), indent=1))
 
 
@@ -89,13 +115,13 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _graph(plan: Plan, linked: Linked) -> onnx.ModelProto:
+def _graph(plan: Plan, file: Path) -> onnx.ModelProto:
     """The plan's graph as ONNX, its weights where the weights file has them."""
     from korch.ir.onnx_write import graph_to_onnx  # here: loading an archive needs no onnx
 
     graph = plan.selection()
     model = graph_to_onnx(replace(graph, constants={}))
-    where = weights.offsets(linked.weights)
+    where = weights.offsets(file)
     for t in plan.constants:
         model.graph.initializer.append(_external(t.name, t.dtype, t.shape, where[t.name], t.nbytes))
     return model
@@ -117,22 +143,35 @@ def read_manifest(path: Path) -> manifest.Manifest:
         return _manifest(z, path)
 
 
-def extract(path: Path, folder: Path) -> tuple[Plan, Linked]:
-    """Checks the archive and unpacks its library and weights into `folder`. ArchiveError says what does not fit."""
+def extract(path: Path, folder: Path) -> tuple[Plan, Linked | DeviceLinked]:
+    """Checks the archive and unpacks its large files into `folder`. ArchiveError says what does not fit."""
     with _open(path) as z:
         about = _manifest(z, path)
-        manifest.check(about, path)
+        kind = _kind(about.target, path)
+        try:
+            kind.check(about, path)
+        except (KeyError, TypeError) as e:
+            raise ArchiveError(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{_AGAIN}") from None
         if unknown := set(z.namelist()) ^ {MANIFEST, *about.digests}:
             raise ArchiveError(f"{path} is damaged: {sorted(unknown)[0]} is missing or was added{_AGAIN}")
-        texts = {n: _text(z, n, about.digests, path) for n in about.digests if n not in (LIBRARY, WEIGHTS)}
-        for name in (LIBRARY, WEIGHTS):
+        members = {n: _text(z, n, about.digests, path) for n in about.digests if n not in kind.FILES}
+        for name in kind.FILES:
             _unpack(z, name, about.digests, folder, path)
     try:
-        plan = plan_from_json(texts[PLAN].decode(), weights.read(folder / WEIGHTS))
-        sources = {n.removeprefix(SOURCES): x.decode() for n, x in texts.items() if n.startswith(SOURCES)}
-        return plan, Linked(folder, plan_memory(plan), sources)
+        plan = plan_from_json(members[PLAN].decode(), weights.read(folder / WEIGHTS))
+        return plan, kind.found(plan, folder, members)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as e:
         raise ArchiveError(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{_AGAIN}") from None
+
+
+def _kind(target: str, path: Path) -> type[Linked] | type[DeviceLinked]:
+    if target == "cpu":
+        return Linked
+    if target != "cuda":
+        raise ArchiveError(f"{path} was made for {target!r}, this Korch knows cpu and cuda")
+    from korch.executable.cuda.link import DeviceLinked  # here: programs for processors need nothing of it
+
+    return DeviceLinked
 
 
 # What `zipfile` raises on damaged files.
@@ -200,15 +239,3 @@ def _unpack(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], folder: P
         raise ArchiveError(f"cannot unpack {path} to {folder}: {reason}") from None
     if digest.hexdigest() != digests.get(name):
         raise ArchiveError(f"{path} is damaged: {name} does not have its digest{_AGAIN}")
-
-
-def export(folder: Path, linked: Linked) -> Path:
-    """Writes the files that a C program needs into `folder`, made where it is missing."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "korch.h").write_text(C_TEXTS.joinpath("korch.h").read_text())
-        shutil.copyfile(linked.library, folder / "libmodel.so")
-        shutil.copyfile(linked.weights, folder / WEIGHTS)
-    except OSError as e:
-        raise ArchiveError(f"cannot export to {folder}: {e.strerror or e}") from None
-    return folder

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, ClassVar
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import Library, find_libraries
@@ -15,13 +16,15 @@ from korch.backends.program import compose_units
 from korch.backends.toolchain import Text, find_toolchain
 from korch.errors import ArchiveError
 from korch.executable import weights
+from korch.executable.manifest import Manifest, check_cpu, cpu_requirements
 from korch.executable.memory import ALIGNMENT, INPUT_ALIGNMENT, MemoryPlan, Place, Room, plan_memory
 from korch.executable.plan import Plan, Step, check
+from korch.executable.weights import WEIGHTS
 from korch.ir.tensor import Tensor
 from korch.profile.setting import digest
 
 C_TEXTS = files("korch.executable").joinpath("c")
-LIBRARY, WEIGHTS = "program.so", "weights.safetensors"
+LIBRARY, SOURCES = "program.so", "sources/"
 DEFINES = ("-fvisibility=hidden",)
 UNIT = 24  # kernels compiled together; the units compile side by side
 Identity = tuple[str, tuple[str, ...]]
@@ -36,6 +39,30 @@ class Linked:
     folder: Path
     memory: MemoryPlan
     sources: dict[str, str]
+    FILES: ClassVar = (LIBRARY, WEIGHTS)
+
+    @staticmethod
+    def found(plan: Plan, folder: Path, members: Mapping[str, bytes]) -> Linked:
+        """What an archive held: the large files in `folder`, the others as bytes."""
+        sources = {n.removeprefix(SOURCES): x.decode() for n, x in members.items() if n.startswith(SOURCES)}
+        return Linked(folder, plan_memory(plan), sources)
+
+    @staticmethod
+    def check(about: Manifest, path: Path) -> None:
+        """ArchiveError where the library of the archive at `path` cannot run here."""
+        check_cpu(about, path)
+
+    @property
+    def members(self) -> dict[str, bytes]:
+        return {SOURCES + n: s.encode() for n, s in self.sources.items()}
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return self.library, self.weights
+
+    def requirements(self, plan: Plan) -> dict[str, Any]:
+        """System, instruction sets and versions of libraries."""
+        return cpu_requirements(plan)
 
     @property
     def library(self) -> Path:
@@ -87,11 +114,16 @@ def _whole(sources: Mapping[str, Text]) -> dict[str, str]:
 
 def _write_weights(plan: Plan, folder: Path) -> int:
     """The checksum of the file."""
+    return weights.checksum(write_weights(plan, folder))
+
+
+def write_weights(plan: Plan, folder: Path) -> Path:
+    """The file with the plan's constants, written into `folder`; ArchiveError where the disk does not take it."""
     try:
         weights.write(folder / WEIGHTS, plan.constants, plan.graph.constants)
-        return weights.checksum(folder / WEIGHTS)
     except OSError as e:
         raise ArchiveError(f"cannot write the weights to {folder}: {e.strerror}") from None
+    return folder / WEIGHTS
 
 
 def write_program(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> dict[str, Text]:

@@ -1,4 +1,4 @@
-"""What an archive says of itself: version, machine, libraries, digests of its members; and whether that fits here."""
+"""What an archive says of itself: version, target, machine, digests of its members; and whether a CPU fits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from korch.executable.plan import Plan
 from korch.ir.tensor import Tensor
 from korch.processor import cpu_flags, cpuinfo
 
-FORMAT = 4
+FORMAT = 5
 _DISTRIBUTIONS = {"dnnl": "onednn-cpu-gomp", "onnxruntime": "onnxruntime"}
 # Instruction sets that a compiler uses unasked with -march=native; the other flags of a CPU do not matter to code.
 _ISA_PREFIXES = ("sse", "ssse", "avx", "fma", "bmi", "amx", "f16c", "movbe", "popcnt", "abm", "adx", "aes", "vaes",
@@ -24,19 +24,22 @@ _ISA_PREFIXES = ("sse", "ssse", "avx", "fma", "bmi", "amx", "f16c", "movbe", "po
 
 @dataclass(frozen=True)
 class Manifest:
-    """`digests` are sha256 of the other members; `isa` the instruction sets that the library may use."""
+    """`digests` are sha256 of the other members. Programs for a CPU need the `system`, `isa`, the instruction sets
+    that they may use, and `libraries`; those for a `device` what is said of it (see `cuda/requirements.py`)."""
 
     format: int
     korch: str
+    target: str
     system: str
     cpu: str
     isa: tuple[str, ...]
     libraries: Mapping[str, str]
+    device: Mapping[str, Any]
     threads: int
+    digests: Mapping[str, str]
     options: Mapping[str, str]
     inputs: tuple[Mapping[str, Any], ...]
     outputs: tuple[Mapping[str, Any], ...]
-    digests: Mapping[str, str]
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -45,24 +48,30 @@ class Manifest:
     def from_json(d: Mapping[str, Any]) -> Manifest:
         """KeyError or TypeError where a field is missing or not of its kind."""
         fields = {k: d[k] for k in Manifest.__dataclass_fields__}
-        for k in ("libraries", "options", "digests"):
+        for k in ("libraries", "device", "options", "digests"):
             fields[k] = dict(d[k])
         for k in ("isa", "inputs", "outputs"):
             fields[k] = tuple(d[k])
         return Manifest(**fields)
 
 
-def describe(plan: Plan, threads: int, digests: Mapping[str, str]) -> Manifest:
-    """The manifest of `plan` as linked on this machine."""
+def describe(plan: Plan, threads: int, requirements: Mapping[str, Any], digests: Mapping[str, str]) -> Manifest:
+    """The manifest of `plan`, of which linking knows the `requirements`."""
     g = plan.graph
+    needs = {"system": "", "cpu": "", "isa": (), "libraries": {}, "device": {}, **requirements}
     return Manifest(
-        FORMAT, version("korch"), _system(), cpu_model(), isa_flags(), library_versions(plan.libraries), threads,
-        {"numerics": plan.numerics, **dict(plan.options)}, _ports((t.name for t in g.inputs), g.inputs),
-        _ports(g.output_names, g.outputs), digests,
+        format=FORMAT, korch=version("korch"), target=plan.target, threads=threads, digests=digests,
+        options={"numerics": plan.numerics, **dict(plan.options)}, inputs=_ports((t.name for t in g.inputs), g.inputs),
+        outputs=_ports(g.output_names, g.outputs), **needs,
     )  # fmt: skip
 
 
-def check(manifest: Manifest, path: Path) -> None:
+def cpu_requirements(plan: Plan) -> dict[str, Any]:
+    """What a program linked on this machine needs of another."""
+    return {"system": _system(), "cpu": cpu_model(), "isa": isa_flags(), "libraries": library_versions(plan.libraries)}
+
+
+def check_cpu(manifest: Manifest, path: Path) -> None:
     """ArchiveError where the archive's library cannot run here."""
     if manifest.system != _system():
         raise ArchiveError(f"{path} was made for {manifest.system}, this is {_system()}{_AGAIN}")

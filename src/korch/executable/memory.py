@@ -29,6 +29,8 @@ class Room(IntEnum):
     WEIGHTS = 1
     INPUT = 2
     OUTPUT = 3
+    PREPARED = 4
+    """What device kernels read besides their leaves: no room of model.c."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,27 @@ class Block:
         return self.first <= other.last and other.first <= self.last
 
 
+Meets = Callable[[int, int], bool]
+"""Whether the blocks with these numbers may share no byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """Bytes of the arena: those of `tensor` and its aliases, or the workspace of a step. `steps` use it, the first
+    writes it."""
+
+    size: int
+    steps: tuple[int, ...]
+    tensor: Tensor | None = None
+
+    @property
+    def block(self) -> Block:
+        return Block(self.size, self.steps[0], self.steps[-1])
+
+
+Apart = Callable[[Sequence[Tenant]], Meets]
+
+
 @dataclass(frozen=True)
 class MemoryPlan:
     """`places` of all tensors; the arena offset of each step's workspace (0 where it has none); the final copies.
@@ -73,19 +96,20 @@ class MemoryPlan:
     lower_bound: int
 
 
-def plan_memory(plan: Plan) -> MemoryPlan:
-    """Lays out all tensors of `plan`. Inputs and weights are never written; the caller gives the output buffers."""
-    owner = _owners(plan)
-    places = _outside(plan, owner)
+def plan_memory(plan: Plan, alignment: int = ALIGNMENT, apart: Apart | None = None) -> MemoryPlan:
+    """Lays out all tensors of `plan`. Inputs and weights are never written; the caller gives the output buffers.
+
+    `apart` says which tenants may share no byte: by default those that are in use at the same step.
+    """
+    owner = owners(plan)
+    outside = _outside(plan, owner)
     copies = tuple(Copy(t, k) for k, t in enumerate(plan.graph.outputs)
-                   if t.size and places[owner[t]] != Place(Room.OUTPUT, k))  # fmt: skip
-    tenants = _lifetimes(plan, owner, places)
-    rooms = [(k, Block(_aligned(s.kernel.workspace), k, k)) for k, s in enumerate(plan.steps)
-             if s.kernel.workspace and not s.idle]  # fmt: skip
-    blocks = [*tenants.values(), *(b for _, b in rooms)]
-    offsets = pack_blocks(blocks)
-    places |= {t: Place(Room.ARENA, at) for t, at in zip(tenants, offsets, strict=False)}
-    workspaces = dict(zip((k for k, _ in rooms), offsets[len(tenants) :], strict=True))
+                   if t.size and outside[owner[t]] != Place(Room.OUTPUT, k))  # fmt: skip
+    inside = tenants(plan, alignment)
+    blocks = [t.block for t in inside]
+    offsets = pack_blocks(blocks, apart(inside) if apart else None)
+    places = outside | {t.tensor: Place(Room.ARENA, at) for t, at in zip(inside, offsets, strict=True) if t.tensor}
+    workspaces = {t.steps[0]: at for t, at in zip(inside, offsets, strict=True) if not t.tensor}
     return MemoryPlan(
         {t: places.get(o, Place(Room.ARENA, 0)) for t, o in owner.items()},
         tuple(workspaces.get(k, 0) for k in range(len(plan.steps))), copies,
@@ -93,7 +117,21 @@ def plan_memory(plan: Plan) -> MemoryPlan:
     )  # fmt: skip
 
 
-def _owners(plan: Plan) -> dict[Tensor, Tensor]:
+def tenants(plan: Plan, alignment: int = ALIGNMENT) -> list[Tenant]:
+    """Who lives in the arena: tensors with the steps that write and read them or their aliases, then workspaces."""
+    owner = owners(plan)
+    outside = _outside(plan, owner)
+    users: dict[Tensor, list[int]] = defaultdict(list)
+    for number, step in enumerate(plan.steps):
+        for t in dict.fromkeys(owner[t] for t in (*step.reads, *step.outputs)) if not step.idle else ():
+            users[t].append(number)
+    made = [Tenant(aligned(t.nbytes, alignment), tuple(u), t) for t, u in users.items() if t.size and t not in outside]
+    rooms = [Tenant(aligned(s.kernel.workspace, alignment), (k,)) for k, s in enumerate(plan.steps)
+             if s.kernel.workspace and not s.idle]  # fmt: skip
+    return [*made, *rooms]
+
+
+def owners(plan: Plan) -> dict[Tensor, Tensor]:
     """Each tensor with the one whose bytes it is: itself, or what its chain of aliases starts from."""
     owner = {t: t for t in (*plan.graph.inputs, *plan.constants)}
     for step in plan.steps:
@@ -109,19 +147,9 @@ def _outside(plan: Plan, owner: Mapping[Tensor, Tensor]) -> dict[Tensor, Place]:
     return places | {t: Place(Room.WEIGHTS, k) for k, t in enumerate(plan.constants)}
 
 
-def _lifetimes(plan: Plan, owner: Mapping[Tensor, Tensor], outside: Mapping[Tensor, Place]) -> dict[Tensor, Block]:
-    """The owners that live in the arena, from the step that writes them to the last that reads one of their aliases."""
-    span: dict[Tensor, tuple[int, int]] = {}
-    for number, step in enumerate(plan.steps):
-        if step.idle:
-            continue
-        for t in {owner[t] for t in (*step.reads, *step.outputs)}:
-            span[t] = (span.get(t, (number, 0))[0], number)
-    return {t: Block(_aligned(t.nbytes), *s) for t, s in span.items() if t.size and t not in outside}
-
-
-def _aligned(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
+def aligned(size: int, alignment: int = ALIGNMENT) -> int:
+    """`size`, rounded up."""
+    return -(-size // alignment) * alignment
 
 
 def live_bytes(blocks: Sequence[Block]) -> int:
@@ -145,11 +173,15 @@ ORDERS: tuple[Callable[[Block], tuple[int, ...]], ...] = (
 )
 
 
-def pack_blocks(blocks: Sequence[Block]) -> tuple[int, ...]:
-    """An offset for each block, no two that meet overlapping: the best of several greedy orders. O(n^2)."""
+def pack_blocks(blocks: Sequence[Block], meets: Meets | None = None) -> tuple[int, ...]:
+    """An offset for each block, no two that meet overlapping: the best of several greedy orders. O(n^2).
+
+    Blocks whose spans meet must meet; `meets` may keep more apart.
+    """
+    relation = meets or (lambda i, j: blocks[i].meets(blocks[j]))
     bound, best, best_end = live_bytes(blocks), (0,) * len(blocks), -1
     for ceiling, order in product((0, bound), ORDERS):
-        offsets = _place(blocks, sorted(range(len(blocks)), key=lambda i: order(blocks[i])), ceiling)
+        offsets = _place(blocks, sorted(range(len(blocks)), key=lambda i: order(blocks[i])), ceiling, relation)
         end = max((at + b.size for at, b in zip(offsets, blocks, strict=True)), default=0)
         if best_end < 0 or end < best_end:
             best, best_end = offsets, end
@@ -158,7 +190,7 @@ def pack_blocks(blocks: Sequence[Block]) -> tuple[int, ...]:
     return best
 
 
-def _place(blocks: Sequence[Block], order: Sequence[int], ceiling: int) -> tuple[int, ...]:
+def _place(blocks: Sequence[Block], order: Sequence[int], ceiling: int, meets: Meets) -> tuple[int, ...]:
     """Each block in turn into the smallest gap among those that it meets, or behind them.
 
     Space below `ceiling` counts as a gap with two sides, and a block goes to the side whose neighbour stays longer:
@@ -167,7 +199,7 @@ def _place(blocks: Sequence[Block], order: Sequence[int], ceiling: int) -> tuple
     offsets = [0] * len(blocks)
     placed: list[int] = []  # by offset
     for i in order:
-        taken = [(offsets[j], blocks[j]) for j in placed if blocks[j].meets(blocks[i])]
+        taken = [(offsets[j], blocks[j]) for j in placed if meets(j, i)]
         offsets[i] = _best_fit(taken, blocks[i].size, ceiling)
         insort(placed, i, key=offsets.__getitem__)
     return tuple(offsets)

@@ -115,6 +115,11 @@ class Plan:
     accuracy: Accuracy | None = None
 
     @property
+    def target(self) -> str:
+        """What the plan is for: `cpu` or `cuda`."""
+        return dict(self.options).get("target", "cpu")
+
+    @property
     def constants(self) -> tuple[Tensor, ...]:
         """The constants that steps read or the graph returns, each once."""
         wanted = [t for s in self.steps for t in s.reads] + list(self.graph.outputs)
@@ -125,6 +130,16 @@ class Plan:
         """The native libraries that kernels call, and "onnxruntime" where it runs steps."""
         native = {name for s in self.steps for name in s.kernel.libraries}
         return frozenset(native | ({"onnxruntime"} if any(s.kernel.host for s in self.steps) else set()))
+
+    @property
+    def device(self) -> str:
+        """The name of the GPU that the plan is for; empty where it is for none."""
+        return dict(self.options).get("device", "")
+
+    def on(self, target: str, device: str) -> Plan:
+        """The same plan, for this target and device."""
+        options = {**dict(self.options), "target": target, "device": device}
+        return replace(self, options=tuple(options.items()))
 
     def selection(self) -> Graph:
         """The choice-free graph that the steps compute; a primitive computed twice with equal inputs stands once."""

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
-from korch.backends.contract import Kernel
+from korch.backends.contract import Call, Kernel, Launch, Prepared
 from korch.executable.plan import Accuracy, Choice, Plan, RunnerUp, Step
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
@@ -42,7 +42,8 @@ def plan_to_json(plan: Plan) -> str:
     def kernel(k: Kernel) -> dict[str, Any]:
         return {"cone": cone(k.cone), "backend": k.backend, "source": sources.index(k.source), "workspace": k.workspace,
                 "variant": k.variant, "alias": k.alias, "host": pack(k.host), "headers": k.headers,
-                "libraries": k.libraries}  # fmt: skip
+                "libraries": k.libraries, "launches": [_fields(x) for x in k.launches],
+                "call": k.call and _call_to_json(k.call), "prepared": [_fields(x) for x in k.prepared]}  # fmt: skip
 
     def step(s: Step) -> dict[str, Any]:
         up = s.runner_up
@@ -53,8 +54,9 @@ def plan_to_json(plan: Plan) -> str:
 
     g = plan.selection()
     document: dict[str, Any] = {
-        "threads": plan.threads, "numerics": plan.numerics, "predicted_seconds": pack(plan.predicted_seconds),
-        "gap": pack(plan.gap), "options": plan.options, "as_written": plan.as_written,
+        "threads": plan.threads, "numerics": plan.numerics,
+        "predicted_seconds": pack(plan.predicted_seconds), "gap": pack(plan.gap), "options": plan.options,
+        "as_written": plan.as_written,
         "choices": [_fields(c) for c in plan.choices], "accuracy": plan.accuracy and _fields(plan.accuracy),
         "graph": {"name": g.name, "inputs": [tensors.index(t) for t in g.inputs],
                   "outputs": [tensors.index(t) for t in g.outputs], "output_names": g.output_names,
@@ -79,7 +81,9 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
 
     def kernel(k: dict[str, Any]) -> Kernel:
         return Kernel(cone(k["cone"]), k["backend"], d["sources"][k["source"]], k["workspace"], k["variant"],
-                      k["alias"], unpack(k["host"]), tuple(k["headers"]), tuple(k["libraries"]))  # fmt: skip
+                      k["alias"], unpack(k["host"]), tuple(k["headers"]), tuple(k["libraries"]),
+                      tuple(Launch(**_values(x)) for x in k["launches"]), k["call"] and _call_from_json(k["call"]),
+                      tuple(Prepared(**_values(x)) for x in k["prepared"]))  # fmt: skip
 
     def step(s: dict[str, Any]) -> Step:
         up = s["runner_up"] and RunnerUp(**{k: unpack(v) for k, v in s["runner_up"].items()})
@@ -95,7 +99,15 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
                 d["accuracy"] and Accuracy(**_values(d["accuracy"])))  # fmt: skip
 
 
-def _fields(record: Choice | Accuracy) -> dict[str, Any]:
+def _call_to_json(call: Call) -> dict[str, Any]:
+    return {"function": call.function, "attrs": {k: pack(v) for k, v in call.attrs}}
+
+
+def _call_from_json(c: dict[str, Any]) -> Call:
+    return Call(c["function"], tuple((k, unpack(v)) for k, v in c["attrs"].items()))
+
+
+def _fields(record: Choice | Accuracy | Launch | Prepared) -> dict[str, Any]:
     return {k: pack(v) for k, v in asdict(record).items()}
 
 

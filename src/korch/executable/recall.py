@@ -11,6 +11,7 @@ from pathlib import Path
 
 import korch
 from korch.backends.table import entries
+from korch.executable.archive import Linkage
 from korch.executable.link import Linked, library_key
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
@@ -57,8 +58,10 @@ class Recall:
                 "constants": [t.name for t in plan.constants], "plan": plan_to_json(plan)}  # fmt: skip
         self.database.record_plan(self.key, json.dumps(left))
 
-    def keep_library(self, plan: Plan, linked: Linked) -> None:
-        """Remembers a finished program: it need not be compiled again."""
+    def keep_library(self, plan: Plan, linked: Linkage) -> None:
+        """Remembers a finished program of native code: it need not be compiled again."""
+        if not isinstance(linked, Linked):
+            return
         self.database.record_library(library_key(plan, linked.sources), linked.library.read_bytes())
 
     def library(self, key: str) -> bytes | None:

@@ -6,10 +6,9 @@ and to use all processors, kernels are compiled in processes of their own.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.buffers import buffers_of
 from korch.backends.cuda.triton.source import python_functions
+from korch.backends.cuda.triton.workers import Workers
 from korch.errors import BackendError
 
 POINTERS = {
@@ -77,13 +77,7 @@ def _line(e: BaseException) -> str:
 
 
 @contextmanager
-def compilers(jobs: int = 0) -> Iterator[ProcessPoolExecutor]:
+def compilers(jobs: int = 0) -> Iterator[Executor]:
     """Processes that compile: `pool.submit(compile_kernel, kernel, capability)`; as many as processors by default."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs or len(os.sched_getaffinity(0)), context, _plainly) as pool:
+    with Workers(jobs or len(os.sched_getaffinity(0)), unset=("TRITON_INTERPRET",)) as pool:
         yield pool
-
-
-def _plainly() -> None:
-    """Before Triton is imported: functions are compiled here, whatever the parent does."""
-    os.environ.pop("TRITON_INTERPRET", None)

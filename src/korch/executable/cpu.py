@@ -1,0 +1,102 @@
+"""An executable for the CPU: the linked library, and onnxruntime for steps that nothing else takes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from korch.errors import ArchiveError, Error
+from korch.executable.buffers import Recycler
+from korch.executable.host import HostSteps
+from korch.executable.link import C_TEXTS, Linked, Shelf, link
+from korch.executable.native import NativeModel
+from korch.executable.plan import Plan
+from korch.executable.ports import feeds_of, fitting_input, targets_of
+from korch.executable.runtime import Executable, Profile, new_folder
+from korch.executable.weights import WEIGHTS
+from korch.ir.ops.table import Array
+
+Result = TypeVar("Result")
+
+
+class CpuExecutable(Executable):
+    """A program in native code."""
+
+    linked: Linked
+
+    def __init__(self, plan: Plan, linked: Linked, threads: int = 0) -> None:
+        super().__init__(plan, linked, threads)
+        self._host = HostSteps(plan, self.threads)
+        self._outputs = [Recycler(t.shape, t.dtype) for t in plan.graph.outputs]
+        native = sorted(plan.libraries - {"onnxruntime"})
+        self._native = NativeModel(linked.library, linked.weights, self.threads, native)
+        if len(self._host):
+            self._native.set_host(self._host, [len(s.reads) for s in plan.steps])
+
+    @staticmethod
+    def of(plan: Plan, threads: int = 0, shelf: Shelf | None = None) -> CpuExecutable:
+        """Compiles and opens `plan`, or takes its library from the `shelf`."""
+        folder = new_folder()
+        try:
+            return CpuExecutable(plan, link(plan, folder, shelf), threads)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    @property
+    def peak_bytes(self) -> int:
+        """Arena, outputs and weights. Inputs, and what packing pads, come on top."""
+        return self.memory.arena_bytes + sum(t.nbytes for t in self.plan.graph.outputs) + self.weight_bytes
+
+    def run(self, feeds: Mapping[str, Any], outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
+        """All outputs by name; those that `outputs` does not give are new, in memory of earlier ones that nobody
+        refers to any more."""
+        inputs, targets = feeds_of(self.plan, feeds, fitting_input), self._targets(outputs or {})
+        self._guarded(lambda: self._native.run(inputs, targets))
+        return dict(zip(self.plan.graph.output_names, targets, strict=True))
+
+    def profile(self, feeds: Mapping[str, Array], runs: int = 20, blocks: int = 1) -> Profile:
+        inputs, targets = feeds_of(self.plan, feeds, fitting_input), self._targets({})
+        medians = []
+        for _ in range(blocks):
+            self._guarded(lambda: self._native.run(inputs, targets))
+            medians.append(np.median(self._guarded(lambda: self._native.profile(inputs, targets, runs)), axis=0))
+        *steps, total = np.min(medians, axis=0).tolist()
+        return Profile(tuple(steps), total, runs * blocks)
+
+    def export(self, folder: str | Path) -> Path:
+        self._check_open()
+        return _exported(Path(folder), self.linked)
+
+    def close(self) -> None:
+        self._native.close()
+        super().close()
+
+    def _targets(self, given: Mapping[str, Array]) -> list[Array]:
+        return targets_of(self.plan, given, lambda k: self._outputs[k].empty())
+
+    def _guarded(self, work: Callable[[], Result]) -> Result:
+        """What `work` returns; what a host step raised becomes the reason of the error."""
+        try:
+            return work()
+        except Error as e:
+            failure, self._host.failure = self._host.failure, None
+            if failure is None:
+                raise
+            raise Error(f"{e}: {failure}") from failure
+
+
+def _exported(folder: Path, linked: Linked) -> Path:
+    """Writes the files that a C program needs into `folder`, made where it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "korch.h").write_text(C_TEXTS.joinpath("korch.h").read_text())
+        shutil.copyfile(linked.library, folder / "libmodel.so")
+        shutil.copyfile(linked.weights, folder / WEIGHTS)
+    except OSError as e:
+        raise ArchiveError(f"cannot export to {folder}: {e.strerror or e}") from None
+    return folder
