@@ -25,10 +25,28 @@ def interpret(kernel: Kernel, buffers: Sequence[Array]) -> None:
         raise BackendError("functions are only interpreted where TRITON_INTERPRET=1 is set before Triton is imported")
     from triton.runtime.interpreter import InterpretedFunction  # pyright: ignore[reportMissingImports]
 
+    _widen_products()
     functions = python_functions(kernel.source, _HostFunctions())
     for launch in kernel.launches:
         run: Any = InterpretedFunction(functions[launch.function])
         run[launch.grid](*(_Host(buffers[i]) for i in launch.buffers))
+
+
+def _widen_products() -> None:
+    """The interpreter keeps bfloat16 as bits, which it multiplies as integers: factors become float32 first."""
+    from triton.runtime import interpreter  # pyright: ignore[reportMissingImports]
+
+    builder = interpreter.InterpreterBuilder
+    plain = builder.create_dot
+    if getattr(plain, "widens", False):
+        return
+
+    def create_dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:
+        wide = (self.create_fp_ext(x, self.get_float_ty()) if x.dtype == self.get_bf16_ty() else x for x in (a, b))
+        return plain(self, *wide, *rest)
+
+    create_dot.widens = True  # pyright: ignore[reportFunctionMemberAccess]
+    builder.create_dot = create_dot
 
 
 NUMPY = {"pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh",

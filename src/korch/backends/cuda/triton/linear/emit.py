@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -78,16 +77,17 @@ class Writer:
         return 4 * self.tile.parts * size.batch * size.rows * size.columns if self.tile.parts > 1 else 0
 
     def _multiply(self) -> list[str]:
-        tile, count = self.tile, self.tile.turns(self.size)
+        tile, size = self.tile, self.size
         still, turn = Turn(self.cone, self.product, tile, self.precision, self.weights, self.tables).written()
-        per = math.ceil(count / tile.parts)
-        reach = f"range({count})"
+        per, over = divmod(tile.turns(size), tile.parts)
+        if over:
+            raise BackendError(f"{tile.turns(size)} turns are not {tile.parts} equal parts")
+        loop = [f"for step in range({per}):"]
         if tile.parts > 1:
-            still = [*still, f"first = part * {per}"]
-            reach = f"range(first, tl.minimum(first + {per}, {count}))"
-        start = [f"total = tl.zeros(({tile.rows}, {tile.columns}), tl.float32)", f"for step in {reach}:"]
+            loop = [f"for turn in range({per}):", f"{INDENT}step = part * {per} + turn"]
+        start = [f"total = tl.zeros(({tile.rows}, {tile.columns}), tl.float32)", *loop]
         end = self._partial() if tile.parts > 1 else self._ending(tile)
-        return [*_places(tile, self.size), *still, *start, *(INDENT + line for line in turn), *end]
+        return [*_places(tile, size), *still, *start, *(INDENT + line for line in turn), *end]
 
     def _partial(self) -> list[str]:
         """Stores the sums of one part where the second launch finds them."""

@@ -30,7 +30,7 @@ REGISTERS, OWN = 65536, 72
 """Of a multiprocessor; and what a thread needs beside its sums."""
 SUMS = {"ieee": 64, "tf32x3": 64, "tf32": 128, "fp16": 128, "bf16": 128}
 """Sums that a thread may hold."""
-SIDES, DEPTHS, WARPS, STAGES = (16, 32, 64, 128, 256), (16, 32, 64), (4, 8), (2, 3, 4, 5)
+SIDES, DEPTHS, WARPS, STAGES = (16, 32, 64, 128, 256), (16, 32, 64), (2, 4, 8), (2, 3, 4, 5)
 FEED = 32
 """A tile of n x n keeps the arithmetic busy for n / (n + 2 FEED) of the time: the rest waits for operands."""
 KEPT, ALIKE = 5, 2
@@ -38,6 +38,7 @@ KEPT, ALIKE = 5, 2
 PADDED = 1.2
 """How much more than the channels the steps of a tap may be, before taps and channels are one axis."""
 MOST_PARTS = 64
+"""Of the steps; the second launch adds them one after another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def seconds(tile: Tile, size: Size, multiprocessors: int, precision: str) -> flo
     """What the model predicts."""
     together = _together(tile)
     waves, rest = divmod(tile.blocks(size), multiprocessors * together)
-    turns = math.ceil(tile.turns(size) / tile.parts)
+    turns = tile.turns(size) // tile.parts
     last = math.ceil(rest / multiprocessors)
     total = sum(n * _wave(tile, turns, side, precision) for n, side in ((waves, together), (min(last, 1), last)))
     return total + _joining(tile, size, multiprocessors)
@@ -142,8 +143,8 @@ def _sides(length: int) -> list[int]:
 
 
 def _split(tile: Tile, size: Size, multiprocessors: int) -> Iterator[Tile]:
-    """The tile with its turns in parts, as long as each has its own multiprocessor, or half of one."""
-    parts = 2
-    while tile.blocks(size) * parts <= 2 * multiprocessors and tile.turns(size) >= 2 * parts and parts <= MOST_PARTS:
-        yield replace(tile, parts=parts)
-        parts *= 2
+    """The tile with its turns in equal parts, as long as two of them fit on a multiprocessor."""
+    turns, most = tile.turns(size), 2 * multiprocessors // tile.blocks(size)
+    for parts in range(2, min(most, turns, MOST_PARTS) + 1):
+        if turns % parts == 0:
+            yield replace(tile, parts=parts)

@@ -19,7 +19,9 @@ CHANGING = frozenset({"step", "tap", "ka", "kb", "steps_a", "steps_b", "inside"}
 
 def variables(size: Size) -> tuple[Index, Index, Index]:
     """The place in the batch, the rows, the columns."""
-    return Index.of(Var("z", 0, size.batch)), Index.of(Var("m", 0, size.rows)), Index.of(Var("n", 0, size.columns))
+    z, m, n = (Index.of(Var(name, 0, length)) if length > 1 else Index()
+               for name, length in (("z", size.batch), ("m", size.rows), ("n", size.columns)))  # fmt: skip
+    return z, m, n
 
 
 def masks(tile: Tile, size: Size) -> dict[str, str]:
