@@ -250,7 +250,7 @@ def test_compiled(pool: ProcessPoolExecutor):
     from korch.backends.cuda.triton.compile import compile_kernel
 
     kernels = [kernel(cone, _tile(cone, PRECISIONS[i % 5]), PRECISIONS[i % 5]) for i, cone in enumerate(CONES.values())]
-    kernels += [kernel(CONES["conv"], Tile(64, 32, 32, 4, 3, 2), p) for p in PRECISIONS]
+    kernels += [kernel(CONES["conv"], Tile(64, 32, 32, 4, 3, 3), p) for p in PRECISIONS]
     futures = [(k, pool.submit(compile_kernel, k, c)) for k in kernels for c in (80, 90)]
     for k, future in futures:
         for binary, launch in zip(future.result(), k.launches, strict=True):

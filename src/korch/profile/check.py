@@ -13,11 +13,11 @@ and, where a kernel rounds the factors of its products to a `precision` with the
     (8 noise + 16) u (|ref| + scale):
 
 n products that err independently by u err together by sqrt(n) of them, which is as a sum of n of them grows, too, and
-with it the scale; what follows a product amplifies both alike. Here eps is of the coarsest float of the cone and `scale` the median magnitude of the reference's non-zero values: what a
-cancelling sum's terms look like, and unlike the maximum not spoilt by one large quotient. Integers and booleans are
-exact. Where a computed float meets a step (Floor, Less, ArgMax, a cast to integers) a value at the edge may fall to
-either side in right kernels. How often that happens the float32 run shows: four times as many positions may differ,
-and two more.
+with it the scale; what follows a product amplifies both alike. Here eps is of the coarsest float of the cone and
+`scale` the median magnitude of the reference's non-zero values: what a cancelling sum's terms look like, and unlike
+the maximum not spoilt by one large quotient. Integers and booleans are exact. Where a computed float meets a step
+(Floor, Less, ArgMax, a cast to integers) a value at the edge may fall to either side in right kernels. How often that
+happens the float32 run shows: four times as many positions may differ, and two more.
 """
 
 from __future__ import annotations

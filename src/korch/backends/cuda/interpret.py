@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -32,20 +33,18 @@ def interpret(kernel: Kernel, buffers: Sequence[Array]) -> None:
         run[launch.grid](*(_Host(buffers[i]) for i in launch.buffers))
 
 
+@cache
 def _widen_products() -> None:
     """The interpreter keeps bfloat16 as bits, which it multiplies as integers: factors become float32 first."""
     from triton.runtime import interpreter  # pyright: ignore[reportMissingImports]
 
-    builder = interpreter.InterpreterBuilder
+    builder: Any = interpreter.InterpreterBuilder
     plain = builder.create_dot
-    if getattr(plain, "widens", False):
-        return
 
     def create_dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:
         wide = (self.create_fp_ext(x, self.get_float_ty()) if x.dtype == self.get_bf16_ty() else x for x in (a, b))
         return plain(self, *wide, *rest)
 
-    create_dot.widens = True  # pyright: ignore[reportFunctionMemberAccess]
     builder.create_dot = create_dot
 
 

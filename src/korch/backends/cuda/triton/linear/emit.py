@@ -19,8 +19,8 @@ from korch.ir.cone import Cone
 
 SUPER = 8
 """Tiles along the rows that run side by side before the next columns: they share what they read of both operands."""
-JOINED = Tile(16, 128, 1, 4, 2)
-"""What a block of the second launch joins."""
+JOINED = Tile(4, 128, 1, 4, 2)
+"""What a block of the second launch joins: one wide load a thread and part, which it need not wait for."""
 INDENT = "    "
 
 
@@ -109,7 +109,7 @@ class Writer:
             *_places(JOINED, self.size),
             self._parts_at(),
             f"total = tl.zeros(({JOINED.rows}, {JOINED.columns}), tl.float32)",
-            f"for part in range({self.tile.parts}):",
+            f"for part in tl.static_range({self.tile.parts}):",
             f"{INDENT}total += tl.load({self._part_at()}{mask}{other})",
             *self._ending(JOINED),
         ]

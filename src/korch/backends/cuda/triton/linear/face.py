@@ -44,8 +44,8 @@ def objection(cone: Cone) -> str:
 def bound(cone: Cone, machine: Machine, precisions: tuple[str, ...]) -> float:
     """Seconds that no tiles beat: the multiply-adds at the fastest rate, or every byte that is needed moved once."""
     moved, _ = footprint(cone)
-    if all(p in ROUNDED for p in precisions):
-        moved -= sum(w.tensor.nbytes / 2 for w in weights_of(cone, product_of(cone.linear[0]), precisions[0]))
+    if halved := [p for p in precisions if p in ROUNDED]:
+        moved -= sum(w.tensor.nbytes / 2 for w in weights_of(cone, product_of(cone.linear[0]), halved[0]))
     rate = max(machine.peak(fastest(p)) for p in precisions)
     return max(2 * multiply_adds(cone.linear[0]) / rate, machine.moving(max(moved, 0.0)))
 

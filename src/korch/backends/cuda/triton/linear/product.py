@@ -182,8 +182,8 @@ class Size:
 
     @staticmethod
     def of(product: Product) -> Size:
-        sides = (math.prod(n) for n in (product.batch, product.rows, product.columns, product.steps[:-1]))
-        return Size(*sides, product.steps[-1])
+        batch, rows, columns = math.prod(product.batch), math.prod(product.rows), math.prod(product.columns)
+        return Size(batch, rows, columns, math.prod(product.steps[:-1]), product.steps[-1])
 
     @property
     def steps(self) -> int:

@@ -3,8 +3,9 @@
 A block of threads computes a tile of rows x columns, some steps at a time. The blocks run in waves over the
 multiprocessors, as many side by side on each as its shared memory and registers hold. A turn of one multiprocessor
 takes the longest of three: the arithmetic at the rate of the precision, what the tiles read of the second-level cache,
-and a load's latency divided by the stages in flight. Where there are fewer tiles than multiprocessors the steps are
-split; the partial sums then cost their way through the cache and a second launch.
+and a load's latency divided by the stages in flight; and what a lone block waits at its barriers. Where there are
+fewer tiles than multiprocessors the steps are split; the partial sums then cost their way through the cache and a
+second launch.
 
 The rates are those of an H100, whose ratios are what counts: only tiles of one precision are compared.
 """
@@ -22,17 +23,26 @@ RATES = {"ieee": 0.5e12, "tf32x3": 1.2e12, "tf32": 3.7e12, "fp16": 7.5e12, "bf16
 """Operations a second of one multiprocessor."""
 CACHE = 4.3e10
 """Bytes a second that one multiprocessor reads of the second-level cache."""
-LATENCY, START, LAUNCH = 0.7e-6, 1.0e-6, 2.5e-6
-"""Seconds: of a load; until a block's first turn and after its last; of another launch."""
+LATENCY, TURN, START, LAUNCH = 0.7e-6, 0.1e-6, 1.0e-6, 2.5e-6
+"""Seconds: of a load; in which a block only waits, each turn; until its first turn and after its last; of another
+launch."""
 SHARED, MOST_SHARED = 220 << 10, 160 << 10
 """Bytes of a multiprocessor's shared memory, and what one block may take."""
 REGISTERS, OWN = 65536, 72
 """Of a multiprocessor; and what a thread needs beside its sums."""
 SUMS = {"ieee": 64, "tf32x3": 64, "tf32": 128, "fp16": 128, "bf16": 128}
 """Sums that a thread may hold."""
-SIDES, DEPTHS, WARPS, STAGES = (16, 32, 64, 128, 256), (16, 32, 64), (2, 4, 8), (2, 3, 4, 5)
+SIDES, DEPTHS, WARPS, STAGES = (16, 32, 64, 128, 256), (16, 32, 64), (2, 4, 8), (3, 4, 5)
 FEED = 32
 """A tile of n x n keeps the arithmetic busy for n / (n + 2 FEED) of the time: the rest waits for operands."""
+WIDE, NARROWED = 64, 0.6
+"""Rows from which on four warps multiply as one, and the rate of tensor cores without that."""
+LEAST_SUMS = {2: 4, 4: 16, 8: 32}
+"""Of a thread, by warps: smaller tiles are left to fewer."""
+PAIR = 2048
+"""The largest tile that is left to two warps."""
+UNROLLED = 2048
+"""Multiply-adds of a thread in one turn, where they are instructions of their own."""
 KEPT, ALIKE = 5, 2
 """Tiles to try, and how many of them may have the same sides."""
 PADDED = 1.2
@@ -84,14 +94,15 @@ class Tile:
 
 def chosen(size: Size, multiprocessors: int, precision: str) -> tuple[Tile, ...]:
     """The tiles worth trying, the best by the model first."""
-    ranked = sorted(_tiles(size, multiprocessors, precision), key=lambda t: seconds(t, size, multiprocessors, precision))
+    found = {
+        t: (seconds(t, size, multiprocessors, precision), -t.stages) for t in _tiles(size, multiprocessors, precision)
+    }
     kept: list[Tile] = []
-    for tile in ranked:
-        if sum((t.rows, t.columns) == (tile.rows, tile.columns) for t in kept) < ALIKE:
+    for tile in sorted(found, key=lambda t: found[t]):
+        like = [t for t in kept if (t.rows, t.columns) == (tile.rows, tile.columns)]
+        if len(like) < ALIKE and all(replace(t, stages=tile.stages) != tile for t in like):
             kept.append(tile)
-        if len(kept) == KEPT:
-            break
-    return tuple(kept)
+    return tuple(kept[:KEPT])
 
 
 def seconds(tile: Tile, size: Size, multiprocessors: int, precision: str) -> float:
@@ -100,7 +111,8 @@ def seconds(tile: Tile, size: Size, multiprocessors: int, precision: str) -> flo
     waves, rest = divmod(tile.blocks(size), multiprocessors * together)
     turns = tile.turns(size) // tile.parts
     last = math.ceil(rest / multiprocessors)
-    total = sum(n * _wave(tile, turns, side, precision) for n, side in ((waves, together), (min(last, 1), last)))
+    total = waves * _wave(tile, turns, together, precision)
+    total += _wave(tile, turns, last, precision) if last else 0.0
     return total + _joining(tile, size, multiprocessors)
 
 
@@ -113,10 +125,15 @@ def _together(tile: Tile) -> int:
 def _wave(tile: Tile, turns: int, side: int, precision: str) -> float:
     """Seconds for one block on each multiprocessor, or for `side` blocks."""
     area, edge = tile.rows * tile.columns, tile.rows + tile.columns
-    arithmetic = 2 * area * tile.depth / RATES[precision] * (area + FEED * edge) / area
+    arithmetic = 2 * area * tile.depth / _rate(tile, precision) * (area + FEED * edge) / area
     loaded = 4 * edge * tile.depth / CACHE
-    turn = max(side * arithmetic, side * loaded, LATENCY / (tile.stages - 1))
+    turn = max(side * arithmetic, side * loaded, LATENCY / (tile.stages - 1)) + TURN / side
     return START + turns * turn + side * 4 * area / CACHE
+
+
+def _rate(tile: Tile, precision: str) -> float:
+    wide = tile.rows >= WIDE and tile.warps % 4 == 0
+    return RATES[precision] * (1.0 if wide or precision == "ieee" else NARROWED)
 
 
 def _joining(tile: Tile, size: Size, multiprocessors: int) -> float:
@@ -133,9 +150,18 @@ def _tiles(size: Size, multiprocessors: int, precision: str) -> Iterator[Tile]:
     depths = [d for d in DEPTHS if d < 2 * size.steps or d == DEPTHS[0]]
     for r, c, d, warps, stages in product(rows, columns, depths, WARPS, STAGES):
         tile = Tile(r, c, d, warps, stages)
-        if tile.shared <= MOST_SHARED and 4 <= tile.sums <= SUMS[precision]:
+        if tile.shared <= MOST_SHARED and _busy(tile, precision):
             yield tile
             yield from _split(tile, size, multiprocessors)
+
+
+def _busy(tile: Tile, precision: str) -> bool:
+    """Whether each thread has enough sums, and not too many."""
+    if tile.warps == 2 and tile.rows * tile.columns > PAIR:
+        return False
+    if precision == "ieee" and tile.sums * tile.depth > UNROLLED:
+        return False
+    return LEAST_SUMS[tile.warps] <= tile.sums <= SUMS[precision]
 
 
 def _sides(length: int) -> list[int]:
