@@ -33,6 +33,8 @@ REGISTERS, OWN = 65536, 72
 SUMS = {"ieee": 64, "tf32x3": 64, "tf32": 128, "fp16": 128, "bf16": 128}
 """Sums that a thread may hold."""
 SIDES, DEPTHS, WARPS, STAGES = (16, 32, 64, 128, 256), (16, 32, 64), (2, 4, 8), (3, 4, 5)
+LEAST_DEPTH = {"fp16": 32, "bf16": 32}
+"""The least depth of a tile, where that is more than the least of all: half of it fills one instruction."""
 FEED = 32
 """A tile of n x n keeps the arithmetic busy for n / (n + 2 FEED) of the time: the rest waits for operands."""
 WIDE, NARROWED = 64, 0.6
@@ -65,10 +67,9 @@ class Tile:
     def __str__(self) -> str:
         return f"{self.rows}x{self.columns}x{self.depth} w{self.warps} s{self.stages} k{self.parts}"
 
-    @property
-    def shared(self) -> int:
-        """Bytes of shared memory that the stages take."""
-        return 4 * self.stages * (self.rows + self.columns) * self.depth
+    def shared(self, precision: str) -> int:
+        """Bytes of shared memory: of all stages, and of the halves that three products of TF32 are made of."""
+        return 4 * (self.stages + (precision == "tf32x3")) * (self.rows + self.columns) * self.depth
 
     @property
     def sums(self) -> int:
@@ -107,7 +108,7 @@ def chosen(size: Size, multiprocessors: int, precision: str) -> tuple[Tile, ...]
 
 def seconds(tile: Tile, size: Size, multiprocessors: int, precision: str) -> float:
     """What the model predicts."""
-    together = _together(tile)
+    together = _together(tile, precision)
     waves, rest = divmod(tile.blocks(size), multiprocessors * together)
     turns = tile.turns(size) // tile.parts
     last = math.ceil(rest / multiprocessors)
@@ -116,10 +117,10 @@ def seconds(tile: Tile, size: Size, multiprocessors: int, precision: str) -> flo
     return total + _joining(tile, size, multiprocessors)
 
 
-def _together(tile: Tile) -> int:
+def _together(tile: Tile, precision: str) -> int:
     """Blocks that a multiprocessor runs side by side."""
     registers = 32 * tile.warps * (tile.sums + OWN)
-    return max(1, min(SHARED // tile.shared, REGISTERS // registers, 8))
+    return max(1, min(SHARED // tile.shared(precision), REGISTERS // registers, 8))
 
 
 def _wave(tile: Tile, turns: int, side: int, precision: str) -> float:
@@ -147,10 +148,11 @@ def _joining(tile: Tile, size: Size, multiprocessors: int) -> float:
 def _tiles(size: Size, multiprocessors: int, precision: str) -> Iterator[Tile]:
     """Every tile that fits the device and is not mostly beyond the product."""
     rows, columns = _sides(size.rows), _sides(size.columns)
-    depths = [d for d in DEPTHS if d < 2 * size.steps or d == DEPTHS[0]]
+    least = LEAST_DEPTH.get(precision, DEPTHS[0])
+    depths = [d for d in DEPTHS if least <= d < 2 * size.steps or d == least]
     for r, c, d, warps, stages in product(rows, columns, depths, WARPS, STAGES):
         tile = Tile(r, c, d, warps, stages)
-        if tile.shared <= MOST_SHARED and _busy(tile, precision):
+        if tile.shared(precision) <= MOST_SHARED and _busy(tile, precision):
             yield tile
             yield from _split(tile, size, multiprocessors)
 
