@@ -26,6 +26,9 @@ def footprint(cone: Cone) -> tuple[float, dict[Primitive, float]]:
 
 def _read(p: Primitive, t: Tensor, out: float) -> float:
     """Elements of `t` that `out` elements of the output need at least."""
+    if p.op == "Conv" and t == p.inputs[0]:
+        seen = (min(1.0, taps / stride) for taps, stride in zip(p.inputs[1].shape[2:], p.attr("strides"), strict=True))
+        return math.prod(seen) * t.size * out / max(p.output.size, 1)
     if p.category in (Category.REDUCE, Category.LINEAR) and p.op not in ("MaxPool", "AveragePool"):
         return t.size * out / max(p.output.size, 1)
     if p.op == "Concat":

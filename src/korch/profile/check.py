@@ -8,11 +8,16 @@ sqrt(n) roundings (Higham & Mary 2019, probabilistic analysis), and a few units 
 
     |y - ref| <= (8 noise + (16 + 2 sqrt(n)) eps) (|ref| + scale)
 
-with eps of the coarsest float of the cone and `scale` the median magnitude of the reference's non-zero values: what a
-cancelling sum's terms look like, and unlike the maximum not spoilt by one large quotient. Integers and booleans are
-exact. Where a computed float meets a step (Floor, Less, ArgMax, a cast to integers) a value at the edge may fall to
-either side in right kernels. How often that happens the float32 run shows: four times as many positions may differ,
-and two more.
+and, where a kernel rounds the factors of its products to a `precision` with the unit u (`FACTORS`), besides
+
+    (8 noise + 16) u (|ref| + scale):
+
+n products that err independently by u err together by sqrt(n) of them, which is as a sum of n of them grows, too, and
+with it the scale; what follows a product amplifies both alike. Here eps is of the coarsest float of the cone and
+`scale` the median magnitude of the reference's non-zero values: what a cancelling sum's terms look like, and unlike
+the maximum not spoilt by one large quotient. Integers and booleans are exact. Where a computed float meets a step
+(Floor, Less, ArgMax, a cast to integers) a value at the edge may fall to either side in right kernels. How often that
+happens the float32 run shows: four times as many positions may differ, and two more.
 """
 
 from __future__ import annotations
@@ -32,6 +37,8 @@ from korch.profile.region import reduction_length, region_of
 CONDITIONING = 8
 ROUNDINGS = 16
 FLIPS = 2
+FACTORS = {"ieee": 0.0, "tf32x3": 2.0**-21, "tf32": 2.0**-10, "fp16": 2.0**-11, "bf16": 2.0**-8}
+"""How far the factor of a product may be from what was meant, relatively: TF32 is cut off where hardware pleases."""
 COMPARISONS = ("Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual")
 STEPS = frozenset(("Floor", "Ceil", "Round", "Sign", "ArgMax", "ArgMin", "Mod", *COMPARISONS))
 
@@ -63,13 +70,14 @@ class Report:
     reason: str = ""
 
 
-def check(root: Array, cone: Cone, leaves: Sequence[Array]) -> Report:
+def check(root: Array, cone: Cone, leaves: Sequence[Array], precision: str = "ieee") -> Report:
     """Compares a kernel's output `root` with the reference of `cone` on `leaves`."""
-    return compare(root, reference(cone, leaves))
+    return compare(root, reference(cone, leaves, precision))
 
 
-def reference(cone: Cone, leaves: Sequence[Array]) -> Reference:
-    """The float64 values of the root on a sample of it, and how far a right kernel may be from them."""
+def reference(cone: Cone, leaves: Sequence[Array], precision: str = "ieee") -> Reference:
+    """The float64 values of the root on a sample of it, and how far a right kernel may be from them that rounds the
+    factors of its products to `precision`."""
     region = region_of(cone)
     values = np.asarray(evaluate_cone(cone, leaves, region))
     steps = has_steps(cone)
@@ -77,12 +85,12 @@ def reference(cone: Cone, leaves: Sequence[Array]) -> Reference:
         return Reference(region, values, np.full(values.shape, -1.0), np.zeros(values.shape, bool), 0)
     with np.errstate(all="ignore"):
         single = np.asarray(evaluate_cone(cone, leaves, region, "float32"))
-        tolerance, fell = _bounds(cone, values, single)
+        tolerance, fell = _bounds(cone, values, single, FACTORS[precision])
     loose = np.isfinite(values) & ~np.isfinite(single)
     return Reference(region, values, tolerance, loose, FLIPS + 4 * fell if steps else 0)
 
 
-def _bounds(cone: Cone, values: Array, single: Array) -> tuple[Array, int]:
+def _bounds(cone: Cone, values: Array, single: Array, unit: float) -> tuple[Array, int]:
     """The tolerance by element (see the top of the file), and how many values fell to the other side of a step."""
     if not cone.root.is_float:
         return np.full(values.shape, -1.0), int((values != single).sum())
@@ -94,7 +102,8 @@ def _bounds(cone: Cone, values: Array, single: Array) -> tuple[Array, int]:
     noise = noise / np.finfo(np.float32).eps  # in roundings
     fell = noise > CONDITIONING * rounding if has_steps(cone) else np.zeros(noise.shape, bool)
     worst = float(noise[~fell].max(initial=0.0))
-    return (CONDITIONING * worst + rounding) * eps * (size + scale), int(fell.sum())
+    relative = (CONDITIONING * worst + rounding) * eps + (CONDITIONING * worst + ROUNDINGS) * unit
+    return relative * (size + scale), int(fell.sum())
 
 
 def _eps(cone: Cone) -> float:

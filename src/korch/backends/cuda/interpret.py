@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -25,10 +26,26 @@ def interpret(kernel: Kernel, buffers: Sequence[Array]) -> None:
         raise BackendError("functions are only interpreted where TRITON_INTERPRET=1 is set before Triton is imported")
     from triton.runtime.interpreter import InterpretedFunction  # pyright: ignore[reportMissingImports]
 
+    _widen_products()
     functions = python_functions(kernel.source, _HostFunctions())
     for launch in kernel.launches:
         run: Any = InterpretedFunction(functions[launch.function])
         run[launch.grid](*(_Host(buffers[i]) for i in launch.buffers))
+
+
+@cache
+def _widen_products() -> None:
+    """The interpreter keeps bfloat16 as bits, which it multiplies as integers: factors become float32 first."""
+    from triton.runtime import interpreter  # pyright: ignore[reportMissingImports]
+
+    builder: Any = interpreter.InterpreterBuilder
+    plain = builder.create_dot
+
+    def create_dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:
+        wide = (self.create_fp_ext(x, self.get_float_ty()) if x.dtype == self.get_bf16_ty() else x for x in (a, b))
+        return plain(self, *wide, *rest)
+
+    builder.create_dot = create_dot
 
 
 NUMPY = {"pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh",

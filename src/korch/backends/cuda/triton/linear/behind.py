@@ -1,0 +1,66 @@
+"""What follows a product, element by element: where each result of the product ends up in the root.
+
+Indices are pushed forward, from the product to the root. That works where every element goes to one place: elementwise
+primitives, reshapes, transpositions. Two ways from the product to one primitive must agree on the place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from korch.backends.maps.index import Index, flat, unflat
+from korch.backends.maps.trace import Indices, Trace, broadcast
+from korch.ir.cone import Cone
+from korch.ir.ops.table import Category
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+MOVES = ("Reshape", "Transpose", "Expand")
+
+
+@dataclass(frozen=True)
+class Behind:
+    """The product's `start`, the primitives that depend on it in order, and the indices of what each of them gives."""
+
+    start: Tensor
+    primitives: tuple[Primitive, ...]
+    places: dict[Tensor, Indices]
+
+    def value(self, trace: Trace, name: str) -> str:
+        """The root's value, traced; `name` holds the product's."""
+        names = {self.start: name}
+        for q in self.primitives:
+            names[q.output] = names[q.inputs[0]] if q.op in MOVES else self._computed(q, trace, names)
+        return names[self.primitives[-1].output if self.primitives else self.start]
+
+    def _computed(self, q: Primitive, trace: Trace, names: dict[Tensor, str]) -> str:
+        at = self.places[q.output]
+        args = [names[t] if t in names else trace.value(t, broadcast(at, t)) for t in q.inputs]
+        return trace.name(trace.language.elementwise(q, args), q.output.dtype)
+
+
+def behind(cone: Cone, product: Primitive, at: Indices) -> Behind | str:
+    """What follows `product`, whose element `at` is pushed to the root; or why it cannot be."""
+    places = {product.output: at}
+    found: list[Primitive] = []
+    for q in cone.primitives:
+        ways = {_pushed(q, t, places[t]) for t in q.inputs if t in places}
+        if len(ways) > 1 or None in ways:
+            return f"{q.output.name}: {q.op} behind {product.op} does not give one element for one"
+        if ways:
+            places[q.output] = next(at for at in ways if at is not None)
+            found.append(q)
+    return Behind(product.output, tuple(found), places)
+
+
+def _pushed(q: Primitive, t: Tensor, at: Indices) -> Indices | None:
+    """Where `q` puts the element `at` of its operand `t`; None where it has no one place."""
+    if q.output.size != t.size:
+        return None
+    if q.op == "Transpose":
+        return tuple(at[a] for a in q.attr("perm"))
+    if q.op == "Reshape":
+        return unflat(flat(at, t.shape), q.output.shape)
+    if q.op == "Expand" or q.category is Category.ELEMENTWISE:
+        return (*[Index()] * (q.output.rank - t.rank), *at)
+    return None
