@@ -12,7 +12,6 @@ from time import monotonic
 from korch.backends.contract import Kernel
 from korch.backends.libraries import find_libraries
 from korch.backends.program import compose_units
-from korch.backends.table import entry_of
 from korch.backends.toolchain import Toolchain, find_toolchain
 from korch.errors import BackendError
 from korch.ir.cone import Cone
@@ -20,7 +19,7 @@ from korch.profile.database import Database
 from korch.profile.locks import locked, machine_lock
 from korch.profile.process import WorkerProcess
 from korch.profile.results import Failed, Measurement, Result, Unloadable
-from korch.profile.setting import Setting, cost_key, digest, processor
+from korch.profile.setting import Setting, cost_key, offer_key, processor
 from korch.profile.task import Calibrate, Rates, Task
 from korch.profile.timing import timing_library
 
@@ -56,8 +55,11 @@ class Profiler:
         self._worker = WorkerProcess(self.timing, threads, timeout)
         self._lock = machine_lock()
 
-    def close(self) -> None:
+    def rest(self) -> None:
+        """Ends the measuring process; it starts again when it is asked."""
         self._worker.close()
+
+    close = rest
 
     def __enter__(self) -> Profiler:
         return self
@@ -75,8 +77,7 @@ class Profiler:
 
     def offer_key(self, cone: Cone, backend: str) -> str:
         """Under which the database has what `backend` offers for all cones of this signature."""
-        version, s = entry_of(backend).version, self.setting
-        return digest("offer", cone.signature, backend, version, s.compiler, s.processor, s.threads)
+        return offer_key(cone, backend, self.setting)
 
     def measure(self, kernels: Sequence[Kernel]) -> list[Result]:
         """The result of each kernel, in order; equal ones are measured once."""

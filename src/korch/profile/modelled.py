@@ -1,0 +1,64 @@
+"""Costs without a device: every kernel costs what the model says. Nothing is compiled, run or remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from time import monotonic
+
+from korch.backends.contract import Backend, Kernel
+from korch.devices import Device
+from korch.ir.cone import Cone
+from korch.profile.database import Database
+from korch.profile.results import Failed, Measurement, Result
+from korch.profile.roofline import SHARES, modelled_error, modelled_seconds
+from korch.profile.setting import Setting, cost_key, offer_key
+
+
+class Modelled:
+    """The costs of kernels on `device`. None of `backends` is ever better than its own bound.
+
+    `refused`: why kernels cannot be built, as far as that was tried.
+    """
+
+    def __init__(self, device: Device, backends: Sequence[Backend], database: Database) -> None:
+        self.device = device
+        self.database = database
+        self.setting = Setting(f"model {SHARES}", device.name, device.multiprocessors)
+        self.measured = 0
+        self.refused: dict[str, str] = {}
+        self._backends: Mapping[str, Backend] = {b.name: b for b in backends}
+
+    def key(self, kernel: Kernel) -> str:
+        """Equal for kernels that cost the same."""
+        return cost_key(kernel, self.setting)
+
+    def offer_key(self, cone: Cone, backend: str) -> str:
+        return offer_key(cone, backend, self.setting)
+
+    def measure(self, kernels: Sequence[Kernel]) -> list[Result]:
+        """The modelled cost of each kernel."""
+        return [self.cost(k) for k in kernels]
+
+    def measure_until(self, deadline: float, kernels: Sequence[Kernel]) -> list[Result | None]:
+        """The same; None for what comes after the deadline."""
+        return [self.cost(k) if deadline == inf or monotonic() <= deadline else None for k in kernels]
+
+    def cost(self, kernel: Kernel) -> Result:
+        """The modelled cost, no less than the backend's own bound."""
+        if self.refused and (reason := self.refused.get(self.key(kernel))):
+            return Failed(reason)
+        backend = self._backends.get(kernel.backend)
+        least = backend.bound(kernel.cone, self.device.machine) if backend and not kernel.alias else 0.0
+        return Measurement(max(modelled_seconds(kernel, self.device), least), 0.0, modelled_error(kernel))
+
+    def rest(self) -> None:
+        """Nothing is at work."""
+
+    close = rest
+
+    def __enter__(self) -> Modelled:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
