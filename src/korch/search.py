@@ -183,7 +183,7 @@ class Search:
     def _settled(self, graph: Graph, ledger: Ledger, tuner: Tuner) -> Tuned:
         """Explores, times kernels where they stand, explores again with those costs; proves the plan that stays."""
         if not self.target.timed:
-            return tuner.prove()
+            return self._buildable(ledger, tuner)
         tuned = tuner.explore()
         for _ in range(MOST_PLACEMENTS):
             if tuner.placed(tuned) or tuner.late:
@@ -197,6 +197,20 @@ class Search:
             if tuner.lower(tuned, self._steps(graph, ledger, tuner, tuned)) < SETTLED:
                 break
         return tuned
+
+    def _buildable(self, ledger: Ledger, tuner: Tuner) -> Tuned:
+        """The proved plan whose kernels can be built, where nobody has run them."""
+        while True:
+            tuned, threads = tuner.prove(), self.costs.setting.threads
+            chosen = {id(e): e for e in map(ledger.entry, tuned.chosen)}
+            kernels = [(e, e.best.kernel(e.cone, threads)) for e in chosen.values()]
+            self.report(State("compiling", total=len(kernels)))
+            refused = self.target.refused([k for _, k in kernels])
+            if not refused or tuner.late:
+                return tuned
+            for entry, kernel in kernels:
+                if kernel in refused:
+                    entry.ban([(kernel.backend, kernel.variant)], threads)
 
     def _steps(self, graph: Graph, ledger: Ledger, tuner: Tuner, tuned: Tuned) -> Sequence[float]:
         """What each kernel takes in the linked program, in seconds."""

@@ -10,6 +10,10 @@ DROPPED = {"tf32": 13, "bf16": 16}
 """Of the 23 bits behind a float32's point, those that are lost."""
 
 
+EPSILONS = {"tf32": 2.0**-10, "fp16": 2.0**-10, "bf16": 2.0**-7}
+"""The distance of neighbouring values beside 1."""
+
+
 def rounded(x: Array, precision: str) -> Array:
     """`x` in float32, its values rounded to `tf32`, `bf16` or `fp16`; as they are for other precisions."""
     if x.dtype.kind != "f":

@@ -10,28 +10,20 @@ from korch.backends.contract import Backend, Kernel
 from korch.devices import Device
 from korch.ir.cone import Cone
 from korch.profile.database import Database
-from korch.profile.results import Failed, Measurement, Result
+from korch.profile.results import Measurement, Result
 from korch.profile.roofline import SHARES, modelled_error, modelled_seconds
-from korch.profile.setting import Setting, cost_key, offer_key
+from korch.profile.setting import Setting, offer_key
 
 
 class Modelled:
-    """The costs of kernels on `device`. None of `backends` is ever better than its own bound.
-
-    `refused`: why kernels cannot be built, as far as that was tried.
-    """
+    """The costs of kernels on `device`. None of `backends` is ever better than its own bound."""
 
     def __init__(self, device: Device, backends: Sequence[Backend], database: Database) -> None:
         self.device = device
         self.database = database
         self.setting = Setting(f"model {SHARES}", device.name, device.multiprocessors)
         self.measured = 0
-        self.refused: dict[str, str] = {}
         self._backends: Mapping[str, Backend] = {b.name: b for b in backends}
-
-    def key(self, kernel: Kernel) -> str:
-        """Equal for kernels that cost the same."""
-        return cost_key(kernel, self.setting)
 
     def offer_key(self, cone: Cone, backend: str) -> str:
         return offer_key(cone, backend, self.setting)
@@ -46,8 +38,6 @@ class Modelled:
 
     def cost(self, kernel: Kernel) -> Result:
         """The modelled cost, no less than the backend's own bound."""
-        if self.refused and (reason := self.refused.get(self.key(kernel))):
-            return Failed(reason)
         backend = self._backends.get(kernel.backend)
         least = backend.bound(kernel.cone, self.device.machine) if backend and not kernel.alias else 0.0
         return Measurement(max(modelled_seconds(kernel, self.device), least), 0.0, modelled_error(kernel))

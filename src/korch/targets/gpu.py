@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from typing import cast
 
-from korch.backends.contract import Backend
+from korch.backends.contract import Backend, Kernel
 from korch.backends.cuda.precision import allowed, fastest
+from korch.backends.cuda.triton.compile import compile_kernel, compilers
 from korch.backends.table import backends
 from korch.devices import DEVICES, Device, device_named
 from korch.errors import BackendError, Error
@@ -18,9 +19,12 @@ from korch.ir.ops.table import Array
 from korch.machine import Machine
 from korch.options import Options
 from korch.profile.costs import Costs
+from korch.profile.cuda.calibrate import machine
 from korch.profile.cuda.installed import Installed, installed
+from korch.profile.cuda.profiler import DeviceProfiler
 from korch.profile.database import Database
 from korch.profile.modelled import Modelled
+from korch.profile.setting import available
 from korch.targets.emulate import emulated
 from korch.targets.target import Program, Target
 
@@ -41,6 +45,9 @@ class _Gpu:
     def link(self, plan: Plan, recall: Recall | None = None) -> Program:
         return linked(plan, self.device)
 
+    def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+        return []
+
     def keep(self, program: Program, recall: Recall) -> None:
         """Nothing: what was compiled is kept kernel by kernel."""
 
@@ -57,6 +64,10 @@ class DescribedGpu(_Gpu):
     def machine(self, costs: Costs) -> Machine:
         return self.device.machine
 
+    def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+        """Those that do not compile. What was compiled, the compiler remembers."""
+        return uncompilable([k for k in kernels if k.launches], self.device.capability)
+
     def outputs(self, program: Program, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         return emulated(program.plan, feeds)
 
@@ -68,15 +79,11 @@ class InstalledGpu(_Gpu):
     boards: tuple[Installed, ...] = ()
     timed: bool = True
 
-    def costs(self, database: Database) -> AbstractContextManager[Costs]:
-        from korch.profile.cuda.profiler import DeviceProfiler
-
+    def costs(self, database: Database) -> DeviceProfiler:
         return DeviceProfiler(self.boards, database)
 
     def machine(self, costs: Costs) -> Machine:
-        from korch.profile.cuda.calibrate import machine
-
-        return machine(costs, self.device)
+        return machine(cast(DeviceProfiler, costs), self.device)
 
     def outputs(self, program: Program, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         return program.run(feeds)
@@ -87,6 +94,15 @@ def linked(plan: Plan, device: Device) -> Program:
     from korch.executable.cuda import DeviceExecutable  # pyright: ignore[reportMissingImports]
 
     return DeviceExecutable.link(plan, device)
+
+
+def uncompilable(kernels: Sequence[Kernel], capability: int) -> list[Kernel]:
+    """Those of `kernels` that do not compile, tried on all processors."""
+    if not kernels:
+        return []
+    with compilers(min(len(kernels), len(available()))) as pool:
+        tried = [pool.submit(compile_kernel, k, capability) for k in kernels]
+        return [k for k, future in zip(kernels, tried, strict=True) if isinstance(future.exception(), BackendError)]
 
 
 def gpu_of(options: Options) -> Target:
@@ -115,11 +131,13 @@ def _installed(options: Options) -> InstalledGpu:
     if find_spec("torch") is None:
         raise BackendError("torch is not installed, with which kernels are measured and NVIDIA's libraries called: "
                            "pip install torch, for this machine's driver")  # fmt: skip
-    by_number = options.device.isdigit()
-    chosen = _numbered(here, options.device) if by_number or not options.device else _named(here, options.device)
-    boards = (chosen,) if by_number else tuple(b for b in here if b.like(chosen))
+    named = options.device and not options.device.isdigit()
+    chosen = _named(here, options.device) if named else _numbered(here, options.device)
+    if chosen.index:
+        raise Error(f"programs run on the first GPU: set CUDA_VISIBLE_DEVICES={chosen.index} to make the "
+                    f"{chosen.name} the first")  # fmt: skip
     device = chosen.device()
-    return InstalledGpu(replace(options, device=device.name), device, boards)
+    return InstalledGpu(replace(options, device=device.name), device, tuple(b for b in here if b.like(chosen)))
 
 
 def _numbered(here: tuple[Installed, ...], number: str) -> Installed:

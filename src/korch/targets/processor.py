@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from korch.backends.contract import Backend
+from korch.backends.contract import Backend, Kernel
 from korch.backends.table import backends
 from korch.executable import Executable
 from korch.executable.plan import Plan
@@ -45,6 +45,9 @@ class Processor:
 
     def keep(self, program: Program, recall: Recall) -> None:
         recall.keep_library(program.plan, cast(Executable, program).linked)
+
+    def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+        return []
 
     def outputs(self, program: Program, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         return program.run(feeds)

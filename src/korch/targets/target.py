@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
-from korch.backends.contract import Backend
+from korch.backends.contract import Backend, Kernel
 from korch.executable.plan import Plan
 from korch.executable.recall import Recall
 from korch.executable.runtime import Port, Profile
@@ -28,6 +28,10 @@ class Program(Protocol):
     def inputs(self) -> tuple[Port, ...]: ...
 
     @property
+    def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+        """Those that cannot be built, where costs are modelled."""
+        ...
+
     def outputs(self) -> tuple[Port, ...]: ...
 
     @property
@@ -83,6 +87,10 @@ class Target(Protocol):
 
     def keep(self, program: Program, recall: Recall) -> None:
         """Remembers what of a finished program took long to make."""
+        ...
+
+    def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+        """Those that cannot be built, where costs are modelled."""
         ...
 
     def outputs(self, program: Program, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
