@@ -28,10 +28,6 @@ class Program(Protocol):
     def inputs(self) -> tuple[Port, ...]: ...
 
     @property
-    def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
-        """Those that cannot be built, where costs are modelled."""
-        ...
-
     def outputs(self) -> tuple[Port, ...]: ...
 
     @property
