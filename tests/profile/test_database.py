@@ -146,7 +146,7 @@ def test_what_was_measured_is_taken_to_another_machine(tmp_path: Path) -> None:
         assert there.take_in(tmp_path / "file") == 2 and there.take_in(tmp_path / "file") == 0
         assert there.cost("a") == Measurement(2e-3), "what is known here stays"
         assert there.failure("b") == Failed("wrong") and there.plan("c") == "text"
-        assert there.library("d") is None, "code is not taken from elsewhere"
+        assert there.library("d") is None, "machine code is made anew"
 
 
 def test_a_file_that_is_no_export_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,12 @@ import onnx.parser
 import pytest
 from onnx import numpy_helper
 
+from korch.backends.contract import Kernel
 from korch.backends.cuda.precision import precision_of
 from korch.executable import Plan
 from korch.optimize import Summary, optimized
 from korch.options import Options
+from korch.targets import gpu
 
 from .fake_gpu import H200, pretend, texts
 
@@ -83,6 +86,21 @@ def test_precisions_that_err_too_much_are_done_without():
     assert summary.error_bound and summary.error <= summary.error_bound == 1e-4
     assert "ieee" in precisions(plan) or "tf32x3" in precisions(plan)
     assert 1e-4 < loose.error < 1e-3
+
+
+def test_what_does_not_compile_is_done_without(monkeypatch: pytest.MonkeyPatch):
+    asked: list[str] = []
+
+    def too_large(kernels: Sequence[Kernel], capability: int) -> list[Kernel]:
+        asked.append(f"sm_{capability}")
+        return [k for k in kernels if k.variant.endswith("64x64")]
+
+    before, _ = planned("strict")
+    monkeypatch.setattr(gpu, "uncompilable", too_large)
+    after, _ = planned("strict", "H200")
+    assert {s.kernel.variant for s in before.steps if s.kernel.variant} >= {"ieee 64x64"}
+    assert {s.kernel.variant for s in after.steps if s.kernel.variant} == {"ieee 128x128"}
+    assert len(asked) == 2 and asked[0] == "sm_90" and after.gap == 0.0
 
 
 def test_the_device_is_that_of_this_machine_where_none_is_named(monkeypatch: pytest.MonkeyPatch):

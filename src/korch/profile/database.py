@@ -147,7 +147,9 @@ class Database:
         """Writes what was measured and found to a database of its own; how many rows. Libraries are not taken along."""
         with _translated(file):
             file.unlink(missing_ok=True)
-            _open(file).close()
+            made = _open(file)
+            made.execute("PRAGMA journal_mode = DELETE")  # one file, which can be read where nothing can be written
+            made.close()
         return self._copied(file, "other.{0}", "main.{0}")
 
     def take_in(self, file: Path) -> int:
