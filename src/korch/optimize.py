@@ -9,6 +9,7 @@ from pathlib import Path
 
 import onnx
 
+from korch.executable import Executable
 from korch.executable.feeds import random_feeds
 from korch.executable.plan import Accuracy
 from korch.executable.recall import Recall
@@ -22,7 +23,7 @@ from korch.orchestrate.tuning import State
 from korch.profile.database import Database
 from korch.rewrite import add_choices
 from korch.search import Report, Search, in_place
-from korch.targets import Program, Target, target_of
+from korch.targets import Target, target_of
 
 FEW = 3
 """Runs over which a program is timed whose kernels' times are known."""
@@ -85,7 +86,7 @@ def optimize(
     costs: str = "measured",
     device: str = "",
     report: Report | None = None,
-) -> Program:
+) -> Executable:
     """The fastest program for `model` (path, bytes or ModelProto) that the search can prove or find in time.
 
     `target`, `costs`, `device`: see `Options`.
@@ -94,7 +95,7 @@ def optimize(
     return optimized(model, options, report or (lambda state: None))[0]
 
 
-def optimized(model: Source, options: Options, report: Report) -> tuple[Program, Summary]:
+def optimized(model: Source, options: Options, report: Report) -> tuple[Executable, Summary]:
     """`optimize`, with a summary of what was done."""
     start = time.monotonic()
     target = target_of(options)
@@ -137,7 +138,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Program,
     return executable, summary
 
 
-def _timed(target: Target, executable: Program, feeds: Mapping[str, Array], known: bool) -> float | None:
+def _timed(target: Target, executable: Executable, feeds: Mapping[str, Array], known: bool) -> float | None:
     """Milliseconds of a run, carefully where the program's kernels were not timed before; None where it cannot run."""
     if not target.timed:
         return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from korch.backends.cuda.precision import ROUNDED, precision_of
 from korch.candidates import Limits, enumerate_cones
-from korch.executable import Profile
+from korch.executable import Executable, Profile
 from korch.executable.choices import label
 from korch.executable.plan import Accuracy, Plan
 from korch.executable.planned import accounted, planned
@@ -24,7 +24,7 @@ from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.solve_highs import Highs
 from korch.orchestrate.tuning import SHORT, State, Tuned, Tuner
 from korch.profile.costs import Costs
-from korch.targets import Program, Target
+from korch.targets import Target
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Search:
     largest: tuple[int, int] = (0, 0)
     limits: Limits = field(default_factory=Limits)
 
-    def run(self) -> tuple[Program, dict[str, float]]:
+    def run(self) -> tuple[Executable, dict[str, float]]:
         """The program, and facts for the summary."""
         self.report(State("enumerating"))
         begin = time.monotonic()
@@ -90,7 +90,7 @@ class Search:
                  "solver_s": self.solver_seconds}  # fmt: skip
         return executable, facts
 
-    def _accurate(self, ledger: Ledger, highs: Highs) -> Program:
+    def _accurate(self, ledger: Ledger, highs: Highs) -> Executable:
         """Searches until the program keeps to the numerics, each time without the choices that cost most error, in the
         end without the kernels; where nothing is left to drop, the program that errs least."""
         graph, gone, tried = self.graph, list[str](), list[Tried]()
@@ -113,7 +113,7 @@ class Search:
                 graph = graph.without(dropped)
                 ledger = ledger.within(set(graph.primitives))
 
-    def _attempt(self, graph: Graph, ledger: Ledger, highs: Highs, gone: Sequence[str]) -> tuple[Program, Tried]:
+    def _attempt(self, graph: Graph, ledger: Ledger, highs: Highs, gone: Sequence[str]) -> tuple[Executable, Tried]:
         """One search, and the verdict on its program."""
         self._place_links(graph, ledger, highs)
         tuner = Tuner(graph, ledger, self.costs, self.report, self.deadline, highs=highs)
@@ -139,7 +139,7 @@ class Search:
             tuner.place(tuned, self._steps(graph, links, tuner, tuned))
         self._tally(tuned, tuner.largest)
 
-    def _judged(self, executable: Program) -> Verdict:
+    def _judged(self, executable: Executable) -> Verdict:
         self.report(State("checking"))
         return self.judge.verdict(self.target.outputs(executable, self.judge.feeds))
 
@@ -160,7 +160,7 @@ class Search:
         ban(ledger, found, self.costs.setting.threads)
         return list(dict.fromkeys(map(str, found)))
 
-    def _least(self, executable: Program, tried: Sequence[Tried]) -> Program:
+    def _least(self, executable: Executable, tried: Sequence[Tried]) -> Executable:
         """The program of those `tried` that errs least, the first of equal ones; `executable` is the last of them."""
         best = min(tried, key=lambda t: t.verdict.excess)
         told = best.verdict
@@ -237,7 +237,7 @@ def _is_link(cone: Cone) -> bool:
     return len(cone.linear) < 2
 
 
-def in_place(executable: Program, feeds: Mapping[str, Array], promised: float) -> Profile:
+def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float) -> Profile:
     """The program's times, nothing else of ours running; again while they are far from what was promised."""
     best = executable.profile(feeds, RUNS, BLOCKS)
     for pause in PAUSES:

@@ -16,7 +16,6 @@ from korch.executable.manifest import cpu_model
 from korch.fission.importer.load import tensors_of
 from korch.options import Options
 from korch.profile import default_folder
-from korch.targets import Program
 
 Source = str | Path | bytes | onnx.ModelProto
 FOLDER = "archives"
@@ -32,7 +31,7 @@ def recall(path: Path) -> Executable | None:
         return None
 
 
-def keep(executable: Program, path: Path) -> None:
+def keep(executable: Executable, path: Path) -> None:
     """Stores the program; a cache that cannot be written costs the next start its speed, nothing else."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from korch.errors import InputError
+from korch.executable import Executable
 from korch.integrations.archives import Source, keep, place_of, recall
 from korch.options import Options
-from korch.targets import Program
 
 _ONNX_NAMES = {"float32": "float", "float64": "double"}
 
@@ -74,7 +74,7 @@ class InferenceSession:
         return ["KorchExecutionProvider"]
 
 
-def _program(model: Source, options: Options, cache: bool) -> Program:
+def _program(model: Source, options: Options, cache: bool) -> Executable:
     place = place_of(model, options) if cache else None
     if place and (kept := recall(place)):
         return kept

@@ -5,5 +5,4 @@ In: `Options`. Out: a `Target`, of which the search asks everything that is not 
 """
 
 from korch.targets.choose import target_of as target_of
-from korch.targets.target import Program as Program
 from korch.targets.target import Target as Target

@@ -13,6 +13,7 @@ from korch.backends.cuda.triton.compile import compile_kernel, compilers
 from korch.backends.table import backends
 from korch.devices import DEVICES, Device, device_named
 from korch.errors import BackendError, Error
+from korch.executable import Executable
 from korch.executable.plan import Plan
 from korch.executable.recall import Recall
 from korch.ir.ops.table import Array
@@ -26,7 +27,7 @@ from korch.profile.database import Database
 from korch.profile.modelled import Modelled
 from korch.profile.setting import available
 from korch.targets.emulate import emulated
-from korch.targets.target import Program, Target
+from korch.targets.target import Target
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,13 @@ class _Gpu:
     def peak(self, machine: Machine) -> float:
         return max(machine.peak(fastest(p)) for p in allowed(self.options.numerics))
 
-    def link(self, plan: Plan, recall: Recall | None = None) -> Program:
+    def link(self, plan: Plan, recall: Recall | None = None) -> Executable:
         return linked(plan, self.device)
 
     def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
         return []
 
-    def keep(self, program: Program, recall: Recall) -> None:
+    def keep(self, program: Executable, recall: Recall) -> None:
         """Nothing: what was compiled is kept kernel by kernel."""
 
 
@@ -68,7 +69,7 @@ class DescribedGpu(_Gpu):
         """Those that do not compile. What was compiled, the compiler remembers."""
         return uncompilable([k for k in kernels if k.launches], self.device.capability)
 
-    def outputs(self, program: Program, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
+    def outputs(self, program: Executable, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         return emulated(program.plan, feeds)
 
 
@@ -85,13 +86,13 @@ class InstalledGpu(_Gpu):
     def machine(self, costs: Costs) -> Machine:
         return machine(cast(DeviceProfiler, costs), self.device)
 
-    def outputs(self, program: Program, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
+    def outputs(self, program: Executable, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         return program.run(feeds)
 
 
-def linked(plan: Plan, device: Device) -> Program:
+def linked(plan: Plan, device: Device) -> Executable:
     """The program of `plan`, compiled for `device`."""
-    from korch.executable.cuda import DeviceExecutable  # pyright: ignore[reportMissingImports]
+    from korch.executable.cuda import DeviceExecutable
 
     return DeviceExecutable.link(plan, device)
 

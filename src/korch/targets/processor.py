@@ -18,7 +18,6 @@ from korch.profile.calibrate import machine
 from korch.profile.costs import Costs
 from korch.profile.database import Database
 from korch.profile.profiler import Profiler
-from korch.targets.target import Program
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,11 @@ class Processor:
     def link(self, plan: Plan, recall: Recall | None = None) -> Executable:
         return Executable.link(plan, shelf=recall.library if recall else None)
 
-    def keep(self, program: Program, recall: Recall) -> None:
-        recall.keep_library(program.plan, cast(Executable, program).linked)
+    def keep(self, program: Executable, recall: Recall) -> None:
+        recall.keep_library(program.plan, program.linked)
 
     def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
         return []
 
-    def outputs(self, program: Program, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
+    def outputs(self, program: Executable, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         return program.run(feeds)

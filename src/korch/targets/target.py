@@ -4,48 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
-from types import TracebackType
 from typing import Protocol
 
 from korch.backends.contract import Backend, Kernel
 from korch.executable.plan import Plan
 from korch.executable.recall import Recall
-from korch.executable.runtime import Port, Profile
+from korch.executable.runtime import Executable
 from korch.ir.ops.table import Array
 from korch.machine import Machine
 from korch.options import Options
 from korch.profile.costs import Costs
 from korch.profile.database import Database
-
-
-class Program(Protocol):
-    """A linked plan, wherever it runs."""
-
-    plan: Plan
-
-    @property
-    def inputs(self) -> tuple[Port, ...]: ...
-
-    @property
-    def outputs(self) -> tuple[Port, ...]: ...
-
-    @property
-    def peak_bytes(self) -> int: ...
-
-    def run(self, feeds: Mapping[str, Array], outputs: Mapping[str, Array] | None = None) -> dict[str, Array]: ...
-
-    def profile(self, feeds: Mapping[str, Array], runs: int = 20, blocks: int = 1) -> Profile: ...
-
-    def save(self, path: str | Path) -> Path: ...
-
-    def close(self) -> None: ...
-
-    def __enter__(self) -> Program: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
 
 class Target(Protocol):
@@ -77,11 +46,11 @@ class Target(Protocol):
         """Operations a second of the fastest products that the numerics allow."""
         ...
 
-    def link(self, plan: Plan, recall: Recall | None = None) -> Program:
+    def link(self, plan: Plan, recall: Recall | None = None) -> Executable:
         """The program of `plan`; what `recall` has of it need not be compiled."""
         ...
 
-    def keep(self, program: Program, recall: Recall) -> None:
+    def keep(self, program: Executable, recall: Recall) -> None:
         """Remembers what of a finished program took long to make."""
         ...
 
@@ -89,6 +58,6 @@ class Target(Protocol):
         """Those that cannot be built, where costs are modelled."""
         ...
 
-    def outputs(self, program: Program, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
+    def outputs(self, program: Executable, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         """What the program computes, by which it is judged."""
         ...

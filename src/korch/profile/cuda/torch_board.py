@@ -13,7 +13,7 @@ import numpy as np
 
 from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.buffers import buffers_of
-from korch.backends.cuda.driver import driver, pointers  # pyright: ignore[reportMissingImports]
+from korch.backends.cuda.driver import driver, pointers
 from korch.backends.cuda.triton.compile import Binary
 from korch.errors import Error
 from korch.profile.arena import GUARD_BYTE, Bytes
