@@ -44,6 +44,7 @@ from korch.profile.calibrate import machine
 from korch.rewrite import all_rewrites
 from korch.rewrite.table import Welcome
 from korch.search import Search, in_place
+from korch.targets.processor import Processor
 from page import HERE, WORKLOADS, markdown, put
 
 RESULTS = HERE / "results" / "ablation"
@@ -112,8 +113,8 @@ def measure(path: Path, options: Options) -> dict[str, float]:
             list(graphs(plain))
         ):  # the largest first: the others find most kernels measured
             deadline = time.monotonic() + (options.time_budget or 90.0)
-            search = Search(graph, options, profiler, lambda _: None, deadline, Judge(prepared, feeds, "default"),
-                            limits=limits)  # fmt: skip
+            judge = Judge(prepared, feeds, "default")
+            search = Search(graph, Processor(options), profiler, lambda _: None, deadline, judge, limits=limits)
             found[step] = _milliseconds(search.run()[0], feeds, profiler)
             print(f"{path.stem} {step}: {found[step]:.2f} ms", file=sys.stderr, flush=True)
         cones = enumerate_cones(plain, APART)

@@ -15,13 +15,13 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-from korch import search
 from korch.backends import table
 from korch.backends.contract import Backend, Declined, Kernel
 from korch.ir.cone import Cone
 from korch.machine import Machine
 from korch.optimize import Summary, optimized
 from korch.options import Options
+from korch.targets import processor
 
 ROWS, SIZE, COLUMNS = 32, 256, 3  # the loops take no product with so few columns
 STRETCH = 4e-6
@@ -102,7 +102,7 @@ def found(patch: pytest.MonkeyPatch, seed: int, *by_hand: ByHand) -> tuple[list[
     offered: list[Backend] = [*by_hand, table.entry_of("loops").backend]  # pyright: ignore[reportAssignmentType]
     known = table.entries()
     patch.setattr(table, "entries", lambda: (*known, *(table.Entry(b.name, b, b.version) for b in by_hand)))
-    patch.setattr(search, "backends", lambda: offered)
+    patch.setattr(processor, "backends", lambda: offered)
     executable, summary = optimized(model(seed), Options(1, 10.0, "strict"), lambda state: None)
     kernels = [s.kernel for s in executable.plan.steps if any(p.op == "MatMul" for p in s.kernel.cone.primitives)]
     return [f"{k.backend} {k.variant}" for k in kernels], summary

@@ -30,6 +30,7 @@ LAYERS = (
     ("profile",),
     ("orchestrate",),
     ("executable",),
+    ("targets",),
     ("search",),
     ("optimize",),
     ("report",),

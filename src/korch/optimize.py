@@ -16,14 +16,14 @@ from korch.executable.recall import Recall
 from korch.fission import fission
 from korch.fission.importer import read
 from korch.ir.macs import total
+from korch.ir.ops.table import Array
 from korch.numerics.judge import Judge
 from korch.options import PATIENCE, Options
 from korch.orchestrate.tuning import State
-from korch.profile.calibrate import machine
 from korch.profile.database import Database
-from korch.profile.profiler import Profiler
 from korch.rewrite import add_choices
 from korch.search import Report, Search, in_place
+from korch.targets import Target, target_of
 
 FEW = 3
 """Runs over which a program is timed whose kernels' times are known."""
@@ -43,6 +43,8 @@ class Summary:
     multiply-adds that a run executes take at this machine's peak.
 
     `error` is that of the output that is worst by its bound, `error_bound`, against float64 (see `Accuracy`).
+
+    Where costs are a model's (`costs`), nothing is measured: `actual_ms` is None, and the error an emulation's.
     """
 
     primitives: int
@@ -57,7 +59,7 @@ class Summary:
     measured: int
     rounds: int
     predicted_ms: float
-    actual_ms: float
+    actual_ms: float | None
     arithmetic_ms: float
     gap: float
     saturation_s: float
@@ -68,6 +70,9 @@ class Summary:
     error: float
     error_bound: float | None
     dropped: tuple[str, ...]
+    target: str
+    device: str
+    costs: str
 
 
 def optimize(
@@ -77,48 +82,66 @@ def optimize(
     time_budget: float | None = None,
     numerics: str = "default",
     shapes: Mapping[str, tuple[int, ...]] | None = None,
+    target: str = "cpu",
+    costs: str = "measured",
+    device: str = "",
     report: Report | None = None,
 ) -> Executable:
-    """The fastest program for `model` (path, bytes or ModelProto) that the search can prove or find in time."""
-    options = Options(threads, time_budget, numerics, dict(shapes or {}))
+    """The fastest program for `model` (path, bytes or ModelProto) that the search can prove or find in time.
+
+    `target`, `costs`, `device`: see `Options`.
+    """
+    options = Options(threads, time_budget, numerics, dict(shapes or {}), target, costs, device)
     return optimized(model, options, report or (lambda state: None))[0]
 
 
 def optimized(model: Source, options: Options, report: Report) -> tuple[Executable, Summary]:
     """`optimize`, with a summary of what was done."""
     start = time.monotonic()
+    target = target_of(options)
+    options = target.options
     report(State("reading"))
     prepared = read(model, options.shapes)
     plain = fission(prepared)
     saturating = time.monotonic()
     graph = add_choices(plain, options.numerics != "strict", unproved=options.numerics == "fast")
     saturating = time.monotonic() - saturating
-    threads, patience = options.thread_count, options.time_budget or PATIENCE
+    patience = options.time_budget or PATIENCE
     feeds = random_feeds(graph.inputs)
-    with Database() as database, Profiler(threads, database) as profiler:
-        recall = Recall.of(plain, options, profiler.setting, database)
+    with Database() as database, target.costs(database) as costs:
+        recall = Recall.of(plain, options, costs.setting, database)
         known = recall.plan(graph, options, patience)
         if known:
-            executable, facts = Executable.link(known[0], shelf=recall.library), known[1]
+            executable, facts = target.link(known[0], recall), known[1]
         else:
             judge = Judge(prepared, feeds, options.numerics)
-            executable, facts = Search(graph, options, profiler, report, start + patience, judge).run()
+            executable, facts = Search(graph, target, costs, report, start + patience, judge).run()
             recall.keep(executable.plan, patience, facts)
-            recall.keep_library(executable.plan, executable.linked)
-        peak = machine(threads, database, profiler).peak_flops
-        profiler.close()
-        plan = executable.plan
-        actual = executable.profile(feeds, FEW) if known else in_place(executable, feeds, plan.predicted_seconds)
-        measured = profiler.measured
+            target.keep(executable, recall)
+        peak = target.peak(target.machine(costs))
+        costs.rest()
+        actual = _timed(target, executable, feeds, bool(known))
+        measured = costs.measured
+    plan = executable.plan
     accuracy = plan.accuracy or Accuracy("", 0.0, None)
     executed = total(p for s in plan.steps for p in s.kernel.cone.primitives)
     summary = Summary(
         primitives=len(plain.primitives), tensors=len(graph.producers),
         choices=len(graph.primitives) - len(plain.primitives),
         **{name: int(facts[name]) for name in ("cones", "candidates", "distinct", "columns", "rows", "rounds")},
-        kernels=len(plan.steps), measured=measured, predicted_ms=plan.predicted_seconds * 1e3,
-        actual_ms=actual.total * 1e3, arithmetic_ms=2e3 * executed / peak, gap=plan.gap, saturation_s=saturating,
+        kernels=len(plan.steps), measured=measured, predicted_ms=plan.predicted_seconds * 1e3, actual_ms=actual,
+        arithmetic_ms=2e3 * executed / peak, gap=plan.gap, saturation_s=saturating,
         enumeration_s=facts["enumeration_s"], solver_s=facts["solver_s"], tuning_s=time.monotonic() - start,
         peak_bytes=executable.peak_bytes, error=accuracy.error, error_bound=accuracy.allowed, dropped=accuracy.dropped,
+        target=options.target, device=options.device, costs=options.costs,
     )  # fmt: skip
     return executable, summary
+
+
+def _timed(target: Target, executable: Executable, feeds: Mapping[str, Array], known: bool) -> float | None:
+    """Milliseconds of a run, carefully where the program's kernels were not timed before; None where it cannot run."""
+    if not target.timed:
+        return None
+    predicted = executable.plan.predicted_seconds
+    profile = executable.profile(feeds, FEW) if known else in_place(executable, feeds, predicted)
+    return profile.total * 1e3

@@ -11,6 +11,8 @@ from korch.errors import Error
 PATIENCE = 420.0
 """Seconds of tuning where the caller does not say."""
 NUMERICS = ("strict", "default", "fast")
+TARGETS = ("cpu", "cuda")
+COSTS = ("measured", "model")
 
 
 @dataclass(frozen=True)
@@ -20,20 +22,38 @@ class Options:
 
     `numerics`: how far the outputs may be from float64: `strict` 4 times onnxruntime's own error, `default` 1e-4
     and `fast` 1e-3 of the largest output magnitude. `shapes` fixes dynamic inputs by name.
+
+    `target`: `cpu`, this machine's processor, or `cuda`, an NVIDIA GPU. `device`: which one, by the name of a
+    description (`H100`) or the number of an installed one; empty for the first. `costs`: `measured`, or those of a
+    `model` of the device, which need not be at hand.
     """
 
     threads: int = 0
     time_budget: float | None = None
     numerics: str = "default"
     shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    target: str = "cpu"
+    costs: str = "measured"
+    device: str = ""
 
     def __post_init__(self) -> None:
-        if self.numerics not in NUMERICS:
-            raise Error(f"numerics {self.numerics!r} is not one of {', '.join(NUMERICS)}")
+        for name, known in (("numerics", NUMERICS), ("target", TARGETS), ("costs", COSTS)):
+            if (value := getattr(self, name)) not in known:
+                raise Error(f"{name} {value!r} is not one of {', '.join(known)}")
+        self._check_target()
         if self.threads < 0:
             raise Error(f"threads must be positive, not {self.threads}")
         if self.time_budget is not None and not self.time_budget > 0:
             raise Error(f"the time budget must be positive, not {self.time_budget}")
+
+    def _check_target(self) -> None:
+        """Error where something is asked of one target that only the other has."""
+        if self.target == "cuda" and self.threads:
+            raise Error("threads are a processor's: do without them, or without target cuda")
+        if self.target == "cpu" and self.device:
+            raise Error(f"a device ({self.device!r}) is one of target cuda: give --target cuda too")
+        if self.target == "cpu" and self.costs == "model":
+            raise Error("costs are modelled for target cuda only: a processor's kernels are measured")
 
     @property
     def thread_count(self) -> int:
@@ -44,5 +64,10 @@ class Options:
         """What was asked for, as the command line takes it: budget and shapes only where they were given."""
         shapes = " ".join(f"{name}={','.join(map(str, shape))}" for name, shape in sorted(self.shapes.items()))
         budget = "" if self.time_budget is None else f"{self.time_budget:g}"
-        given = {"time_budget": budget, "shapes": shapes}
-        return {"threads": str(self.thread_count), "numerics": self.numerics, **{k: v for k, v in given.items() if v}}
+        given = {"numerics": self.numerics, "time_budget": budget, "shapes": shapes}
+        return {**self._target_texts(), **{k: v for k, v in given.items() if v}}
+
+    def _target_texts(self) -> dict[str, str]:
+        if self.target == "cpu":
+            return {"threads": str(self.thread_count)}
+        return {"target": self.target, **({"device": self.device} if self.device else {}), "costs": self.costs}

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from korch.backends.table import backends
+from korch.backends.cuda.precision import ROUNDED, precision_of
 from korch.candidates import Limits, enumerate_cones
 from korch.executable import Executable, Profile
 from korch.executable.choices import label
@@ -19,13 +19,12 @@ from korch.ir.ops.table import Array
 from korch.ir.primitive import Primitive
 from korch.numerics.blame import alike, blames, inexact, to_drop
 from korch.numerics.judge import Judge, Verdict
-from korch.options import Options
 from korch.orchestrate.accuracy import ban, culprits
 from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.solve_highs import Highs
 from korch.orchestrate.tuning import SHORT, State, Tuned, Tuner
-from korch.profile.calibrate import machine
-from korch.profile.profiler import Profiler
+from korch.profile.costs import Costs
+from korch.targets import Target
 
 log = logging.getLogger(__name__)
 
@@ -52,14 +51,19 @@ class Tried:
     verdict: Verdict
     plan: Plan
 
+    @property
+    def rounded(self) -> bool:
+        """Whether kernels round the factors of products: that errs more than any choice."""
+        return any(precision_of(s.kernel.variant) in ROUNDED for s in self.plan.steps)
+
 
 @dataclass
 class Search:
     """The search for one graph's program; `deadline` is a time.monotonic() value, `judge` has the seeded inputs."""
 
     graph: Graph
-    options: Options
-    profiler: Profiler
+    target: Target
+    costs: Costs
     report: Report
     deadline: float
     judge: Judge
@@ -74,11 +78,11 @@ class Search:
         begin = time.monotonic()
         cones = enumerate_cones(self.graph, self.limits)
         enumerating = time.monotonic() - begin
-        calibrated = machine(self.profiler.setting.threads, self.profiler.database, self.profiler)
+        calibrated = self.target.machine(self.costs)
         if self.deadline - time.monotonic() < SHORT:  # chains are dear to measure, and their links have to be placed
             cones = [c for c in cones if _is_link(c)]
-        ledger = open_ledger(cones, backends(), calibrated)
-        with Highs(self.profiler.setting.threads) as highs:
+        ledger = open_ledger(cones, self.target.backends(), calibrated)
+        with Highs(self._solver_threads) as highs:
             executable = self._accurate(ledger, highs)
         columns, rows = self.largest
         facts = {"cones": len(cones), "candidates": len(ledger.cones), "distinct": len(ledger.distinct),
@@ -96,8 +100,9 @@ class Search:
             if now.verdict.passed:
                 return executable
             picked = [p for i in now.tuned.chosen for p in ledger.cones[i].primitives]
-            dropped = self._to_drop(graph, picked, now.verdict, len(tried))
-            told = self._names(dropped) if dropped else self._ban(ledger, tried)
+            banned = self._ban(ledger, tried) if now.rounded else []
+            dropped = set() if banned else self._to_drop(graph, picked, now.verdict, _graphs(tried))
+            told = banned or (self._names(dropped) if dropped else self._ban(ledger, tried))
             if not told:
                 return self._least(executable, tried)
             executable.close()
@@ -111,11 +116,11 @@ class Search:
     def _attempt(self, graph: Graph, ledger: Ledger, highs: Highs, gone: Sequence[str]) -> tuple[Executable, Tried]:
         """One search, and the verdict on its program."""
         self._place_links(graph, ledger, highs)
-        tuner = Tuner(graph, ledger, self.profiler, self.report, self.deadline, highs=highs)
+        tuner = Tuner(graph, ledger, self.costs, self.report, self.deadline, highs=highs)
         tuned = self._settled(graph, ledger, tuner)
         tuner.rest()
         self._tally(tuned, tuner.largest)
-        executable = Executable.link(accounted(planned(graph, ledger, tuned, self.options), ledger, tuned))
+        executable = self.target.link(accounted(self._plan(graph, ledger, tuned), ledger, tuned))
         verdict = self._judged(executable)
         accuracy = Accuracy(verdict.output, verdict.error, verdict.allowed, tuple(gone))
         executable.plan = replace(executable.plan, accuracy=accuracy)
@@ -125,10 +130,10 @@ class Search:
         """Times in place what chains are made of, in the best plan without them: alone, on cold caches, kernels may
         take longer than in a program whose weights stay in the cache, and a chain would win only because of that."""
         links = ledger.where(_is_link)
-        if len(links.cones) == len(ledger.cones):
+        if not self.target.timed or len(links.cones) == len(ledger.cones):
             return
         now = time.monotonic()
-        tuner = Tuner(graph, links, self.profiler, self.report, now + (self.deadline - now) / 2, highs=highs)
+        tuner = Tuner(graph, links, self.costs, self.report, now + (self.deadline - now) / 2, highs=highs)
         tuned = tuner.explore()
         if not tuner.late:
             tuner.place(tuned, self._steps(graph, links, tuner, tuned))
@@ -136,7 +141,7 @@ class Search:
 
     def _judged(self, executable: Executable) -> Verdict:
         self.report(State("checking"))
-        return self.judge.verdict(executable.run(self.judge.feeds))
+        return self.judge.verdict(self.target.outputs(executable, self.judge.feeds))
 
     def _to_drop(self, graph: Graph, picked: Sequence[Primitive], verdict: Verdict, attempt: int) -> set[Primitive]:
         """The choices that cost most error; in the end all that are not exact. Nothing where the plan has none."""
@@ -151,20 +156,21 @@ class Search:
         now = tried[-1]
         if sum(t.plan.graph is now.plan.graph for t in tried) > MOST_BANS:
             return []
-        found = culprits(ledger, now.tuned.chosen, self.profiler, now.verdict.excess)
-        ban(ledger, found, self.profiler.setting.threads)
+        found = culprits(ledger, now.tuned.chosen, self.costs, now.verdict.excess)
+        ban(ledger, found, self.costs.setting.threads)
         return list(dict.fromkeys(map(str, found)))
 
     def _least(self, executable: Executable, tried: Sequence[Tried]) -> Executable:
         """The program of those `tried` that errs least, the first of equal ones; `executable` is the last of them."""
         best = min(tried, key=lambda t: t.verdict.excess)
         told = best.verdict
+        numerics = self.target.options.numerics
         log.warning("output %r errs by %.1e, numerics %s allow %.1e: the least of %d tried; nothing was found to "
-                    "err less", told.output, told.error, self.options.numerics, told.allowed, len(tried))  # fmt: skip
+                    "err less", told.output, told.error, numerics, told.allowed, len(tried))  # fmt: skip
         if best is tried[-1]:
             return executable
         executable.close()
-        return Executable.link(best.plan)
+        return self.target.link(best.plan)
 
     def _names(self, dropped: Collection[Primitive]) -> list[str]:
         return [f"{p.output.name} by {label(p)}" for p in self.graph.primitives if p in dropped]
@@ -176,6 +182,8 @@ class Search:
 
     def _settled(self, graph: Graph, ledger: Ledger, tuner: Tuner) -> Tuned:
         """Explores, times kernels where they stand, explores again with those costs; proves the plan that stays."""
+        if not self.target.timed:
+            return self._buildable(ledger, tuner)
         tuned = tuner.explore()
         for _ in range(MOST_PLACEMENTS):
             if tuner.placed(tuned) or tuner.late:
@@ -190,11 +198,38 @@ class Search:
                 break
         return tuned
 
+    def _buildable(self, ledger: Ledger, tuner: Tuner) -> Tuned:
+        """The proved plan whose kernels can be built, where nobody has run them."""
+        while True:
+            tuned, threads = tuner.prove(), self.costs.setting.threads
+            chosen = {id(e): e for e in map(ledger.entry, tuned.chosen)}
+            kernels = [(e, e.best.kernel(e.cone, threads)) for e in chosen.values()]
+            self.report(State("compiling", total=len(kernels)))
+            refused = self.target.refused([k for _, k in kernels])
+            if not refused or tuner.late:
+                return tuned
+            for entry, kernel in kernels:
+                if kernel in refused:
+                    entry.ban([(kernel.backend, kernel.variant)], threads)
+
     def _steps(self, graph: Graph, ledger: Ledger, tuner: Tuner, tuned: Tuned) -> Sequence[float]:
         """What each kernel takes in the linked program, in seconds."""
         tuner.rest()
-        with Executable.link(planned(graph, ledger, tuned, self.options)) as trial:
+        with self.target.link(self._plan(graph, ledger, tuned)) as trial:
             return in_place(trial, self.judge.feeds, tuned.cost).steps
+
+    def _plan(self, graph: Graph, ledger: Ledger, tuned: Tuned) -> Plan:
+        return planned(graph, ledger, tuned, self.target.options, self.costs.setting.threads)
+
+    @property
+    def _solver_threads(self) -> int:
+        """Of this machine, also where kernels are for a device."""
+        return self.target.options.thread_count
+
+
+def _graphs(tried: Sequence[Tried]) -> int:
+    """How many sets of choices were tried."""
+    return len({id(t.plan.graph) for t in tried})
 
 
 def _is_link(cone: Cone) -> bool:

@@ -16,6 +16,7 @@ import pytest
 import korch
 from korch.cli import main
 from korch.executable.archive import read_manifest
+from korch.profile import Database, Measurement
 
 
 @pytest.fixture
@@ -199,3 +200,13 @@ def test_rules_discover(korch_json, korch_text):
     assert facts["size"] == 1 and "A @ ones = sum(A)" in facts["laws"]
     lines = korch_text("rules", "discover", "--size", "1").splitlines()
     assert lines[:-1] == facts["laws"] and lines[-1].startswith(f"{len(facts['laws'])} law")
+
+
+def test_the_cache_goes_to_another_machine(korch_text, korch_json, tmp_path, monkeypatch):
+    with Database(tmp_path / "here") as database:
+        database.record("a", Measurement(1e-3))
+    monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path / "here"))
+    assert korch_text("cache", "export", tmp_path / "file") == f"{tmp_path / 'file'}: 1 row\n"
+    monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path / "there"))
+    assert korch_json("cache", "import", tmp_path / "file") == {"file": str(tmp_path / "file"), "rows": 1}
+    assert korch_json("cache")["costs"] == 1

@@ -74,6 +74,11 @@ def folder(tmp_path: Path, small_model: Path, monkeypatch: pytest.MonkeyPatch) -
     ("bench good.onnx --korch a.korch --korch b.korch", "2 archives are given for 1 models"),
     ("bench good.onnx --korch a.korch --time-budget 5", "are for programs that are made now"),
     ("cache frobnicate", "frobnicate"),
+    ("cache export", "korch cache export takes a file"),
+    ("cache clear good.onnx", "korch cache clear takes no file"),
+    ("cache import none", "cannot read none: there is no such file"),
+    ("cache import good.onnx", "good.onnx cannot be used"),
+    ("cache export nowhere/file", "there is no folder nowhere"),
 ])  # fmt: skip
 def test_what_is_wrong_is_named(folder: Path, complaint, line: str, words: str):
     before = sorted(folder.iterdir())

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from korch.backends.cuda import driver as module
+from korch.backends.cuda.driver import Driver, driver, pointers
 from korch.errors import Error
-from korch.executable.cuda import driver as module
-from korch.executable.cuda.driver import Driver, driver, pointers
 
 VALUES = {16: 132, 75: 9, 76: 0}
 

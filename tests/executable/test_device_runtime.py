@@ -237,8 +237,8 @@ def test_a_plan_runs_on_a_gpu(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():
         pytest.skip("there is no GPU here")
+    from korch.backends.cuda.driver import driver
     from korch.devices import Device
-    from korch.executable.cuda.driver import driver
 
     plan, found = triton_plan(), driver()
     device = Device(found.name(0), found.capability(0), found.multiprocessors(0), 0, DEVICES["H200"].machine)

@@ -133,3 +133,26 @@ def test_full_disk_is_one_line(tmp_path: Path) -> None:
 def test_folder_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path))
     assert default_folder() == tmp_path
+
+
+def test_what_was_measured_is_taken_to_another_machine(tmp_path: Path) -> None:
+    with Database(tmp_path / "here") as here, Database(tmp_path / "there") as there:
+        here.record("a", Measurement(1e-3))
+        here.record("b", Failed("wrong"))
+        here.record_plan("c", "text")
+        here.record_library("d", b"code")
+        there.record("a", Measurement(2e-3))
+        assert here.export(tmp_path / "file") == 3 == here.export(tmp_path / "file")
+        assert there.take_in(tmp_path / "file") == 2 and there.take_in(tmp_path / "file") == 0
+        assert there.cost("a") == Measurement(2e-3), "what is known here stays"
+        assert there.failure("b") == Failed("wrong") and there.plan("c") == "text"
+        assert there.library("d") is None, "machine code is made anew"
+
+
+def test_a_file_that_is_no_export_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    (tmp_path / "text").write_text("hello, this is no database at all" * 40)
+    with Database(tmp_path) as database:
+        for name in ("empty", "text"):
+            with pytest.raises(CacheError, match=name):
+                database.take_in(tmp_path / name)

@@ -9,21 +9,34 @@ from typing import Annotated, Any
 import typer
 
 from korch.cli.arguments import Json
+from korch.cli.files import writable
 from korch.cli.printing import count, print_json, size_text
+from korch.errors import Error
 
 
 class Action(StrEnum):
     SHOW = "show"
     PATH = "path"
     CLEAR = "clear"
+    EXPORT = "export"
+    IMPORT = "import"
 
 
-def cache(action: Annotated[Action, typer.Argument()] = Action.SHOW, json: Json = False) -> None:
-    """Show, locate or clear the measurements and programs that are kept between runs."""
+def cache(
+    action: Annotated[Action, typer.Argument()] = Action.SHOW,
+    file: Annotated[Path | None, typer.Argument(help="To export to, or to import.")] = None,
+    json: Json = False,
+) -> None:
+    """Show, locate or clear what is kept between runs; take measurements and plans to another machine of the kind."""
     from korch.profile import default_folder
 
     folder = default_folder()
-    if action is Action.PATH:
+    if (file is None) == (action in (Action.EXPORT, Action.IMPORT)):
+        raise Error(f"korch cache {action.value} takes {'a file' if file is None else 'no file'}")
+    if file:
+        rows = _carried(folder, action, file)
+        print_json({"file": str(file), "rows": rows}) if json else typer.echo(f"{file}: {count(rows, 'row')}")
+    elif action is Action.PATH:
         print_json({"path": str(folder)}) if json else typer.echo(str(folder))
     elif action is Action.CLEAR:
         removed = _clear(folder)
@@ -33,6 +46,18 @@ def cache(action: Annotated[Action, typer.Argument()] = Action.SHOW, json: Json 
     else:
         facts = _facts(folder)
         print_json(facts) if json else typer.echo(_text(facts))
+
+
+def _carried(folder: Path, action: Action, file: Path) -> int:
+    """How many rows went to the file, or came from it and were not known."""
+    from korch.profile import Database
+
+    with Database(folder) as database:
+        if action is Action.EXPORT:
+            return database.export(writable(file))
+        if not file.is_file():
+            raise Error(f"cannot read {file}: there is no such file")
+        return database.take_in(file)
 
 
 def _clear(folder: Path) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from korch.cli.arguments import Json, Numerics, Shapes, Threads, TimeBudget, shapes_of
+from korch.cli.arguments import Costs, Device, Json, Numerics, Shapes, Target, Threads, TimeBudget, shapes_of
 from korch.cli.files import writable
 from korch.cli.printing import count, print_json, size_text
 
@@ -23,13 +23,16 @@ def optimize(
     time_budget: TimeBudget = None,
     numerics: Numerics = "default",
     shape: Shapes = None,
+    target: Target = "cpu",
+    device: Device = "",
+    costs: Costs = "measured",
     json: Json = False,
 ) -> None:
     """Find the cheapest kernels for a model and link them into one program."""
     from korch.options import Options
     from korch.report.progress import progress
 
-    options = Options(threads, time_budget, numerics, shapes_of(shape))
+    options = Options(threads, time_budget, numerics, shapes_of(shape), target, costs, device)
     path = writable(output or Path(f"{model.stem}.korch"))
     from korch.optimize import optimized
 
@@ -37,19 +40,25 @@ def optimize(
         executable, summary = optimized(model, options, report)
     executable.save(path)
     if json:
-        print_json({"model": str(model), "output": str(path), "threads": executable.threads, "numerics": numerics,
+        print_json({"model": str(model), "output": str(path), "threads": executable.plan.threads, "numerics": numerics,
                     **asdict(summary)})  # fmt: skip
     else:
         typer.echo(_text(path, summary))
 
 
 def _text(path: Path, s: Summary) -> str:
-    kernels = (
-        f"{count(s.kernels, 'kernel')} of {s.candidates} candidates ({s.distinct} distinct, {s.measured} measured)"
-    )
-    times = f"{s.actual_ms:.3f} ms a run, {s.predicted_ms:.3f} ms predicted, within {s.gap:.1%} of the optimum"
+    measured = "none measured" if s.actual_ms is None else f"{s.measured} measured"
+    kernels = f"{count(s.kernels, 'kernel')} of {s.candidates} candidates ({s.distinct} distinct, {measured})"
+    times = f"{_times(s)}, within {s.gap:.1%} of the optimum"
     spent = f"{s.tuning_s:.1f} s of tuning, {size_text(s.peak_bytes)} at the peak"
     return f"{path}: {kernels}\n{times}; {spent}\n{_growth_text(s)}\n{_error_text(s)}"
+
+
+def _times(s: Summary) -> str:
+    """What a run takes, or that nobody has seen that."""
+    if s.actual_ms is None:
+        return f"costs are those of a model of the {s.device}, not measurements: {s.predicted_ms:.3f} ms predicted"
+    return f"{s.actual_ms:.3f} ms a run{f' on {s.device}' if s.device else ''}, {s.predicted_ms:.3f} ms predicted"
 
 
 def _growth_text(s: Summary) -> str:
@@ -63,4 +72,5 @@ def _growth_text(s: Summary) -> str:
 def _error_text(s: Summary) -> str:
     allowed = "nothing to compare with" if s.error_bound is None else f"{s.error_bound:.1e} allowed"
     dropped = f"; {len(s.dropped)} choices or kernels dropped that erred too much" if s.dropped else ""
-    return f"error {s.error:.1e} of the largest magnitude, {allowed}{dropped}"
+    emulated = ", emulated" if s.actual_ms is None else ""
+    return f"error {s.error:.1e} of the largest magnitude{emulated}, {allowed}{dropped}"

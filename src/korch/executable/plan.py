@@ -120,6 +120,11 @@ class Plan:
         return dict(self.options).get("target", "cpu")
 
     @property
+    def modelled(self) -> bool:
+        """Whether costs are a model's: then nothing was measured."""
+        return dict(self.options).get("costs") == "model"
+
+    @property
     def constants(self) -> tuple[Tensor, ...]:
         """The constants that steps read or the graph returns, each once."""
         wanted = [t for s in self.steps for t in s.reads] + list(self.graph.outputs)

@@ -16,11 +16,13 @@ from korch.orchestrate.ledger import Entry, Ledger
 from korch.orchestrate.tuning import Tuned
 
 
-def planned(graph: Graph, ledger: Ledger, tuned: Tuned, options: Options) -> Plan:
-    """The plan of the cones that `tuned` chose, each with its cheapest kernel."""
-    steps = once(_step(ledger, i, options.thread_count) for i in tuned.chosen)
+def planned(graph: Graph, ledger: Ledger, tuned: Tuned, options: Options, threads: int = 0) -> Plan:
+    """The plan of the cones that `tuned` chose, each with its cheapest kernel; `threads` of the target, those of
+    `options` by default."""
+    threads = threads or options.thread_count
+    steps = once(_step(ledger, i, threads) for i in tuned.chosen)
     predicted, asked = sum(s.cost for s in steps), tuple(options.texts().items())
-    return Plan(graph, steps, options.thread_count, options.numerics, predicted, tuned.gap, asked)
+    return Plan(graph, steps, threads, options.numerics, predicted, tuned.gap, asked)
 
 
 def accounted(plan: Plan, ledger: Ledger, tuned: Tuned) -> Plan:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
+from korch.ir.macs import COUNTED
 from korch.ir.ops.table import Array, Region, whole
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -20,12 +21,17 @@ def widen(x: Array, precision: str = "float64") -> Array:
 
 
 def evaluate_cone(
-    cone: Cone, leaves: Sequence[Array], region: Region | None = None, precision: str = "float64"
+    cone: Cone,
+    leaves: Sequence[Array],
+    region: Region | None = None,
+    precision: str = "float64",
+    factor: Callable[[Array], Array] | None = None,
 ) -> Array:
     """The root's values on `region` (all of it by default), reading only the parts of `leaves` it needs.
 
     `leaves[i]` has the shape of `cone.leaves[i]`. With precision "float32" every step rounds to float32: the
-    difference shows how well the computation is conditioned.
+    difference shows how well the computation is conditioned. `factor` makes of what a product multiplies what it
+    is rounded to.
     """
     values = dict(zip(cone.leaves, leaves, strict=True))
     made = {p.output: p for p in cone.primitives}
@@ -38,9 +44,13 @@ def evaluate_cone(
         key = (t, b"|".join(r.tobytes() for r in part))
         if key not in memo:
             p = made[t]
-            y = p.spec.evaluate(p, part, lambda i, r: value(p.inputs[i], r))
+            y = p.spec.evaluate(p, part, lambda i, r: given(p, i, r))
             memo[key] = y.astype(precision) if y.dtype.kind == "f" else y
         return memo[key]
+
+    def given(p: Primitive, i: int, part: Region) -> Array:
+        x = value(p.inputs[i], part)
+        return factor(x) if factor and i < 2 and p.op in COUNTED else x
 
     return value(cone.root, whole(cone.root.shape) if region is None else region)
 

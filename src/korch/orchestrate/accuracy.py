@@ -3,7 +3,8 @@
 A kernel's error is what its check found (`profile/check.py`): against float64, on random leaves, of the largest
 magnitude of what it makes. How the errors add up at the outputs nobody can say cheaply: in proportion, as in
 `numerics/blame.py`. A kernel is to blame only for what something else saves: another variant or backend for the same
-cone, or the fallback backends, one primitive at a time. Where nothing does, it stays, however much it errs.
+cone, or the fallback backends, one primitive at a time. Where nothing does, it stays, however much it errs. Of kernels
+that multiply in some precision it is the precision that goes, whoever offers it.
 
 It is the sums of a kernel that err. So what goes is not one kernel: it is that way of computing these sums, for all
 cones that hold them, larger or smaller. Those of single primitives have the fallback backends then.
@@ -16,11 +17,12 @@ from dataclasses import dataclass
 from math import inf
 
 from korch.backends.contract import Kernel
+from korch.backends.cuda.precision import precision_of
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.orchestrate.ledger import Entry, Ledger, Named
-from korch.profile.profiler import Profiler
+from korch.profile.costs import Costs
 from korch.profile.results import Measurement
 
 WORTH = 0.25
@@ -46,7 +48,7 @@ class Culprit:
         return f"{self.cone.root.name} by {', '.join(' '.join(k).strip() for k in self.kernels)}"
 
 
-def culprits(ledger: Ledger, chosen: Sequence[int], profiler: Profiler, excess: float) -> list[Culprit]:
+def culprits(ledger: Ledger, chosen: Sequence[int], profiler: Costs, excess: float) -> list[Culprit]:
     """The worst of the cones `chosen`, so many that the errors of the rest should fit; `excess` is the error of the
     whole in units of what is allowed."""
     error = {i: ledger.entry(i).best.error for i in chosen}
@@ -74,28 +76,35 @@ def sums(cone: Cone) -> tuple[Primitive, ...]:
     return adding or tuple(p for p in cone.primitives if p.category not in moving) or cone.primitives
 
 
-def _culprit(ledger: Ledger, i: int, profiler: Profiler) -> Culprit | None:
+def _culprit(ledger: Ledger, i: int, profiler: Costs) -> Culprit | None:
     """The kernel of cone `i` and its like, if something errs less that keeps a plan possible."""
     cone, entry = ledger.cones[i], ledger.entry(i)
     own = entry.best
-    if own.backend.fallback or not own.error or (apart := _apart(ledger, cone, profiler)) == inf:
+    if own.backend.fallback or not own.error:
         return None
+    apart = _apart(ledger, cone, profiler)
     rivals = {**_errors(entry, profiler), (own.backend.name, own.variant): own.error}
     least = min(apart, *rivals.values())
     if own.error - least < WORTH * own.error:
         return None
     limit = (own.error + least) / 2
-    return Culprit(cone, own.error, least, tuple(k for k, error in rivals.items() if error > limit))
+    worse = dict.fromkeys(_named(*k) for k, error in rivals.items() if error > limit)
+    return Culprit(cone, own.error, least, tuple(worse))
 
 
-def _errors(entry: Entry, profiler: Profiler) -> dict[Named, float]:
+def _named(backend: str, variant: str) -> Named:
+    precision = precision_of(variant)
+    return ("", precision) if precision else (backend, variant)
+
+
+def _errors(entry: Entry, profiler: Costs) -> dict[Named, float]:
     """Of every kernel that works for the entry's cone."""
     offered = [k for o in entry.offers if not o.backend.fallback
                for k in o.kernels(entry.cone, profiler.setting.threads)]  # fmt: skip
     return _measured(offered, profiler)
 
 
-def _apart(ledger: Ledger, cone: Cone, profiler: Profiler) -> float:
+def _apart(ledger: Ledger, cone: Cone, profiler: Costs) -> float:
     """What the sums of `cone` err by fallback backends, one after the other; infinitely much where none works."""
     threads = profiler.setting.threads
     singles = [Cone.of([p]) for p in sums(cone)]
@@ -103,6 +112,6 @@ def _apart(ledger: Ledger, cone: Cone, profiler: Profiler) -> float:
     return sum(min(_measured(kernels, profiler).values(), default=inf) for kernels in offered)
 
 
-def _measured(kernels: Sequence[Kernel], profiler: Profiler) -> dict[Named, float]:
+def _measured(kernels: Sequence[Kernel], profiler: Costs) -> dict[Named, float]:
     results = zip(kernels, profiler.measure(kernels), strict=True)
     return {(k.backend, k.variant): r.error for k, r in results if isinstance(r, Measurement)}

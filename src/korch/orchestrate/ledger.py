@@ -9,6 +9,7 @@ from math import inf, isfinite, log2
 from statistics import median
 
 from korch.backends.contract import Backend, Declined, Kernel
+from korch.backends.cuda.precision import precision_of
 from korch.ir.cone import Cone
 from korch.ir.ops.elementwise import COSTLY
 from korch.ir.ops.table import Category
@@ -27,7 +28,7 @@ SEEN = 3
 
 
 Named = tuple[str, str]
-"""A backend and one of its variants."""
+"""A backend and one of its variants; or no backend and a precision, for all that multiply in it."""
 
 
 @dataclass
@@ -120,12 +121,15 @@ class Offer:
     def ban(self, variants: Collection[str]) -> None:
         """The offer without `variants`: to be measured again where the best is among them."""
         self.banned |= frozenset(variants)
-        if self.variant in self.banned:
+        if self._is_banned(self.variant):
             self.alone = self.in_place = None
 
     def kernels(self, cone: Cone, threads: int) -> list[Kernel]:
         """What may be measured."""
-        return [k for k in self.backend.build(cone, threads) if k.variant not in self.banned]
+        return [k for k in self.backend.build(cone, threads) if not self._is_banned(k.variant)]
+
+    def _is_banned(self, variant: str) -> bool:
+        return variant in self.banned or (precision_of(variant) or None) in self.banned
 
     def kernel(self, cone: Cone, threads: int) -> Kernel:
         """The best variant's kernel for `cone`."""
@@ -159,7 +163,7 @@ class Entry:
     def ban(self, kernels: Collection[Named], threads: int) -> None:
         """The entry without `kernels`; an offer that has no other costs infinitely much."""
         for o in self.offers:
-            if own := [variant for backend, variant in kernels if backend == o.backend.name]:
+            if own := [variant for backend, variant in kernels if backend in ("", o.backend.name)]:
                 o.ban(own)
                 if not o.kernels(self.cone, threads):
                     o.settle(Best("", inf))

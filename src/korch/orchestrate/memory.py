@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 from korch.ir.graph import Graph
 from korch.orchestrate.ledger import Entry
-from korch.profile.profiler import Profiler
+from korch.profile.costs import Costs
 
 
 @dataclass(frozen=True)
 class Memory:
     """In-place costs belong to one model: `context` is its digest."""
 
-    profiler: Profiler
+    profiler: Costs
     context: str
 
     @staticmethod
-    def of(graph: Graph, profiler: Profiler) -> Memory:
+    def of(graph: Graph, profiler: Costs) -> Memory:
         """The memory of `graph`."""
         return Memory(profiler, hashlib.sha256(str(graph).encode()).hexdigest()[:24])
 

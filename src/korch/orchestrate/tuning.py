@@ -20,7 +20,7 @@ from korch.orchestrate.memory import Memory
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
 from korch.orchestrate.solve import PROVED, solve
 from korch.orchestrate.solve_highs import Highs
-from korch.profile.profiler import Profiler
+from korch.profile.costs import Costs
 
 BATCH, HURRIED = 80, 48
 """Offers measured between two solutions, those picked and as many that came near; fewer where time is short."""
@@ -67,7 +67,7 @@ class Tuned:
 class Tuner:
     """The loop over one ledger. `deadline` is a time.monotonic() value; the solver as a whole has its own limit."""
 
-    def __init__(self, graph: Graph, ledger: Ledger, profiler: Profiler, report: Report, deadline: float = inf,
+    def __init__(self, graph: Graph, ledger: Ledger, profiler: Costs, report: Report, deadline: float = inf,
                  solver_limit: float = 100.0, highs: Highs | None = None) -> None:  # fmt: skip
         self.graph = graph
         self.ledger = ledger
@@ -139,7 +139,7 @@ class Tuner:
 
     def rest(self) -> None:
         """Ends the processes that solve and measure; they start again when they are asked."""
-        self.profiler.close()
+        self.profiler.rest()
         if self.highs:
             self.highs.close()
 

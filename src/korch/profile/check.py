@@ -8,16 +8,15 @@ sqrt(n) roundings (Higham & Mary 2019, probabilistic analysis), and a few units 
 
     |y - ref| <= (8 noise + (16 + 2 sqrt(n)) eps) (|ref| + scale)
 
-and, where a kernel rounds the factors of its products to a `precision` with the unit u (`FACTORS`), besides
+and, where a kernel rounds the factors of its products to a `precision`, besides what such rounding does: the reference
+runs once more in float32 with rounded factors, and the kernel, which may cut bits off instead, may be `ROUNDED` times
+as far from float64 as that run. A product in `tf32x3` errs by the unit u (`UNITS`) of a factor: (8 noise + 16) u more.
 
-    (8 noise + 16) u (|ref| + scale):
-
-n products that err independently by u err together by sqrt(n) of them, which is as a sum of n of them grows, too, and
-with it the scale; what follows a product amplifies both alike. Here eps is of the coarsest float of the cone and
-`scale` the median magnitude of the reference's non-zero values: what a cancelling sum's terms look like, and unlike
-the maximum not spoilt by one large quotient. Integers and booleans are exact. Where a computed float meets a step
-(Floor, Less, ArgMax, a cast to integers) a value at the edge may fall to either side in right kernels. How often that
-happens the float32 run shows: four times as many positions may differ, and two more.
+Here eps is of the coarsest float of the cone and `scale` the median magnitude of the reference's non-zero values: what
+a cancelling sum's terms look like, and unlike the maximum not spoilt by one large quotient. Integers and booleans are
+exact. Where a computed float meets a step (Floor, Less, ArgMax, a cast to integers) a value at the edge may fall to
+either side in right kernels. How often that happens the float32 run shows: four times as many positions may differ,
+and two more.
 """
 
 from __future__ import annotations
@@ -32,13 +31,16 @@ from korch.ir.cone import Cone
 from korch.ir.evaluate import evaluate_cone
 from korch.ir.ops.table import Array, Category, Region
 from korch.ir.primitive import Primitive
+from korch.numerics.rounding import EPSILONS, rounded
 from korch.profile.region import reduction_length, region_of
 
 CONDITIONING = 8
 ROUNDINGS = 16
 FLIPS = 2
-FACTORS = {"ieee": 0.0, "tf32x3": 2.0**-21, "tf32": 2.0**-10, "fp16": 2.0**-11, "bf16": 2.0**-8}
-"""How far the factor of a product may be from what was meant, relatively: TF32 is cut off where hardware pleases."""
+UNITS = {"tf32x3": 2.0**-21}
+ROUNDED = 4
+STRAY = 64
+"""Roundings of a factor beyond which a value counts as fallen to the other side of a step."""
 COMPARISONS = ("Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual")
 STEPS = frozenset(("Floor", "Ceil", "Round", "Sign", "ArgMax", "ArgMin", "Mod", *COMPARISONS))
 
@@ -85,7 +87,10 @@ def reference(cone: Cone, leaves: Sequence[Array], precision: str = "ieee") -> R
         return Reference(region, values, np.full(values.shape, -1.0), np.zeros(values.shape, bool), 0)
     with np.errstate(all="ignore"):
         single = np.asarray(evaluate_cone(cone, leaves, region, "float32"))
-        tolerance, fell = _bounds(cone, values, single, FACTORS[precision])
+        tolerance, fell = _bounds(cone, values, single, UNITS.get(precision, 0.0))
+        if precision in EPSILONS and cone.linear:
+            more, fallen = _rounded_bounds(cone, values, _with_rounded(cone, leaves, region, precision), precision)
+            tolerance, fell = tolerance + more, max(fell, fallen)
     loose = np.isfinite(values) & ~np.isfinite(single)
     return Reference(region, values, tolerance, loose, FLIPS + 4 * fell if steps else 0)
 
@@ -104,6 +109,21 @@ def _bounds(cone: Cone, values: Array, single: Array, unit: float) -> tuple[Arra
     worst = float(noise[~fell].max(initial=0.0))
     relative = (CONDITIONING * worst + rounding) * eps + (CONDITIONING * worst + ROUNDINGS) * unit
     return relative * (size + scale), int(fell.sum())
+
+
+def _with_rounded(cone: Cone, leaves: Sequence[Array], region: Region, precision: str) -> Array:
+    return np.asarray(evaluate_cone(cone, leaves, region, "float32", lambda x: rounded(x, precision)))
+
+
+def _rounded_bounds(cone: Cone, values: Array, run: Array, precision: str) -> tuple[Array, int]:
+    """What rounded factors add to the tolerance, and how many values fell to the other side of a step in that run."""
+    if not cone.root.is_float:
+        return np.zeros(values.shape), int((values != run).sum())
+    size = np.where(np.isfinite(values), np.abs(values), 0.0)
+    scale = float(np.median(size[size > 0])) if (size > 0).any() else 1.0
+    noise = np.nan_to_num(np.abs(run.astype(np.float64) - values) / (size + scale), nan=0.0, posinf=0.0)
+    fell = noise > STRAY * EPSILONS[precision] if has_steps(cone) else np.zeros(noise.shape, bool)
+    return ROUNDED * float(noise[~fell].max(initial=0.0)) * (size + scale), int(fell.sum())
 
 
 def _eps(cone: Cone) -> float:

@@ -35,6 +35,8 @@ CREATE TABLE machines (key TEXT PRIMARY KEY, text TEXT NOT NULL, measured REAL N
 CREATE TABLE plans (key TEXT PRIMARY KEY, text TEXT NOT NULL, found REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE libraries (key TEXT PRIMARY KEY, file BLOB NOT NULL, made REAL NOT NULL);
 """
+PORTABLE = ("costs", "failures", "in_place", "machines", "plans")
+"""What may be taken to another machine: keys name the processor or device that it holds for."""
 _FROM_3 = """
 INSERT INTO costs SELECT * FROM old.costs;
 INSERT INTO failures SELECT * FROM old.failures;
@@ -140,6 +142,35 @@ class Database:
 
     def record_library(self, key: str, file: bytes) -> None:
         self._write("INSERT OR REPLACE INTO libraries VALUES (?, ?, ?)", key, file, time.time())
+
+    def export(self, file: Path) -> int:
+        """Writes what was measured and found to a database of its own; how many rows. Libraries are not taken along."""
+        with _translated(file):
+            file.unlink(missing_ok=True)
+            made = _open(file)
+            made.execute("PRAGMA journal_mode = DELETE")  # one file, which can be read where nothing can be written
+            made.close()
+        return self._copied(file, "other.{0}", "main.{0}")
+
+    def take_in(self, file: Path) -> int:
+        """Adds what `file`, written by `export`, has and this does not; how many rows."""
+        with _translated(file):
+            found = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
+            version = found.execute("PRAGMA user_version").fetchone()[0]
+            found.close()
+        if version != SCHEMA:
+            raise CacheError(f"{file} is no export of this version's cache: run `korch cache export` there again")
+        return self._copied(file, "main.{0}", "other.{0}")
+
+    def _copied(self, file: Path, into: str, out_of: str) -> int:
+        with _translated(file), self._guard:
+            self._connection.execute("ATTACH ? AS other", (str(file),))
+            try:
+                return sum(self._connection.execute(
+                    f"INSERT OR IGNORE INTO {into.format(name)} SELECT * FROM {out_of.format(name)}").rowcount
+                           for name in PORTABLE)  # fmt: skip
+            finally:
+                self._connection.execute("DETACH other")
 
     def counts(self) -> dict[str, int]:
         """Rows by table."""

@@ -7,15 +7,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 from korch.errors import BackendError
-from korch.profile.results import Failed
+from korch.profile.results import Failed, Last
 from korch.profile.setting import available
-from korch.profile.task import Calibrate, Task
 
 START = 120.0  # seconds a worker may take to start
 
@@ -23,24 +22,23 @@ START = 120.0  # seconds a worker may take to start
 class WorkerProcess:
     """A worker, started at the first question and again after one that it did not survive.
 
-    `timeout`: seconds that a kernel may take to be checked and timed.
+    It runs `module` with the number of a pipe and `arguments`; `timeout`: seconds that an answer may take.
     """
 
-    def __init__(self, timing: Path, threads: int, timeout: float) -> None:
-        self._arguments = (str(timing), str(threads))
-        self._environment = _environment(threads)
+    def __init__(self, module: str, arguments: Sequence[str], timeout: float, environment: Mapping[str, str]) -> None:
+        self._module, self._arguments, self._environment = module, arguments, environment
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as this object)
 
-    def ask(self, task: Task | Calibrate) -> Any:
+    def ask(self, task: object) -> Any:
         """The worker's answer; Failed where it crashed or hung."""
         pipe = self._ready()
         try:
             pipe.send(task)
             if pipe.poll(self._timeout):
-                return pipe.recv()
+                return self._told(pipe.recv())
         except (EOFError, OSError):
             return self._crashed()
         except BaseException:  # interrupted: the answer that is still to come belongs to no later question
@@ -48,6 +46,18 @@ class WorkerProcess:
             raise
         self.close()
         return Failed(f"did not end within {self._timeout:g} s")
+
+    def _told(self, answer: object) -> object:
+        """The answer; after the last one of a worker that cannot go on, that worker ends."""
+        if isinstance(answer, Last):
+            self.close()
+            return answer.result
+        return answer
+
+    def interrupt(self) -> None:
+        """Ends the process, also while another thread waits for its answer: that is Failed then."""
+        if process := self._process:
+            process.kill()
 
     def close(self) -> None:
         if self._process:
@@ -68,7 +78,7 @@ class WorkerProcess:
         ours, theirs = Pipe()
         self._complaints.truncate(0)
         with theirs:
-            command = [sys.executable, "-m", "korch.profile.worker", str(theirs.fileno()), *self._arguments]
+            command = [sys.executable, "-m", self._module, str(theirs.fileno()), *self._arguments]
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._complaints,
                 pass_fds=(theirs.fileno(),), env=self._environment, start_new_session=True,
@@ -81,7 +91,7 @@ class WorkerProcess:
         except (EOFError, OSError):
             pass
         self.close()
-        raise BackendError(f"the measuring process does not start: {self._last_complaint() or 'no answer'}")
+        raise BackendError(f"the process {self._module} does not start: {self._last_complaint() or 'no answer'}")
 
     def _crashed(self) -> Failed:
         """Whoever was killed by SIGKILL was killed from outside: that says nothing about the kernel."""
@@ -100,7 +110,7 @@ class WorkerProcess:
         return lines[-1] if lines else ""
 
 
-def _environment(threads: int) -> dict[str, str]:
+def environment(threads: int) -> dict[str, str]:
     """The worker's: this process's imports and a fixed number of threads.
 
     Where they fill the processors they are bound: on a quiet machine that changes nothing (measured), on a busy one
@@ -110,3 +120,9 @@ def _environment(threads: int) -> dict[str, str]:
     fixed = {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false", "OPENBLAS_NUM_THREADS": str(threads)}
     bound = {"OMP_PROC_BIND": "close"} if threads >= len(available()) else {}
     return {**bound, **os.environ, **fixed, "PYTHONPATH": paths}
+
+
+def plain_environment(**changes: str) -> dict[str, str]:
+    """This process's variables and imports, with `changes`; those that become empty are left out."""
+    paths = os.pathsep.join(p or os.getcwd() for p in sys.path)
+    return {k: v for k, v in {**os.environ, **changes, "PYTHONPATH": paths}.items() if v}

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from math import inf
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import find_libraries
 from korch.backends.program import compose_units
-from korch.backends.table import entry_of
 from korch.backends.toolchain import Toolchain, find_toolchain
 from korch.errors import BackendError
-from korch.ir.cone import Cone
 from korch.profile.database import Database
 from korch.profile.locks import locked, machine_lock
-from korch.profile.process import WorkerProcess
+from korch.profile.process import WorkerProcess, environment
+from korch.profile.remembered import Progress, Remembered, by_cone
 from korch.profile.results import Failed, Measurement, Result, Unloadable
-from korch.profile.setting import Setting, cost_key, digest, processor
+from korch.profile.setting import Setting, processor
 from korch.profile.task import Calibrate, Rates, Task
 from korch.profile.timing import timing_library
 
@@ -29,14 +27,11 @@ UNIT = 12  # kernels in one translation unit
 JOBS = 2  # compilers at a time, and none while a kernel is measured
 TIMEOUT = 60.0
 
-Progress = Callable[[int, int], None]
 
-
-class Profiler:
+class Profiler(Remembered):
     """Measures kernels with `threads` threads, remembering every result in `database` at once.
 
-    `progress(done, total)` is called within `measure`. `measured` counts the kernels that really ran. Several
-    profilers, also of several processes, share a database and never time at the same moment.
+    Several profilers, also of several processes, share a database and never time at the same moment.
     """
 
     def __init__(
@@ -47,17 +42,18 @@ class Profiler:
         progress: Progress | None = None,
         timeout: float = TIMEOUT,
     ) -> None:
-        self.database = database
         self.toolchain = toolchain or find_toolchain()
-        self.setting = Setting(self.toolchain.version, processor(), threads)
+        super().__init__(Setting(self.toolchain.version, processor(), threads), database, progress)
         self.timing = timing_library(database.folder, self.toolchain)
-        self.measured = 0
-        self._progress = progress or (lambda done, total: None)
-        self._worker = WorkerProcess(self.timing, threads, timeout)
+        self._worker = WorkerProcess("korch.profile.worker", (str(self.timing), str(threads)), timeout,
+                                     environment(threads))  # fmt: skip
         self._lock = machine_lock()
 
-    def close(self) -> None:
+    def rest(self) -> None:
+        """Ends the measuring process; it starts again when it is asked."""
         self._worker.close()
+
+    close = rest
 
     def __enter__(self) -> Profiler:
         return self
@@ -65,48 +61,13 @@ class Profiler:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def key(self, kernel: Kernel) -> str:
-        """Under which the database has the kernel."""
-        return cost_key(kernel, self.setting)
-
-    def known(self, kernel: Kernel) -> Result | None:
-        """What the database has of the kernel alone."""
-        return self._recall(kernel, self.key(kernel))
-
-    def offer_key(self, cone: Cone, backend: str) -> str:
-        """Under which the database has what `backend` offers for all cones of this signature."""
-        version, s = entry_of(backend).version, self.setting
-        return digest("offer", cone.signature, backend, version, s.compiler, s.processor, s.threads)
-
-    def measure(self, kernels: Sequence[Kernel]) -> list[Result]:
-        """The result of each kernel, in order; equal ones are measured once."""
-        return [r for r in self.measure_until(inf, kernels) if r]
-
-    def measure_until(self, deadline: float, kernels: Sequence[Kernel]) -> list[Result | None]:
-        """The same, but None for kernels whose turn had not come by `deadline` (of time.monotonic())."""
-        keys = [self.key(k) for k in kernels]
-        todo = dict(zip(keys, kernels, strict=True))
-        results = {key: r for key, k in todo.items() if (r := self._recall(k, key))}
-        missing = {key: k for key, k in todo.items() if key not in results}
-        self._progress(len(results), len(todo))
-        for key, result in self._results(missing, deadline):
-            results[key] = result
-            self._progress(len(results), len(todo))
-        return [results.get(key) for key in keys]
-
     def calibrate(self) -> Rates | Failed:
         """The machine's own rates."""
         with locked(self._lock):
             return self._worker.ask(Calibrate())
 
-    def _recall(self, kernel: Kernel, key: str) -> Result | None:
-        if kernel.alias:
-            return Measurement(0.0)
-        return self.database.cost(key) or self.database.failure(key)
-
-    def _results(self, kernels: dict[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
-        """Neighbours share their cone as far as possible, so that its reference is evaluated once."""
-        order = sorted(kernels.items(), key=lambda item: (item[1].cone.signature, item[0]))
+    def _results(self, kernels: Mapping[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
+        order = by_cone(kernels)
         for at in range(0, len(order), BATCH):
             yield from self._batch(order[at : at + BATCH], deadline)
 
@@ -164,9 +125,3 @@ class Profiler:
             answer = self._worker.ask(task)
             self.measured += 1
             return answer if isinstance(answer, Unloadable) else self._keep(key, kernel, answer)
-
-    def _keep(self, key: str, kernel: Kernel, result: Result) -> Result:
-        if isinstance(result, Measurement) or result.lasting:
-            label = f"{kernel.backend} {kernel.variant} {kernel.cone.key}"
-            self.database.record(key, result, kernel.workspace, label)
-        return result

@@ -42,4 +42,11 @@ class Unloadable:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The last answer of a worker that cannot go on: after some errors a device answers nothing any more."""
+
+    result: Measurement | Failed
+
+
 Result = Measurement | Failed

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from korch.backends.contract import Kernel
 from korch.backends.table import entry_of
 from korch.errors import BackendError
+from korch.ir.cone import Cone
 from korch.processor import cpu_flags, cpuinfo
 
 
@@ -46,6 +47,12 @@ def cost_key(kernel: Kernel, setting: Setting) -> str:
 
 def digest(*parts: object) -> str:
     return hashlib.sha256("\x1f".join(map(str, parts)).encode()).hexdigest()
+
+
+def offer_key(cone: Cone, backend: str, setting: Setting) -> str:
+    """Equal for cones for which a backend offers the same kernels at the same costs."""
+    s = setting
+    return digest("offer", cone.signature, backend, entry_of(backend).version, s.compiler, s.processor, s.threads)
 
 
 def _version(backend: str) -> str:

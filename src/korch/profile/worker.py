@@ -8,29 +8,26 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from multiprocessing.connection import Connection
-from threading import Thread
 
 import numpy as np
 
 from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
+from korch.profile.answering import answering
 from korch.profile.arena import Arena, Bytes, tensor_view
-from korch.profile.check import Reference, Report, compare, reference
-from korch.profile.inputs import DRAWS, Draw, fill_leaf
+from korch.profile.check import Reference, Report
+from korch.profile.outputs import POISONS, Output, compared, first_finite, still
 from korch.profile.results import Failed, Measurement, Result, Unloadable
 from korch.profile.runners import Clock, Host, Native, Runner, entry
 from korch.profile.setting import available
 from korch.profile.task import Calibrate, Rates, Task
 from korch.profile.timing import load, scrub_size
 
-POISONS = (0xFF, 0x7F)  # NaN in floats and nothing a boolean holds; what keeps both was never written
-FINITE = 0.99  # share of finite values that inputs should give
 PRIORITY = -15  # as `nice` counts
 
 FOOTPRINTS = tuple(1 << shift for shift in (18, 20, 22, 24, 26, 28))
@@ -74,7 +71,7 @@ class Worker:
             if report.reason:
                 return Failed(report.reason)
             seconds, spread = runner.time()
-            again = _compared(made)
+            again = compared(made)
             if again.reason:
                 return Failed(f"right at first, but after many runs {again.reason}")
             return Measurement(seconds, spread, max(report.error, again.error))
@@ -87,7 +84,7 @@ class Worker:
             self._signature = ""
             self._leaves = self._leaf_arena.buffers([t.nbytes for t in cone.leaves])
             arrays = [tensor_view(b, t) for b, t in zip(self._leaves, cone.leaves, strict=True)]
-            self._references = _first_finite(cone, arrays)
+            self._references = first_finite(cone, arrays)
             self._sums = [_checksum(b) for b in self._leaves]
             self._signature = cone.signature
         return self._references
@@ -110,14 +107,14 @@ class Worker:
             if missing.any():
                 place = np.unravel_index(int(missing.argmax()), output.values.shape)
                 return Report(0.0, f"never writes {[int(i) for i in place]}; {int(missing.sum())} values are missing")
-        return _compared(made)
+        return compared(made)
 
     def _unwritten(self, runner: Runner, made: Sequence[Output], poison: int) -> list[Array]:
         """Which elements of each output a run leaves as they were."""
         for output in made:
             output.bytes[...] = poison
         runner.run()
-        return [_still(output.bytes, output.values, poison) for output in made]
+        return [still(output.bytes, output.values, poison) for output in made]
 
     def _trespass(self) -> str:
         if not self._arena.intact or not self._leaf_arena.intact:
@@ -128,21 +125,6 @@ class Worker:
                 self._signature = ""
                 return f"writes to its leaf {i}"
         return ""
-
-
-@dataclass(frozen=True)
-class Output:
-    """What a kernel stores: its memory, plain and as a tensor, and what must be in it."""
-
-    bytes: Bytes
-    values: Array
-    reference: Reference
-
-
-def _compared(made: Iterable[Output]) -> Report:
-    """The first wrong output, or the worst error."""
-    reports = [compare(output.values, output.reference) for output in made]
-    return next((r for r in reports if r.reason), max(reports, key=lambda r: r.error))
 
 
 class _LoadError(Exception):
@@ -159,32 +141,9 @@ def _library(path: str, preload: tuple[str, ...]) -> ctypes.CDLL:
         raise _LoadError(f"cannot be loaded: {_line(e)}") from None
 
 
-def _first_finite(cone: Cone, arrays: list[Array]) -> tuple[Reference, ...]:
-    """The references on the first draw that leaves them finite, else on the plain one."""
-    for draw in DRAWS:
-        refs = _references(cone, arrays, draw)
-        if all(ref.finite >= FINITE for ref in refs):
-            return refs
-    return _references(cone, arrays, DRAWS[0])
-
-
-def _references(cone: Cone, arrays: list[Array], draw: Draw) -> tuple[Reference, ...]:
-    for i, array in enumerate(arrays):
-        fill_leaf(array, cone, i, draw)
-    return tuple(reference(cone.part(t), arrays) for t in cone.outputs)
-
-
 def _checksum(buffer: Bytes) -> int:
     even = buffer.size // 8 * 8
     return int(buffer[:even].view(np.uint64).sum()) + int(buffer[even:].sum())
-
-
-def _still(out: Bytes, root: Array, poison: int) -> Array:
-    """Which elements of the root have only bytes `poison`."""
-    if root.dtype.itemsize > 8:
-        return (out == poison).reshape(*root.shape, -1).all(axis=-1)
-    word = np.dtype(f"u{root.dtype.itemsize}")
-    return out.view(word).reshape(root.shape) == int.from_bytes(bytes([poison]) * word.itemsize, "little")
 
 
 def _line(e: BaseException) -> str:
@@ -210,12 +169,6 @@ def _bandwidth(library: ctypes.CDLL, kind: int, size: int) -> float:
     return rate
 
 
-def _end_with_parent() -> None:
-    """Standard input ends when the parent does; so does this process, whatever a kernel is doing."""
-    os.read(0, 1)
-    os._exit(1)
-
-
 def _spread(processors: set[int]) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, processors)
@@ -228,18 +181,9 @@ def _go_first() -> None:
 
 
 def main(pipe: int, timing: str, threads: int) -> None:
-    Thread(target=_end_with_parent, daemon=True).start()
     _go_first()
-    connection = Connection(pipe)
     processors = available()  # asked before OpenMP is loaded, which binds this thread
-    worker = Worker(load(timing), threads, processors)
-    connection.send("ready")
-    while True:
-        try:
-            task = connection.recv()
-        except EOFError:
-            return
-        connection.send(worker.answer(task))
+    answering(Connection(pipe), lambda: Worker(load(timing), threads, processors).answer)
 
 
 if __name__ == "__main__":

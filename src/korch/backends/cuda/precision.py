@@ -14,3 +14,13 @@ def allowed(numerics: str) -> tuple[str, ...]:
 def fastest(precision: str) -> str:
     """The rate of a `Machine` that bounds products in this precision: three of TF32 make one of `tf32x3`."""
     return "tf32" if precision == "tf32x3" else precision
+
+
+ROUNDED = ("tf32", "fp16", "bf16")
+"""Precisions that cost error beside float32."""
+
+
+def precision_of(variant: str) -> str:
+    """The precision that a kernel's `variant` begins with; empty where it names none."""
+    first = variant.split(" ", 1)[0]
+    return first if any(first in names for names in PRECISIONS.values()) else ""

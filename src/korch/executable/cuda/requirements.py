@@ -8,8 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from korch.backends.cuda.driver import driver
 from korch.errors import ArchiveError, Error
-from korch.executable.cuda.driver import driver
 from korch.executable.plan import Plan
 
 ORDINAL = 0

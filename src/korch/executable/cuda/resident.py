@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from korch.backends.cuda.driver import driver, pointers
 from korch.errors import BackendError, Error
-from korch.executable.cuda.driver import driver, pointers
 from korch.executable.cuda.graph import Work, captured, in_lanes, warmed
 from korch.executable.cuda.layout import Layout, Slot
 from korch.executable.cuda.link import DeviceLinked

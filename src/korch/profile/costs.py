@@ -1,0 +1,44 @@
+"""What the search asks of whoever says what kernels cost, wherever they run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from korch.backends.contract import Kernel
+from korch.ir.cone import Cone
+from korch.profile.database import Database
+from korch.profile.results import Result
+from korch.profile.setting import Setting
+
+
+class Costs(Protocol):
+    """Costs of kernels, measured on a processor or a device, or modelled. `measured` counts those that really ran."""
+
+    measured: int
+
+    @property
+    def database(self) -> Database: ...
+
+    @property
+    def setting(self) -> Setting:
+        """What costs depend on; its `threads` are what kernels are built for."""
+        ...
+
+    def offer_key(self, cone: Cone, backend: str) -> str:
+        """Under which the database has what `backend` offers for all cones of this signature."""
+        ...
+
+    def measure(self, kernels: Sequence[Kernel]) -> list[Result]:
+        """The result of each kernel, in order."""
+        ...
+
+    def measure_until(self, deadline: float, kernels: Sequence[Kernel]) -> list[Result | None]:
+        """The same, but None for kernels whose turn had not come by `deadline` (of time.monotonic())."""
+        ...
+
+    def rest(self) -> None:
+        """Makes way for a program that is to be timed."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,79 @@
+"""What checking and timing ask of a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from korch.backends.contract import Kernel
+from korch.backends.cuda.triton.compile import Binary
+from korch.errors import BackendError
+from korch.profile.arena import Bytes
+
+Memory = Any
+"""Bytes on the board."""
+Run = Callable[[], None]
+"""Starts a kernel on its buffers."""
+Samples = NDArray[np.float64]
+
+
+class BoardError(BackendError):
+    """The device refuses a kernel, or fails in it."""
+
+
+class BoardLost(BoardError):
+    """The device failed in a way after which this process cannot use it any more."""
+
+
+class Board(Protocol):
+    """Memory, launches and the clock of one device."""
+
+    @property
+    def cache(self) -> int:
+        """Bytes of the cache that all multiprocessors share."""
+        ...
+
+    def memory(self, size: int) -> Memory:
+        """New memory, aligned as in a program, with guards behind it."""
+        ...
+
+    def write(self, memory: Memory, data: Bytes) -> None: ...
+
+    def read(self, memory: Memory) -> Bytes: ...
+
+    def fill(self, memory: Memory, byte: int) -> None: ...
+
+    def twin(self, memory: Memory) -> Memory:
+        """New memory with the same bytes."""
+        ...
+
+    def intact(self, memory: Memory) -> bool:
+        """Whether nobody has written to the guards."""
+        ...
+
+    def bind(self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[Memory]) -> Run:
+        """The kernel on `buffers`, numbered as in `Launch.buffers`."""
+        ...
+
+    def finish(self, run: Run) -> None:
+        """Runs and waits; BoardError where that fails."""
+        ...
+
+    def time(self, runs: Sequence[Run], samples: int) -> Samples:
+        """Seconds that all of `runs` take one after another, as one graph; a sample is a replay."""
+        ...
+
+    def product(self, precision: str, side: int) -> Run:
+        """The library's product of two square matrices."""
+        ...
+
+    def copy(self, size: int) -> Run:
+        """A copy of so many bytes."""
+        ...
+
+    def nothing(self) -> Run:
+        """The smallest kernel there is."""
+        ...

@@ -1,0 +1,161 @@
+"""Compiling and measuring side by side: many processes compile ahead, one for each device measures what is ready."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from math import isfinite
+from queue import Empty, Full, Queue, SimpleQueue
+from threading import Event, Thread
+from time import monotonic
+from typing import Any, Protocol
+
+from korch.backends.contract import Kernel
+from korch.backends.cuda.triton.compile import Binary
+from korch.profile.cuda.tasks import Compile, Measure
+from korch.profile.remembered import by_cone
+from korch.profile.results import Failed, Result
+
+READY = 8
+"""Compiled kernels that wait for a device, for each device: enough that none is ever idle."""
+PAUSE = 0.05
+"""Seconds between two looks at whether all is done."""
+
+Ready = tuple[str, Kernel, tuple[Binary, ...]]
+
+
+class Asked(Protocol):
+    """A process that answers one question at a time."""
+
+    def ask(self, task: object) -> Any: ...
+
+    def interrupt(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass
+class Pipeline:
+    """`compilers` and `boards` at work, a thread for each. `alone(i)` is held while board `i` measures."""
+
+    compilers: Sequence[Asked]
+    boards: Sequence[Asked]
+    capability: int
+    alone: Callable[[int], AbstractContextManager[object]] = field(default=lambda board: nullcontext())
+
+    def results(self, kernels: Mapping[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
+        """Each kernel's result as it comes, by its key; at the deadline what is being measured is the last."""
+        work = _Work(self, kernels)
+        try:
+            yield from work.until(deadline)
+        except BaseException:
+            work.end(hurry=True)
+            raise
+        work.end()
+        yield from work.rest()
+
+    def close(self) -> None:
+        for process in (*self.compilers, *self.boards):
+            process.close()
+
+
+class _Work:
+    """One batch of kernels on its way."""
+
+    def __init__(self, pipeline: Pipeline, kernels: Mapping[str, Kernel]) -> None:
+        self._pipeline = pipeline
+        self._left = len(kernels)
+        order = by_cone(kernels)
+        self._sources = deque(item for item in order if item[1].launches)
+        self._calls = deque((key, k, ()) for key, k in order if not k.launches)
+        self._ready: Queue[Ready] = Queue(READY * len(pipeline.boards))
+        self._done: SimpleQueue[tuple[str, Result] | BaseException] = SimpleQueue()
+        self._stop = Event()
+        compilers = pipeline.compilers[: len(self._sources)]
+        self._threads = [Thread(target=self._told, args=(self._compile, p), daemon=True) for p in compilers]
+        self._threads += [Thread(target=self._told, args=(self._measure, i), daemon=True)
+                          for i in range(len(pipeline.boards))]  # fmt: skip
+        for thread in self._threads:
+            thread.start()
+
+    def until(self, deadline: float) -> Iterator[tuple[str, Result]]:
+        while self._left:
+            wait = deadline - monotonic()
+            if wait <= 0:
+                return
+            try:
+                item = self._done.get(timeout=wait if isfinite(wait) else None)
+            except Empty:
+                return
+            if isinstance(item, BaseException):
+                raise item
+            self._left -= 1
+            yield item
+
+    def end(self, hurry: bool = False) -> None:
+        """Takes up nothing new, ends what is being compiled, waits for what is being measured, or ends that too."""
+        self._stop.set()
+        for process in (*(self._pipeline.compilers if self._left else ()), *(self._pipeline.boards if hurry else ())):
+            process.interrupt()
+        for thread in self._threads:
+            thread.join()
+
+    def rest(self) -> Iterator[tuple[str, Result]]:
+        """What came after the last look."""
+        while not self._done.empty():
+            item = self._done.get()
+            if not isinstance(item, BaseException):
+                yield item
+
+    def _told(self, work: Callable[[Any], None], argument: object) -> None:
+        """Whatever goes wrong in a thread is the main thread's business."""
+        try:
+            work(argument)
+        except BaseException as e:
+            if not self._stop.is_set():
+                self._done.put(e)
+
+    def _compile(self, compiler: Asked) -> None:
+        while not self._stop.is_set():
+            try:
+                key, kernel = self._sources.popleft()
+            except IndexError:
+                return
+            made = compiler.ask(Compile(kernel, self._pipeline.capability))
+            if self._stop.is_set():
+                return
+            if isinstance(made, Failed):
+                self._done.put((key, made))
+            else:
+                self._pass_on((key, kernel, made))
+
+    def _pass_on(self, item: Ready) -> None:
+        while not self._stop.is_set():
+            try:
+                return self._ready.put(item, timeout=PAUSE)
+            except Full:
+                continue
+
+    def _measure(self, board: int) -> None:
+        while not self._stop.is_set():
+            if item := self._next():
+                key, kernel, binaries = item
+                with self._pipeline.alone(board):
+                    self._done.put((key, self._pipeline.boards[board].ask(Measure(kernel, binaries))))
+
+    def _next(self) -> Ready | None:
+        """What was compiled comes first; calls of libraries fill the time until then."""
+        try:
+            return self._ready.get_nowait()
+        except Empty:
+            pass
+        try:
+            return self._calls.popleft()
+        except IndexError:
+            pass
+        try:
+            return self._ready.get(timeout=PAUSE)
+        except Empty:
+            return None

@@ -1,0 +1,105 @@
+"""Costs of kernels on GPUs: from the database, or compiled ahead on all processors and measured one at a time."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from korch.backends.contract import Kernel
+from korch.profile.cuda.installed import Installed
+from korch.profile.cuda.pipeline import Asked, Pipeline
+from korch.profile.cuda.tasks import BoardRates, MeasureRates
+from korch.profile.database import Database
+from korch.profile.locks import locked
+from korch.profile.process import WorkerProcess, plain_environment
+from korch.profile.remembered import Progress, Remembered
+from korch.profile.results import Failed, Measurement, Result
+from korch.profile.setting import Setting, available
+
+TIMEOUT = 30.0
+"""Seconds that a kernel may take to be checked and timed."""
+COMPILING = 90.0
+"""Seconds that a kernel may take to be compiled."""
+
+
+class DeviceProfiler(Remembered):
+    """Measures kernels on `boards`, GPUs of one kind.
+
+    What is remembered holds for every machine with such a GPU, driver and libraries: the database may be taken along.
+    """
+
+    def __init__(
+        self,
+        boards: Sequence[Installed],
+        database: Database,
+        progress: Progress | None = None,
+        pipeline: Pipeline | None = None,
+    ) -> None:
+        super().__init__(setting_of(boards[0]), database, progress)
+        self._pipeline = pipeline or _pipeline(boards)
+
+    def calibrate(self) -> BoardRates | Failed:
+        """The rates of the device itself."""
+        with self._pipeline.alone(0):
+            return self._pipeline.boards[0].ask(MeasureRates())
+
+    def rest(self) -> None:
+        """Nothing: a process that has a GPU and is not asked disturbs nobody."""
+
+    def close(self) -> None:
+        self._pipeline.close()
+
+    def __enter__(self) -> DeviceProfiler:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _results(self, kernels: Mapping[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
+        if not kernels:
+            return
+        for key, result in self._pipeline.results(kernels, deadline):
+            self.measured += isinstance(result, Measurement)
+            yield key, self._keep(key, kernels[key], result)
+
+
+def setting_of(board: Installed) -> Setting:
+    """What costs depend on: the GPU's kind, its driver, the compiler and the libraries; not the machine around it."""
+    compiler = f"triton {_version('triton')} torch {_version('torch')}"
+    kind = f"{board.name} sm_{board.capability} driver {board.driver}"
+    return Setting(compiler, kind, board.multiprocessors)
+
+
+def _pipeline(boards: Sequence[Installed]) -> Pipeline:
+    """A compiler for every processor, and a process for every GPU."""
+    compilers: list[Asked] = [
+        WorkerProcess("korch.profile.cuda.compiler", (), COMPILING, plain_environment(TRITON_INTERPRET=""))
+        for _ in available()
+    ]
+    measuring: list[Asked] = [
+        WorkerProcess("korch.profile.cuda.worker", (str(b.index), str(b.l2)), TIMEOUT,
+                      plain_environment(TRITON_INTERPRET=""))
+        for b in boards
+    ]  # fmt: skip
+
+    def alone(number: int) -> AbstractContextManager[None]:
+        return locked(_lock(boards[number].index))
+
+    return Pipeline(compilers, measuring, boards[0].capability, alone)
+
+
+def _lock(index: int) -> Path:
+    """What whoever measures on a GPU holds."""
+    user = os.getuid() if hasattr(os, "getuid") else "all"
+    return Path(tempfile.gettempdir()) / f"korch-gpu-{index}-{user}.lock"
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "none"

@@ -1,0 +1,157 @@
+"""NVIDIA GPUs: installed ones, whose kernels are measured, and described ones, whose kernels are modelled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import cast
+
+from korch.backends.contract import Backend, Kernel
+from korch.backends.cuda.precision import allowed, fastest
+from korch.backends.cuda.triton.compile import compile_kernel, compilers
+from korch.backends.table import backends
+from korch.devices import DEVICES, Device, device_named
+from korch.errors import BackendError, Error
+from korch.executable import Executable
+from korch.executable.plan import Plan
+from korch.executable.recall import Recall
+from korch.ir.ops.table import Array
+from korch.machine import Machine
+from korch.options import Options
+from korch.profile.costs import Costs
+from korch.profile.cuda.calibrate import machine
+from korch.profile.cuda.installed import Installed, installed
+from korch.profile.cuda.profiler import DeviceProfiler
+from korch.profile.database import Database
+from korch.profile.modelled import Modelled
+from korch.profile.setting import available
+from korch.targets.emulate import emulated
+from korch.targets.target import Target
+
+
+@dataclass(frozen=True)
+class _Gpu:
+    """What is the same for all GPUs."""
+
+    options: Options
+    device: Device
+
+    def backends(self) -> tuple[Backend, ...]:
+        return backends("cuda", self.options.numerics)
+
+    def peak(self, machine: Machine) -> float:
+        return max(machine.peak(fastest(p)) for p in allowed(self.options.numerics))
+
+    def link(self, plan: Plan, recall: Recall | None = None) -> Executable:
+        return linked(plan, self.device)
+
+    def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+        return []
+
+    def keep(self, program: Executable, recall: Recall) -> None:
+        """Nothing: what was compiled is kept kernel by kernel."""
+
+
+@dataclass(frozen=True)
+class DescribedGpu(_Gpu):
+    """A GPU that need not be here: costs are modelled, programs compiled and not run."""
+
+    timed: bool = False
+
+    def costs(self, database: Database) -> Modelled:
+        return Modelled(self.device, self.backends(), database)
+
+    def machine(self, costs: Costs) -> Machine:
+        return self.device.machine
+
+    def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+        """Those that do not compile. What was compiled, the compiler remembers."""
+        return uncompilable([k for k in kernels if k.launches], self.device.capability)
+
+    def outputs(self, program: Executable, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
+        return emulated(program.plan, feeds)
+
+
+@dataclass(frozen=True)
+class InstalledGpu(_Gpu):
+    """A GPU of this machine: kernels are measured on it, and on all others of its kind among `boards`."""
+
+    boards: tuple[Installed, ...] = ()
+    timed: bool = True
+
+    def costs(self, database: Database) -> DeviceProfiler:
+        return DeviceProfiler(self.boards, database)
+
+    def machine(self, costs: Costs) -> Machine:
+        return machine(cast(DeviceProfiler, costs), self.device)
+
+    def outputs(self, program: Executable, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
+        return program.run(feeds)
+
+
+def linked(plan: Plan, device: Device) -> Executable:
+    """The program of `plan`, compiled for `device`."""
+    from korch.executable.cuda import DeviceExecutable
+
+    return DeviceExecutable.link(plan, device)
+
+
+def uncompilable(kernels: Sequence[Kernel], capability: int) -> list[Kernel]:
+    """Those of `kernels` that do not compile, tried on all processors."""
+    if not kernels:
+        return []
+    with compilers(min(len(kernels), len(available()))) as pool:
+        tried = [pool.submit(compile_kernel, k, capability) for k in kernels]
+        return [k for k, future in zip(kernels, tried, strict=True) if isinstance(future.exception(), BackendError)]
+
+
+def gpu_of(options: Options) -> Target:
+    """The GPU that `options` ask for; Error says in one line what is missing."""
+    if find_spec("triton") is None:
+        raise BackendError("triton is not installed, which compiles kernels for NVIDIA GPUs: pip install 'korch[cuda]'")
+    return _described(options) if options.costs == "model" else _installed(options)
+
+
+def _described(options: Options) -> DescribedGpu:
+    here = installed()
+    if options.device.isdigit() or (here and not options.device):
+        device = _numbered(here, options.device).device()
+    elif options.device:
+        device = device_named(options.device)
+    else:
+        raise Error(f"no NVIDIA GPU here to make a model of: give --device {'|'.join(DEVICES)}")
+    return DescribedGpu(replace(options, device=device.name), device)
+
+
+def _installed(options: Options) -> InstalledGpu:
+    here = installed()
+    if not here:
+        raise Error(f"no NVIDIA GPU here: kernels cannot be measured or run; give --costs model --device "
+                    f"{'|'.join(DEVICES)} to plan with roofline costs and compile for that device")  # fmt: skip
+    if find_spec("torch") is None:
+        raise BackendError("torch is not installed, with which kernels are measured and NVIDIA's libraries called: "
+                           "pip install torch, for this machine's driver")  # fmt: skip
+    named = options.device and not options.device.isdigit()
+    chosen = _named(here, options.device) if named else _numbered(here, options.device)
+    if chosen.index:
+        raise Error(f"programs run on the first GPU: set CUDA_VISIBLE_DEVICES={chosen.index} to make the "
+                    f"{chosen.name} the first")  # fmt: skip
+    device = chosen.device()
+    return InstalledGpu(replace(options, device=device.name), device, tuple(b for b in here if b.like(chosen)))
+
+
+def _numbered(here: tuple[Installed, ...], number: str) -> Installed:
+    index = int(number or 0)
+    if index >= len(here):
+        found = ", ".join(f"{b.index} {b.name}" for b in here) or "none"
+        raise Error(f"there is no GPU number {index} here; installed: {found}")
+    return here[index]
+
+
+def _named(here: tuple[Installed, ...], name: str) -> Installed:
+    for board in here:
+        if name.upper() in (board.name.upper(), board.device().name.upper()):
+            return board
+    raise Error(f"no {name} is installed here, but {here[0].name}: give --costs model to plan for a device that is "
+                f"not at hand")  # fmt: skip

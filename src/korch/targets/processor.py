@@ -1,0 +1,52 @@
+"""This machine's processor: kernels are measured, programs are native libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from korch.backends.contract import Backend, Kernel
+from korch.backends.table import backends
+from korch.executable import Executable
+from korch.executable.plan import Plan
+from korch.executable.recall import Recall
+from korch.ir.ops.table import Array
+from korch.machine import Machine
+from korch.options import Options
+from korch.profile.calibrate import machine
+from korch.profile.costs import Costs
+from korch.profile.database import Database
+from korch.profile.profiler import Profiler
+
+
+@dataclass(frozen=True)
+class Processor:
+    """The processor that this process runs on."""
+
+    options: Options
+    timed: bool = True
+
+    def backends(self) -> tuple[Backend, ...]:
+        return backends()
+
+    def costs(self, database: Database) -> Profiler:
+        return Profiler(self.options.thread_count, database)
+
+    def machine(self, costs: Costs) -> Machine:
+        return machine(costs.setting.threads, costs.database, cast(Profiler, costs))
+
+    def peak(self, machine: Machine) -> float:
+        return machine.peak_flops
+
+    def link(self, plan: Plan, recall: Recall | None = None) -> Executable:
+        return Executable.link(plan, shelf=recall.library if recall else None)
+
+    def keep(self, program: Executable, recall: Recall) -> None:
+        recall.keep_library(program.plan, program.linked)
+
+    def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+        return []
+
+    def outputs(self, program: Executable, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
+        return program.run(feeds)

@@ -1,0 +1,23 @@
+"""A process that answers with what it is asked, hangs, dies, or says its last word."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from multiprocessing.connection import Connection
+
+from korch.profile.answering import answering
+from korch.profile.results import Failed, Last
+
+
+def answer(task: str) -> object:
+    if task == "hang":
+        time.sleep(60)
+    if task == "die":
+        os._exit(3)
+    return Last(Failed("lost")) if task == "lose" else (task, os.getpid())
+
+
+if __name__ == "__main__":
+    answering(Connection(int(sys.argv[1])), lambda: answer)

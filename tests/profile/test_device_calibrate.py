@@ -1,0 +1,120 @@
+"""What is known of a device: what its driver says, what it is described as, what was measured."""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from korch.devices import DEVICES
+from korch.profile.cuda import installed as module
+from korch.profile.cuda.calibrate import MARGIN, calibrated, machine
+from korch.profile.cuda.installed import ATTRIBUTES, Installed, installed
+from korch.profile.cuda.profiler import DeviceProfiler
+from korch.profile.cuda.tasks import BoardRates
+from korch.profile.database import Database
+from korch.profile.results import Failed
+
+from .test_device_profiler import H200, Process, measuring, pipeline
+
+RATES = BoardRates((("ieee", 5e13), ("tf32", 4e14), ("fp16", 2e15)), ((2048, 2e-6), (4096, 1.9e-6), (1 << 29, 1.5e-4)),
+                   1.2e-6)  # fmt: skip
+
+
+def test_rates_are_those_measured_with_a_margin_and_within_the_description():
+    found, described = calibrated(DEVICES["H200"], RATES), DEVICES["H200"].machine
+    assert found.peak_flops == pytest.approx(5e13 / MARGIN) and found.peak("tf32") == pytest.approx(4e14 / MARGIN)
+    assert found.peak("fp16") == described.peak("fp16") and found.peak("bf16") == described.peak("bf16")
+    assert found.launch == pytest.approx(MARGIN * 1.2e-6) and found.name == "H200"
+    assert found.moves == ((2048, MARGIN * 1.9e-6), (4096, MARGIN * 1.9e-6), (1 << 29, MARGIN * 1.5e-4))
+    assert found.bandwidth(1 << 40) == pytest.approx((1 << 29) / 1.5e-4 / MARGIN)
+    assert found.bandwidth(1 << 40) < described.bandwidth(1 << 40)
+
+
+def test_a_calibration_is_remembered(tmp_path: Path):
+    with Database(tmp_path) as database:
+        first = pipeline()
+        found = machine(DeviceProfiler([H200], database, pipeline=first), DEVICES["H200"])
+        again = pipeline()
+        assert machine(DeviceProfiler([H200], database, pipeline=again), DEVICES["H200"]) == found
+        assert len(first.boards[0].asked) == 1 and not again.boards[0].asked  # pyright: ignore
+
+
+def test_where_nothing_can_be_measured_the_description_counts(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    with Database(tmp_path) as database, caplog.at_level(logging.WARNING):
+        profiler = DeviceProfiler([H200], database, pipeline=pipeline(reply=lambda task: Failed("out of memory")))
+        assert machine(profiler, DEVICES["H200"]) == DEVICES["H200"].machine
+    assert "out of memory" in caplog.text and "those of its description" in caplog.text
+
+
+class Driver:
+    """What the driver's library answers for one GPU."""
+
+    def __init__(self, name: bytes, **attributes: int) -> None:
+        self.name, self.attributes = name, {ATTRIBUTES[k]: v for k, v in attributes.items()}
+
+    def cuInit(self, flags: int) -> int:
+        return 0
+
+    def cuDeviceGetCount(self, count) -> int:
+        count._obj.value = 1
+        return 0
+
+    def cuDeviceGet(self, device, index: int) -> int:
+        return 0
+
+    def cuDeviceGetName(self, name: ctypes.Array, length: int, device) -> int:
+        name.value = self.name
+        return 0
+
+    def cuDeviceGetAttribute(self, value, number: int, device) -> int:
+        value._obj.value = self.attributes[number]
+        return 0
+
+    def cuDriverGetVersion(self, value) -> int:
+        value._obj.value = 13000
+        return 0
+
+
+FACTS = {"multiprocessors": 142, "major": 8, "minor": 9, "shared": 101376, "l2": 96 << 20, "clock": 2_520_000,
+         "memory_clock": 10_000_000, "bus": 384}  # fmt: skip
+
+
+def told(monkeypatch: pytest.MonkeyPatch, driver: Driver | None) -> tuple[Installed, ...]:
+    monkeypatch.setattr(module, "_library", lambda: driver)
+    installed.cache_clear()
+    try:
+        return installed()
+    finally:
+        installed.cache_clear()
+
+
+def test_the_driver_describes_the_gpus_here(monkeypatch: pytest.MonkeyPatch):
+    (found,) = told(monkeypatch, Driver(b"NVIDIA L40S", **FACTS))
+    assert (found.name, found.capability, found.multiprocessors) == ("NVIDIA L40S", 89, 142)
+    assert found.bandwidth == pytest.approx(960e9) and found.clock == 2.52e9 and found.driver
+    device = found.device()
+    assert device.arch == "sm_89" and device.machine.bandwidth(1 << 40) == found.bandwidth
+    assert device.machine.peak_flops > 9.1e13 and device.machine.peak("fp16") > 3.6e14
+
+
+def test_known_gpus_have_their_description(monkeypatch: pytest.MonkeyPatch):
+    facts = FACTS | {"major": 8, "minor": 0, "multiprocessors": 108}
+    (found,) = told(monkeypatch, Driver(b"NVIDIA A100-SXM4-80GB", **facts))
+    assert found.device() == replace(DEVICES["A100"], shared=101376)
+    assert found.like(replace(found, index=4)) and not found.like(replace(found, name="NVIDIA A100-PCIE-40GB"))
+
+
+def test_without_a_driver_there_is_none(monkeypatch: pytest.MonkeyPatch):
+    assert told(monkeypatch, None) == ()
+
+
+def test_the_measuring_process_is_asked_for_rates(tmp_path: Path):
+    line = pipeline()
+    line.boards = [Process(measuring)]
+    with Database(tmp_path) as database:
+        rates = DeviceProfiler([H200], database, pipeline=line).calibrate()
+    assert isinstance(rates, BoardRates) and rates.launch == 1.2e-6

@@ -1,0 +1,161 @@
+"""Kernels compiled ahead and measured on devices that only look like some: order, failures, deadlines, what stays."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from math import inf
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from korch.backends.contract import Call, Kernel
+from korch.backends.cuda.triton.compile import Binary
+from korch.errors import BackendError
+from korch.profile.cuda.installed import Installed
+from korch.profile.cuda.pipeline import Pipeline
+from korch.profile.cuda.profiler import DeviceProfiler, setting_of
+from korch.profile.cuda.tasks import BoardRates, Compile, Measure, MeasureRates
+from korch.profile.database import Database
+from korch.profile.results import Failed, Measurement
+
+from .fake_board import on_board, product_cone, relu_cone
+
+H200 = Installed(0, "NVIDIA H200", 90, 132, 227 << 10, 50 << 20, 1.98e9, 4.8e12, "580.1")
+BINARY = Binary("f", b"cubin", "f", 0, 4, 4)
+
+
+@dataclass
+class Process:
+    """Answers what `reply` says, and remembers what it was asked."""
+
+    reply: Callable[[Any], object]
+    asked: list[Any] = field(default_factory=list)
+    interrupted: bool = False
+    closed: bool = False
+
+    def ask(self, task: object) -> Any:
+        self.asked.append(task)
+        return self.reply(task)
+
+    def interrupt(self) -> None:
+        self.interrupted = True
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def compiling(task: Compile) -> object:
+    return Failed("does not compile") if task.kernel.variant == "poor" else (BINARY,)
+
+
+def measuring(task: object) -> object:
+    if isinstance(task, MeasureRates):
+        return BoardRates((("ieee", 5e13), ("tf32", 4e14)), ((2048, 2e-6), (1 << 29, 1.5e-4)), 1.2e-6)
+    assert isinstance(task, Measure)
+    return Measurement(1e-6 * task.kernel.cone.root.size)
+
+
+def pipeline(boards: int = 1, compilers: int = 3, reply: Callable[[Any], object] = measuring) -> Pipeline:
+    return Pipeline([Process(compiling) for _ in range(compilers)], [Process(reply) for _ in range(boards)], 90)
+
+
+def kernels(count: int = 20) -> list[Kernel]:
+    return [on_board(relu_cone(64 * (i + 1)), compiling) for i in range(count)]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with Database(tmp_path) as opened:
+        yield opened
+
+
+def test_every_kernel_is_compiled_and_measured_once(database: Database):
+    line = pipeline(boards=2)
+    profiler, batch = DeviceProfiler([H200], database, pipeline=line), kernels()
+    results = profiler.measure([*batch, batch[0]])
+    assert results == [Measurement(64e-6 * (i + 1)) for i in range(20)] + [Measurement(64e-6)]
+    assert profiler.measured == 20 == sum(len(b.asked) for b in line.boards)  # pyright: ignore
+    assert sum(len(c.asked) for c in line.compilers) == 20  # pyright: ignore
+    assert all(t.binaries == (BINARY,) for b in line.boards for t in b.asked)  # pyright: ignore
+
+
+def test_what_is_known_is_not_measured_again_wherever_that_was(database: Database):
+    DeviceProfiler([H200], database, pipeline=pipeline()).measure(kernels())
+    other = pipeline()
+    profiler = DeviceProfiler([replace(H200, index=3)], database, pipeline=other)
+    assert len(profiler.measure(kernels())) == 20 and not profiler.measured
+    newer = DeviceProfiler([replace(H200, driver="590.2")], database, pipeline=pipeline())
+    newer.measure(kernels())
+    assert newer.measured == 20
+
+
+def test_the_setting_names_the_gpu_and_the_software():
+    setting = setting_of(H200)
+    assert setting.processor == "NVIDIA H200 sm_90 driver 580.1" and setting.threads == 132
+    assert setting.compiler.startswith("triton ") and " torch " in setting.compiler
+
+
+def test_what_does_not_compile_has_failed_and_the_rest_goes_on(database: Database):
+    profiler = DeviceProfiler([H200], database, pipeline=pipeline())
+    poor, good = on_board(relu_cone(), compiling, "poor"), on_board(relu_cone(), compiling, "good")
+    assert profiler.measure([poor, good]) == [Failed("does not compile"), Measurement(4096e-6)]
+    assert profiler.known(poor) == Failed("does not compile")
+
+
+def test_calls_of_libraries_need_no_compiler(database: Database):
+    line = pipeline()
+    call = Kernel(product_cone(), "vendor", variant="tf32", call=Call("product"))
+    (result,) = DeviceProfiler([H200], database, pipeline=line).measure([call])
+    assert isinstance(result, Measurement) and not any(c.asked for c in line.compilers)  # pyright: ignore
+
+
+def test_devices_measure_while_others_compile(database: Database):
+    measured = Event()
+
+    def patient(task: Compile) -> object:
+        assert task.kernel.variant != "late" or measured.wait(5), "nothing was measured meanwhile"
+        return (BINARY,)
+
+    def quick(task: Measure) -> object:
+        measured.set()
+        return Measurement(1e-6)
+
+    line = Pipeline([Process(patient), Process(patient)], [Process(quick)], 90)
+    batch = [on_board(relu_cone(), compiling, v) for v in ("early", "late")]
+    assert DeviceProfiler([H200], database, pipeline=line).measure(batch) == [Measurement(1e-6)] * 2
+
+
+def test_at_the_deadline_the_rest_stays_open(database: Database):
+    def slow(task: Measure) -> object:
+        time.sleep(0.1)
+        return Measurement(1e-6)
+
+    line = pipeline(reply=slow)
+    profiler = DeviceProfiler([H200], database, pipeline=line)
+    results = profiler.measure_until(time.monotonic() + 0.35, kernels())
+    done = [r for r in results if r]
+    assert 1 <= len(done) <= 6 and None in results and len(done) == profiler.measured
+    assert profiler.measure_until(0.0, kernels(1)) == [results[0]] or results[0] is None
+    assert len([r for r in profiler.measure_until(inf, kernels()) if r]) == 20
+
+
+def test_a_process_that_cannot_start_ends_the_search(database: Database):
+    def broken(task: object) -> object:
+        raise BackendError("the process korch.profile.cuda.worker does not start: no kernel image")
+
+    line = pipeline(reply=broken)
+    with pytest.raises(BackendError, match="no kernel image"):
+        DeviceProfiler([H200], database, pipeline=line).measure(kernels())
+    assert all(p.interrupted for p in line.boards)  # pyright: ignore
+
+
+def test_closing_ends_all_processes_and_resting_none(database: Database):
+    line = pipeline()
+    with DeviceProfiler([H200], database, pipeline=line) as profiler:
+        profiler.rest()
+        assert not any(p.closed for p in (*line.boards, *line.compilers))  # pyright: ignore
+    assert all(p.closed for p in (*line.boards, *line.compilers))  # pyright: ignore

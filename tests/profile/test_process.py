@@ -1,0 +1,50 @@
+"""Processes that answer: they are started again after what they did not survive."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from korch.errors import BackendError
+from korch.profile.process import WorkerProcess, plain_environment
+from korch.profile.results import Failed
+
+
+@pytest.fixture
+def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkerProcess]:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    worker = WorkerProcess("echo", (), 2.0, plain_environment(KORCH_TEST=""))
+    yield worker
+    worker.close()
+
+
+def test_one_process_answers_all_questions(process: WorkerProcess):
+    assert process.ask("a")[0] == "a" and process.ask("b")[1] == process.ask("c")[1]
+
+
+@pytest.mark.parametrize(("task", "reason"), [("hang", "did not end within 2 s"), ("die", "status 3"),
+                                              ("lose", "lost")])  # fmt: skip
+def test_another_takes_over(process: WorkerProcess, task: str, reason: str):
+    before = process.ask("a")[1]
+    failed = process.ask(task)
+    assert isinstance(failed, Failed) and reason in failed.reason
+    assert process.ask("b")[1] != before
+
+
+def test_an_interrupted_question_has_failed_for_no_reason_of_its_own(process: WorkerProcess):
+    process.ask("a")
+    timer, start = Timer(0.2, process.interrupt), time.monotonic()
+    timer.start()
+    failed = process.ask("hang")
+    assert isinstance(failed, Failed) and not failed.lasting and time.monotonic() - start < 1.5
+
+
+def test_what_does_not_start_is_named(process: WorkerProcess):
+    with pytest.raises(BackendError, match="the process no_such_module does not start"):
+        WorkerProcess("no_such_module", (), 1.0, plain_environment()).ask("a")
+    assert sys.executable
