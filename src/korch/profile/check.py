@@ -9,8 +9,9 @@ sqrt(n) roundings (Higham & Mary 2019, probabilistic analysis), and a few units 
     |y - ref| <= (8 noise + (16 + 2 sqrt(n)) eps) (|ref| + scale)
 
 and, where a kernel rounds the factors of its products to a `precision`, besides what such rounding does: the reference
-runs once more in float32 with rounded factors, and the kernel, which may cut bits off instead, may be `ROUNDED` times
-as far from float64 as that run. A product in `tf32x3` errs by the unit u (`UNITS`) of a factor: (8 noise + 16) u more.
+runs once more in float32 with rounded factors, and the kernel may be `ROUNDED` times as far from float64 as that run;
+and by two units of a factor, as hardware may cut bits off instead, which sums of one sign do not average out. A product
+in `tf32x3` errs by the unit u (`UNITS`) of a factor: (8 noise + 16) u more.
 
 Here eps is of the coarsest float of the cone and `scale` the median magnitude of the reference's non-zero values: what
 a cancelling sum's terms look like, and unlike the maximum not spoilt by one large quotient. Integers and booleans are
@@ -123,7 +124,8 @@ def _rounded_bounds(cone: Cone, values: Array, run: Array, precision: str) -> tu
     scale = float(np.median(size[size > 0])) if (size > 0).any() else 1.0
     noise = np.nan_to_num(np.abs(run.astype(np.float64) - values) / (size + scale), nan=0.0, posinf=0.0)
     fell = noise > STRAY * EPSILONS[precision] if has_steps(cone) else np.zeros(noise.shape, bool)
-    return ROUNDED * float(noise[~fell].max(initial=0.0)) * (size + scale), int(fell.sum())
+    more = ROUNDED * float(noise[~fell].max(initial=0.0)) * (size + scale) + 2 * EPSILONS[precision] * size
+    return more, int(fell.sum())
 
 
 def _eps(cone: Cone) -> float:
