@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import gcd
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,12 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Clamp:
-    """`of` forced into [lo, hi]: keeps a load legal whose value is not used outside."""
+    """`of` forced into [lo, hi]: keeps a load legal whose value is not used outside; at an `edge` it is used."""
 
     of: Index
     lo: int
     hi: int
+    edge: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,9 @@ class Index:
         lo, hi = rest.range()
         if lo // d == hi // d:
             return quotient + lo // d
+        if coarse := rest._coarse(d):
+            high, g, _ = coarse
+            return quotient + high // (d // g)
         return quotient + Index.of(Div(rest, d))
 
     def __mod__(self, d: int) -> Index:
@@ -109,6 +114,9 @@ class Index:
         lo, hi = rest.range()
         if lo // d == hi // d:
             return rest - lo // d * d
+        if coarse := rest._coarse(d):
+            high, g, low = coarse
+            return high % (d // g) * g + low
         return Index.of(Mod(rest, d))
 
     def _split(self, d: int) -> tuple[Index, Index]:
@@ -116,6 +124,15 @@ class Index:
         even = tuple((a, k // d) for a, k in self.terms if k % d == 0)
         odd = tuple((a, k) for a, k in self.terms if k % d)
         return Index(self.const // d, even), Index(self.const % d, odd)
+
+    def _coarse(self, d: int) -> tuple[Index, int, Index] | None:
+        """(high, g, low) with self = high * g + low, 0 <= low < g and d a multiple of g, the largest such g."""
+        for g in sorted({gcd(k, d) for _, k in self.terms} - {1, d}, reverse=True):
+            low = Index(self.const % g, tuple((a, k) for a, k in self.terms if k % g))
+            lo, hi = low.range()
+            if lo >= 0 and hi < g:
+                return Index(self.const // g, tuple((a, k // g) for a, k in self.terms if k % g == 0)), g, low
+        return None
 
     def range(self) -> tuple[int, int]:
         """Least and greatest value, both inclusive."""
