@@ -107,6 +107,9 @@ class Index:
         if coarse := rest._coarse(d):
             high, g, _ = coarse
             return quotient + high // (d // g)
+        match rest:
+            case Index(0, ((Div(of, by), 1),)):
+                return quotient + of // (by * d)
         return quotient + Index.of(Div(rest, d))
 
     def __mod__(self, d: int) -> Index:
@@ -190,15 +193,25 @@ def _vars(atom: Atom) -> frozenset[Var]:
 
 
 def _rejoined(e: Index) -> Index:
-    """k*d * (x // d) + k * (x % d) = k * x."""
-    coefficients = dict(e.terms)
-    for atom, k in e.terms:
-        if isinstance(atom, Mod):
-            div = Div(atom.of, atom.by)
-            if coefficients.get(div) == k * atom.by:
-                rest = Index(e.const, tuple((a, c) for a, c in e.terms if a not in (atom, div)))
-                return rest + atom.of * k
+    """k*d * (x // d) + k * (x % d) = k * x, and k*d * (x // d % m) + k * (x % d) = k * (x % (d*m))."""
+    for low, k in e.terms:
+        if isinstance(low, Mod):
+            for high, c in e.terms:
+                if c == k * low.by and (whole := _whole(high, low)):
+                    rest = Index(e.const, tuple((a, n) for a, n in e.terms if a not in (low, high)))
+                    return rest + whole * k
     return e
+
+
+def _whole(high: Atom, low: Mod) -> Index | None:
+    """What `high` is the quotient, and `low` the remainder of."""
+    div = Div(low.of, low.by)
+    if high == div:
+        return low.of
+    match high:
+        case Mod(Index(0, ((atom, 1),)), m) if atom == div:
+            return low.of % (low.by * m)
+    return None
 
 
 def flat(indices: tuple[Index, ...], shape: tuple[int, ...]) -> Index:
