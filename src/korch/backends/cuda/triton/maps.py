@@ -11,7 +11,7 @@ from typing import TypeVar
 from korch.backends.cuda.triton.blocks import BlockTrace, covers
 from korch.backends.cuda.triton.program import Program, heavy, store
 from korch.backends.cuda.triton.tiles import Axis, Tile, power_up
-from korch.backends.maps.index import Atom, Clamp, Index, Var, flat, unflat
+from korch.backends.maps.index import Atom, Clamp, Index, Mod, Var, flat, unflat
 from korch.ir.tensor import Tensor
 
 T = TypeVar("T")
@@ -133,7 +133,7 @@ def _rows(axes: Sequence[Var], each: int, multiprocessors: int) -> Mapping:
 def _tiled(axes: Sequence[Var], across: Var, each: int, area: int) -> Mapping:
     """Tiles of the axis along which memory is read by that along which it is written."""
     last = axes[-1]
-    area = min(area, 256 * each)
+    area = min(area, 512 * each)
     wide = min(power_up(last.extent), 64 if area > 2048 else 32)
     high = min(power_up(across.extent), max(area // wide, 1))
     wide = min(power_up(last.extent), max(area // high, 1))
@@ -164,6 +164,8 @@ def _step(atom: Atom, v: Var) -> int:
         case Var():
             return int(atom == v)
         case Clamp(of):
+            return step(of, v)
+        case Mod(of, by) if by >= SHORT:
             return step(of, v)
         case _:
             return 0

@@ -45,7 +45,7 @@ class Triton(IndexText):
     def _inside(self, c: Clamp) -> list[str]:
         lo, hi = c.of.range()
         text = self.index(c.of)
-        return [f"({text} >= {c.lo})"] * (lo < c.lo) + [f"({text} <= {c.hi})"] * (hi > c.hi)
+        return [f"({text} >= {c.lo})"] * (lo < c.lo) + [f"({text} < {c.hi + 1})"] * (hi > c.hi)
 
     def _atom(self, atom: Atom) -> str:
         """A load is masked where a clamp holds, so that its index may stay as plain as memory is."""
