@@ -61,6 +61,14 @@ def doubled_rows(b: Builder, x: Value) -> Value:
     return b.op("Gather", normalised((1,))(b, x), axis=0, indices=tuple(i // 2 for i in range(2 * x.shape[0])))
 
 
+def mirrored(b: Builder, x: Value) -> Value:
+    """A sum of what another sum, of the same shape, is read at other rows for."""
+    sums = b.op("ReduceSum", x, axes=(2,), keepdims=0)
+    y = x * b.op("Reshape", b.op("Transpose", sums, perm=(1, 0)), shape=(*sums.shape, 1))
+    others = b.op("ReduceSum", y, axes=(2,), keepdims=0)
+    return b.op("Transpose", others, perm=(1, 0)) * others + sums
+
+
 def of_numbers(b: Builder, x: Value) -> Value:
     """A sum over an axis along which nothing varies."""
     y = b.op("Expand", x, shape=(6, x.shape[1]))
@@ -96,6 +104,7 @@ ROWS = {
     "doubled rows": cone_of(doubled_rows, (20, 30)),
     "mean of softmax": cone_of(mean_of_softmax, (3, 20, 30)),
     "both ways": cone_of(both_ways, (33, 70)),
+    "mirrored": cone_of(mirrored, (7, 7, 20)),
     "of numbers": cone_of(of_numbers, (1, 5)),
     "squeezed": cone_of(squeezed, (2, 24, 9, 9)),
     "whole numbers": cone_of(total((1,), 0, "ReduceSum"), (9, 300), dtype="int64"),

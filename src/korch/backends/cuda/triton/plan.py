@@ -60,10 +60,20 @@ class _Plan:
         names: list[str] = []
         for p in self.cone.primitives:
             if p.output in self.cuts and p.output not in program.stored:
-                names.append(self._launch(program, self._beside(program, p.output), (), 0))
+                names.append(self._first(program, p.output))
         exports = [t for t in self.cone.exports if t not in program.stored]
         names.append(self._launch(program, [self.cone.root], exports, self.choice))
         return program.kernel(backend, ", ".join(names))
+
+    def _first(self, program: Program, t: Tensor) -> str:
+        """The launch that stores `t`, and what may be stored with it."""
+        together = self._beside(program, t)
+        try:
+            return self._launch(program, together, (), 0)
+        except Cut as cut:
+            if cut.tensor not in together:
+                raise
+        return self._launch(program, [t], (), 0)
 
     def _launch(self, program: Program, targets: Sequence[Tensor], besides: Sequence[Tensor], choice: int) -> str:
         if not any(is_stage(p) for p in program.reach(targets)):

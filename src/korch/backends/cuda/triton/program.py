@@ -91,6 +91,8 @@ class Program:
         return [*leaves, *outputs, *made, "workspace"]
 
     def kernel(self, backend: str, variant: str) -> Kernel:
+        read = {array for _, used, _, _ in self.launches for array in used}
+        self.tables = {values: name for values, name in self.tables.items() if name in read}
         number = {array: i for i, array in enumerate(self._arrays())}
         launches = tuple(Launch(name, (programs, 1, 1), tuple(number[a] for a in used), warps)
                          for name, used, programs, warps in self.launches)  # fmt: skip
