@@ -66,7 +66,7 @@ def mirrored(b: Builder, x: Value) -> Value:
     sums = b.op("ReduceSum", x, axes=(2,), keepdims=0)
     y = x * b.op("Reshape", b.op("Transpose", sums, perm=(1, 0)), shape=(*sums.shape, 1))
     others = b.op("ReduceSum", y, axes=(2,), keepdims=0)
-    return b.op("Transpose", others, perm=(1, 0)) * others + sums
+    return b.op("Transpose", others * sums, perm=(1, 0)) * others + sums
 
 
 def of_numbers(b: Builder, x: Value) -> Value:
