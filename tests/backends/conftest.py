@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 
 import pytest
 
@@ -12,7 +12,7 @@ os.environ["TRITON_INTERPRET"] = "1"  # before anything imports Triton
 
 
 @pytest.fixture(scope="session")
-def compiling() -> Iterator[ProcessPoolExecutor]:
+def compiling() -> Iterator[Executor]:
     """Processes that compile for devices that are not there."""
     from korch.backends.cuda.triton.compile import compilers
 

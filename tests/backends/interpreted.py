@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ def wrong(kernels: Mapping[str, Kernel]) -> dict[str, str]:
     return found
 
 
-def compilations(pool: ProcessPoolExecutor, kernels: Mapping[str, Kernel]) -> list[tuple[str, Any]]:
+def compilations(pool: Executor, kernels: Mapping[str, Kernel]) -> list[tuple[str, Any]]:
     """The compilations under way: all for the newest device, some for the other."""
     from korch.backends.cuda.triton.compile import compile_kernel
 
