@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
 from korch.backends.contract import Kernel
+from korch.backends.cuda.host import HOST
 from korch.backends.cuda.triton.source import python_functions
 from korch.errors import BackendError
 from korch.ir.ops.table import Array
@@ -27,7 +26,7 @@ def interpret(kernel: Kernel, buffers: Sequence[Array]) -> None:
     from triton.runtime.interpreter import InterpretedFunction  # pyright: ignore[reportMissingImports]
 
     _widen_products()
-    functions = python_functions(kernel.source, _HostFunctions())
+    functions = python_functions(kernel.source, HOST)
     for launch in kernel.launches:
         run: Any = InterpretedFunction(functions[launch.function])
         run[launch.grid](*(_Host(buffers[i]) for i in launch.buffers))
@@ -46,30 +45,6 @@ def _widen_products() -> None:
         return plain(self, *wide, *rest)
 
     builder.create_dot = create_dot
-
-
-NUMPY = {"pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh",
-         "acosh": "arccosh", "atanh": "arctanh"}  # fmt: skip
-
-
-class _HostFunctions:
-    """The device's library of functions, as far as generated kernels call it, computed by numpy."""
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        import triton.language as tl  # pyright: ignore[reportMissingImports]
-        from triton.runtime.interpreter import TensorHandle  # pyright: ignore[reportMissingImports]
-
-        function = getattr(np, NUMPY.get(name, name))
-
-        def call(*args: Any) -> Any:
-            first = next(a for a in args if isinstance(a, tl.tensor))
-            values = [a.handle.data if isinstance(a, tl.tensor) else a for a in args]
-            result = function(*values).astype(first.handle.data.dtype)
-            shape = result.shape
-            kind = tl.block_type(first.dtype, list(shape)) if first.shape else first.dtype
-            return tl.tensor(TensorHandle(result, first.dtype), kind)
-
-        return call
 
 
 @dataclass

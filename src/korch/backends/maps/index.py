@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import gcd
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,12 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Clamp:
-    """`of` forced into [lo, hi]: keeps a load legal whose value is not used outside."""
+    """`of` forced into [lo, hi]: keeps a load legal whose value is not used outside; at an `edge` it is used."""
 
     of: Index
     lo: int
     hi: int
+    edge: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,12 @@ class Index:
         lo, hi = rest.range()
         if lo // d == hi // d:
             return quotient + lo // d
+        if coarse := rest._coarse(d):
+            high, g, _ = coarse
+            return quotient + high // (d // g)
+        match rest:
+            case Index(0, ((Div(of, by), 1),)):
+                return quotient + of // (by * d)
         return quotient + Index.of(Div(rest, d))
 
     def __mod__(self, d: int) -> Index:
@@ -109,6 +117,9 @@ class Index:
         lo, hi = rest.range()
         if lo // d == hi // d:
             return rest - lo // d * d
+        if coarse := rest._coarse(d):
+            high, g, low = coarse
+            return high % (d // g) * g + low
         return Index.of(Mod(rest, d))
 
     def _split(self, d: int) -> tuple[Index, Index]:
@@ -116,6 +127,15 @@ class Index:
         even = tuple((a, k // d) for a, k in self.terms if k % d == 0)
         odd = tuple((a, k) for a, k in self.terms if k % d)
         return Index(self.const // d, even), Index(self.const % d, odd)
+
+    def _coarse(self, d: int) -> tuple[Index, int, Index] | None:
+        """(high, g, low) with self = high * g + low, 0 <= low < g and d a multiple of g, the largest such g."""
+        for g in sorted({gcd(k, d) for _, k in self.terms} - {1, d}, reverse=True):
+            low = Index(self.const % g, tuple((a, k) for a, k in self.terms if k % g))
+            lo, hi = low.range()
+            if lo >= 0 and hi < g:
+                return Index(self.const // g, tuple((a, k // g) for a, k in self.terms if k % g == 0)), g, low
+        return None
 
     def range(self) -> tuple[int, int]:
         """Least and greatest value, both inclusive."""
@@ -173,15 +193,25 @@ def _vars(atom: Atom) -> frozenset[Var]:
 
 
 def _rejoined(e: Index) -> Index:
-    """k*d * (x // d) + k * (x % d) = k * x."""
-    coefficients = dict(e.terms)
-    for atom, k in e.terms:
-        if isinstance(atom, Mod):
-            div = Div(atom.of, atom.by)
-            if coefficients.get(div) == k * atom.by:
-                rest = Index(e.const, tuple((a, c) for a, c in e.terms if a not in (atom, div)))
-                return rest + atom.of * k
+    """k*d * (x // d) + k * (x % d) = k * x, and k*d * (x // d % m) + k * (x % d) = k * (x % (d*m))."""
+    for low, k in e.terms:
+        if isinstance(low, Mod):
+            for high, c in e.terms:
+                if c == k * low.by and (whole := _whole(high, low)):
+                    rest = Index(e.const, tuple((a, n) for a, n in e.terms if a not in (low, high)))
+                    return rest + whole * k
     return e
+
+
+def _whole(high: Atom, low: Mod) -> Index | None:
+    """What `high` is the quotient, and `low` the remainder of."""
+    div = Div(low.of, low.by)
+    if high == div:
+        return low.of
+    match high:
+        case Mod(Index(0, ((atom, 1),)), m) if atom == div:
+            return low.of % (low.by * m)
+    return None
 
 
 def flat(indices: tuple[Index, ...], shape: tuple[int, ...]) -> Index:

@@ -270,7 +270,7 @@ class Trace:
         if lo >= 0 and hi < n:
             return e
         if mode == "edge":
-            return Index(0) if hi < 0 else Index(n - 1) if lo >= n else Index.of(Clamp(e, 0, n - 1))
+            return Index(0) if hi < 0 else Index(n - 1) if lo >= n else Index.of(Clamp(e, 0, n - 1, edge=True))
         if mode == "wrap":
             return (e + n * (-(lo // n))) % n
         if hi <= 0 and -lo < n:

@@ -12,6 +12,7 @@ from korch.backends.cpu.loops.ctypes import C_TYPES, spells
 from korch.backends.cpu.loops.emit import Code, generate
 from korch.backends.cpu.loops.work import operations
 from korch.backends.footprint import footprint
+from korch.backends.views import is_view
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.macs import total as multiplied
@@ -25,7 +26,6 @@ HEADERS = ("korch_math.h", "korch_vectors.h")
 MOST_WINDOW = 64
 """Unrolled taps of a pooling window along the contiguous axis."""
 LARGEST = 2**31 - 1
-VIEWS = frozenset({"Reshape"})
 
 
 @dataclass(frozen=True)
@@ -77,20 +77,6 @@ def _generator(cone: Cone) -> Callable[[Cone, int], Code]:
     if depthwise.heads(cone):
         return depthwise.generate
     return winograd.generate if winograd.transform_of(cone) else generate
-
-
-def is_view(cone: Cone) -> bool:
-    """Whether the root is the bytes of the only leaf."""
-    alone = len(cone.leaves) == len(cone.outputs) == 1
-    return alone and all(p.op in VIEWS or _moves_nothing(p) for p in cone.primitives)
-
-
-def _moves_nothing(p: Primitive) -> bool:
-    """A Transpose that only moves axes of length 1."""
-    if p.op != "Transpose":
-        return False
-    moved = [a for a in p.attr("perm") if p.inputs[0].shape[a] != 1]
-    return moved == sorted(moved)
 
 
 def _unsupported(p: Primitive) -> str:

@@ -24,7 +24,7 @@ LIBDEVICE = {"Round": "rint", "Tan": "tan", "Asin": "asin", "Acos": "acos", "Ata
              "Cosh": "cosh", "Asinh": "asinh", "Acosh": "acosh", "Atanh": "atanh", "Tanh": "tanh",
              "Pow": "pow"}  # fmt: skip
 FLOATS = ("float32", "float64")
-ORDERED = {"Max": ("tl.maximum", ">"), "Min": ("tl.minimum", "<")}
+ORDERED = {"Max": "folds.larger", "Min": "folds.smaller"}
 
 
 def elementwise(p: Primitive, args: list[str]) -> str:
@@ -48,7 +48,7 @@ def elementwise(p: Primitive, args: list[str]) -> str:
         case "Cast":
             return f"{args[0]} != 0" if p.attr("to") == "bool" else f"tl.cast({args[0]}, {TYPES[p.attr('to')]})"
         case "Max" | "Min":
-            return f"{ORDERED[p.op][0]}({', '.join(args)})"
+            return f"{ORDERED[p.op]}({', '.join(args)})"
         case "Mod":
             return _mod(p, args, floating)
         case _:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from korch.backends.contract import Prepared
 from korch.backends.cuda.triton.elementwise import TYPES, elementwise
-from korch.backends.maps.index import Index
+from korch.backends.maps.index import Atom, Clamp, Index
 from korch.backends.maps.text import IndexText
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -36,9 +36,22 @@ class Triton(IndexText):
         return f"tl.load({name} + ({self.index(at)}){self.masked(at)})"
 
     def masked(self, at: Index) -> str:
-        """The mask of a load or a store at `at`, as further arguments."""
+        """The mask of a load or a store at `at`, as further arguments: nothing is read behind an end or a clamp."""
         masks = sorted({self.masks[v.name] for v in at.vars() if v.name in self.masks})
+        clamps = dict.fromkeys(a for a in at.atoms() if isinstance(a, Clamp) and not a.edge)
+        masks += [condition for c in clamps for condition in self._inside(c)]
         return f", mask={' & '.join(masks)}" if masks else ""
+
+    def _inside(self, c: Clamp) -> list[str]:
+        lo, hi = c.of.range()
+        text = self.index(c.of)
+        return [f"({text} >= {c.lo})"] * (lo < c.lo) + [f"({text} < {c.hi + 1})"] * (hi > c.hi)
+
+    def _atom(self, atom: Atom) -> str:
+        """A load is masked where a clamp holds, so that its index may stay as plain as memory is."""
+        if isinstance(atom, Clamp) and not atom.edge:
+            return f"({self.index(atom.of)})"
+        return super()._atom(atom)
 
     def declared(self, name: str, dtype: str, expression: str) -> str:
         return f"{name} = {expression}"

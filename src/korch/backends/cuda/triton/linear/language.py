@@ -40,7 +40,7 @@ class Looped(Triton):
 
     def entry(self, table: tuple[float, ...], at: Index) -> str:
         """Positions beyond the table are forced into it: what they would mask may not be known before the loop."""
-        return super().entry(table, Index.of(Clamp(at, 0, len(table) - 1)))
+        return super().entry(table, Index.of(Clamp(at, 0, len(table) - 1, edge=True)))
 
     def statements(self) -> list[str]:
         """What must stand before the loop."""

@@ -1,0 +1,84 @@
+"""Traces of blocks of elements: windows and depthwise convolutions are written out, reductions held in registers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from korch.backends.cuda.triton import windows
+from korch.backends.cuda.triton.spell import Triton
+from korch.backends.maps.index import Div, Index, Mod, Var
+from korch.backends.maps.trace import Indices, ReadStage, Requests, Trace
+from korch.ir.ops.table import Category
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+WORD = re.compile(r"[a-z_]\w*")
+
+
+class BlockTrace(Trace):
+    """The statements on one tile. `held` names what reductions gave; `dims` are the dimensions that a name has."""
+
+    language: Triton
+
+    def __init__(self, makers: Mapping[Tensor, Primitive], arrays: Mapping[Tensor, str],
+                 stored: Mapping[Tensor, ReadStage], language: Triton, dims: Mapping[str, frozenset[int]],
+                 held: dict[Tensor, str], stem: str = "v") -> None:  # fmt: skip
+        super().__init__(makers, arrays, stored, Requests(), language)
+        self.dims = dict(dims)
+        self.held = held
+        self.stem = stem
+
+    def name(self, expression: str, dtype: str) -> str:
+        variable = f"{self.stem}{len(self.lines)}"
+        self.lines.append(self.language.declared(variable, dtype, expression))
+        self.dims[variable] = self.dims_of(expression)
+        return variable
+
+    def dims_of(self, expression: str) -> frozenset[int]:
+        """The tile's dimensions that the value of an expression has."""
+        return frozenset(d for word in WORD.findall(expression) for d in self.dims.get(word, ()))
+
+    def _compute(self, t: Tensor, idx: Indices) -> str:
+        if t not in self.held or t in self.stored:
+            return super()._compute(t, idx)
+        self.reads.append((t, idx))
+        for e in idx:
+            self.want_splits(e)
+        return self.held[t]
+
+    def want_splits(self, e: Index) -> None:
+        """Asks for variables whose divisions in `e` vanish."""
+        for atom in e.atoms():
+            if isinstance(atom, Div | Mod):
+                self.requests.split(atom.of, atom.by)
+
+    def through(self, p: Primitive, idx: Indices) -> str:
+        if p.op in windows.WINDOWS:
+            return windows.written_out(self, p, idx)
+        if p.category is Category.REDUCE:
+            return self._of_one(p, idx)
+        return super().through(p, idx)
+
+    def _of_one(self, p: Primitive, idx: Indices) -> str:
+        """A reduction along axes of length 1."""
+        if p.op.startswith("Arg"):
+            return self.language.literal(0, p.output.dtype)
+        kept = iter(idx)
+        source = [next(kept) if p.attr("keepdims") or a not in p.attr("axes") else Index()
+                  for a in range(p.inputs[0].rank)]  # fmt: skip
+        return self.value(p.inputs[0], tuple(source))
+
+    def found(self, t: Tensor) -> dict[Indices, str]:
+        """Where `t` has been computed, with the names of its values."""
+        return {idx: name for (other, idx), name in self._memo.items() if other == t}
+
+
+def covers(at: Index, size: int) -> bool:
+    """Whether `at` takes every position of an array of so many elements, each once."""
+    reach = 1
+    for atom, step in sorted(at.terms, key=lambda term: term[1]):
+        if not isinstance(atom, Var) or atom.lo or step != reach:
+            return False
+        reach *= atom.hi
+    return not at.const and reach == size
