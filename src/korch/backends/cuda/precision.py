@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-PRECISIONS = {"strict": ("ieee",), "default": ("ieee", "tf32x3", "tf32"), "fast": ("tf32", "fp16", "bf16")}
+PRECISIONS = {"strict": ("ieee",), "default": ("ieee", "tf32x3", "tf32"), "fast": ("tf32x3", "tf32", "fp16", "bf16")}
 """By numerics. Where less is allowed than is asked for, the search bans what errs too much."""
 
 

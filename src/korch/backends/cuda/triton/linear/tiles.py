@@ -45,7 +45,7 @@ PAIR = 2048
 """The largest tile that is left to two warps."""
 UNROLLED = 2048
 """Multiply-adds of a thread in one turn, where they are instructions of their own."""
-KEPT, ALIKE = 5, 2
+KEPT, ALIKE = 3, 2
 """Tiles to try, and how many of them may have the same sides."""
 PADDED = 1.2
 """How much more than the channels the steps of a tap may be, before taps and channels are one axis."""
