@@ -16,6 +16,6 @@ def explain(archive: Annotated[Path, typer.Argument(help="What `korch optimize` 
     from korch.executable import load
     from korch.report.explain import explain as explained
 
-    with load(archive) as executable:
+    with load(archive, runs=False) as executable:
         result = explained(executable)
     print_json(result.to_json()) if json else typer.echo(str(result))

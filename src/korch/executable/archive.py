@@ -143,13 +143,17 @@ def read_manifest(path: Path) -> manifest.Manifest:
         return _manifest(z, path)
 
 
-def extract(path: Path, folder: Path) -> tuple[Plan, Linked | DeviceLinked]:
-    """Checks the archive and unpacks its large files into `folder`. ArchiveError says what does not fit."""
+def extract(path: Path, folder: Path, runs: bool = True) -> tuple[Plan, Linked | DeviceLinked]:
+    """Checks the archive and unpacks its large files into `folder`. ArchiveError says what does not fit.
+
+    Unless it `runs`, a program for a device need not find one here.
+    """
     with _open(path) as z:
         about = _manifest(z, path)
         kind = _kind(about.target, path)
         try:
-            kind.check(about, path)
+            if runs or kind is Linked:
+                kind.check(about, path)
         except (KeyError, TypeError) as e:
             raise ArchiveError(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{_AGAIN}") from None
         if unknown := set(z.namelist()) ^ {MANIFEST, *about.digests}:

@@ -123,18 +123,22 @@ class Executable(ABC):
         self.close()
 
 
-def load(path: str | Path, threads: int = 0) -> Executable:
-    """Opens a `.korch` archive; ArchiveError says in one line what does not fit this machine."""
+def load(path: str | Path, threads: int = 0, runs: bool = True) -> Executable:
+    """Opens a `.korch` archive; ArchiveError says in one line what does not fit this machine.
+
+    Unless it `runs`, a program for a device is only to be looked at, which needs no such device.
+    """
     from korch.executable.cpu import CpuExecutable
 
     folder = new_folder()
     try:
-        plan, linked = archive.extract(Path(path), folder)
+        plan, linked = archive.extract(Path(path), folder, runs)
         if isinstance(linked, Linked):
             return CpuExecutable(plan, linked, threads)
         from korch.executable.cuda import DeviceExecutable
 
-        return DeviceExecutable(plan, linked).opened()
+        executable = DeviceExecutable(plan, linked)
+        return executable.opened() if runs else executable
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
