@@ -200,6 +200,7 @@ class Search:
 
     def _buildable(self, ledger: Ledger, tuner: Tuner) -> Tuned:
         """The proved plan whose kernels can be built, where nobody has run them."""
+        tuner.explore()
         while True:
             tuned, threads = tuner.prove(), self.costs.setting.threads
             chosen = {id(e): e for e in map(ledger.entry, tuned.chosen)}

@@ -29,7 +29,8 @@ class Shares:
     call, product: of a precision's peak, a vendor's products and generated ones. memory, cache: of the bandwidths.
     plain: of the float32 peak, arithmetic outside of products. costly: operations of an exponential and its like.
     passes: of tensor cores that a product in `tf32x3` takes. warps: that a multiprocessor needs at work to draw its
-    share of the memory's bandwidth.
+    share of the memory's bandwidth. tile, terms: of the parts into which a vendor's library is taken to divide a
+    product that has few outputs.
     """
 
     call: float = 0.8
@@ -40,6 +41,8 @@ class Shares:
     costly: float = 12.0
     passes: int = 3
     warps: int = 8
+    tile: int = 64 * 64
+    terms: int = 512
 
 
 SHARES = Shares()
@@ -53,7 +56,9 @@ def modelled_seconds(kernel: Kernel, device: Device, shares: Shares = SHARES) ->
     if kernel.alias:
         return 0.0
     arithmetic = _products(kernel, device, shares) + _rest(kernel.cone, device, shares)
-    work = max(arithmetic * _rounds(kernel, device), _moving(kernel, device, shares), _tiles(kernel, device, shares))
+    work = max(
+        arithmetic * _rounds(kernel, device, shares), _moving(kernel, device, shares), _tiles(kernel, device, shares)
+    )
     return work + LAUNCH * max(len(kernel.launches), 1)
 
 
@@ -106,12 +111,18 @@ def _read_by_tiles(p: Primitive, blocks: int) -> float:
     return blocks * terms * 2 * math.sqrt(tile) * p.inputs[0].nbytes / max(p.inputs[0].size, 1)
 
 
-def _rounds(kernel: Kernel, device: Device) -> float:
+def _rounds(kernel: Kernel, device: Device, shares: Shares) -> float:
     """By how much the blocks of the largest launch take longer than if they filled all multiprocessors to the end."""
-    if not kernel.launches:
-        return 1.0
-    blocks, width = _blocks(kernel), device.multiprocessors
+    blocks = _blocks(kernel) if kernel.launches else _parts(kernel.cone, shares)
+    width = device.multiprocessors
     return -(-blocks // width) * width / blocks
+
+
+def _parts(cone: Cone, shares: Shares) -> int:
+    """Into how many blocks a library divides the largest product of a cone."""
+    parts = [-(-p.output.size // shares.tile) * max(products(p) // max(p.output.size, 1) // shares.terms, 1)
+             for p in cone.linear]  # fmt: skip
+    return max(parts, default=1)
 
 
 def _blocks(kernel: Kernel) -> int:
