@@ -29,6 +29,9 @@ from korch.rewrite import add_choices
 from korch.targets import target_of
 from page import markdown
 
+SOLVER = 100.0
+"""Seconds that the solver may take for a plan."""
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -57,14 +60,14 @@ def candidates(model: Path, numerics: str) -> tuple[Graph, list[Cone]]:
     return graph, enumerate_cones(graph)
 
 
-def plan_for(device: str, graph: Graph, cones: list[Cone], numerics: str) -> Planned:
-    """The cheapest plan by the model, checked."""
+def plan_for(device: str, graph: Graph, cones: list[Cone], numerics: str, solver: float = SOLVER) -> Planned:
+    """The cheapest plan by the model that the solver finds in so many seconds, checked."""
     target = target_of(Options(numerics=numerics, target="cuda", costs="model", device=device))
     start = time.monotonic()
     with Database() as database, target.costs(database) as costs:
         machine = target.machine(costs)
         ledger = open_ledger(cones, target.backends(), machine)
-        tuned = Tuner(graph, ledger, costs, lambda state: None).prove()
+        tuned = Tuner(graph, ledger, costs, lambda state: None, solver_limit=solver).prove()
         plan = planned(graph, ledger, tuned, target.options, costs.setting.threads)
     check(plan)
     return Planned(plan, target.peak(machine), time.monotonic() - start)
@@ -74,11 +77,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", nargs="+", type=Path)
     parser.add_argument("--numerics", default="fast")
+    parser.add_argument("--solver", type=float, default=SOLVER, help="seconds of solving a plan")
     options = parser.parse_args()
     rows = [["model", "device", "ms by the model", "ms of products at peak", "kernels", "gap", "planning s"]]
     for model in options.models:
         graph, cones = candidates(model, options.numerics)
-        rows += [plan_for(d, graph, cones, options.numerics).row(model.stem, d) for d in DEVICES]
+        rows += [plan_for(d, graph, cones, options.numerics, options.solver).row(model.stem, d) for d in DEVICES]
     print(markdown(rows))
 
 

@@ -1,0 +1,48 @@
+"""The five workloads are planned for three devices that are not here, at modelled costs."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from korch.devices import DEVICES
+from korch.executable.plan_json import plan_from_json, plan_to_json
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+WORKLOADS = ("candy", "yolov4", "yolox_nano", "segformer", "efficientvit")
+SOLVER = 12.0
+
+
+def tool(name: str):
+    """A script of the benchmarks as a module."""
+    sys.path.insert(0, str(BENCHMARKS))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_planned_for_every_device(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Complete and acyclic (as `plan_for` checks), no faster than the device, and no slower on a better one."""
+    pytest.importorskip("torch")
+    devices, workload = tool("devices"), tool("models").workloads()[name]
+    graph, cones = devices.candidates(tool("export").export(workload, tmp_path), "fast")
+    found = {d: devices.plan_for(d, graph, cones, "fast", SOLVER) for d in DEVICES}
+    for device, planned in found.items():
+        plan = planned.plan
+        assert (plan.target, plan.device, plan.numerics) == ("cuda", device, "fast")
+        assert plan.predicted_seconds == pytest.approx(sum(s.cost for s in plan.steps))
+        assert plan.predicted_seconds > planned.arithmetic and 0 <= plan.gap < 0.5
+        assert {s.kernel.backend for s in plan.steps if not s.idle} <= {"triton", "vendor"}
+        assert str(plan_from_json(plan_to_json(plan), plan.graph.constants)) == str(plan)
+    a100, h100, h200 = (found[d].plan for d in ("A100", "H100", "H200"))
+    slack = 1 / (1 - max(p.gap for p in (a100, h100, h200)))
+    assert h200.predicted_seconds <= h100.predicted_seconds * slack
+    assert h100.predicted_seconds <= a100.predicted_seconds * slack
+    with capsys.disabled():
+        print(f"\n{name}: " + ", ".join(f"{d} {p.plan.predicted_seconds * 1e3:.3f} ms" for d, p in found.items()))
