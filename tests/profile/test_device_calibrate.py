@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import logging
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from korch.devices import DEVICES
+from korch.errors import Error
 from korch.profile.cuda import installed as module
 from korch.profile.cuda.calibrate import MARGIN, calibrated, machine
 from korch.profile.cuda.installed import ATTRIBUTES, Installed, installed
@@ -50,41 +50,42 @@ def test_where_nothing_can_be_measured_the_description_counts(tmp_path: Path, ca
     assert "out of memory" in caplog.text and "those of its description" in caplog.text
 
 
-class Driver:
-    """What the driver's library answers for one GPU."""
+class Gpu:
+    """What the driver says of one GPU."""
 
-    def __init__(self, name: bytes, **attributes: int) -> None:
-        self.name, self.attributes = name, {ATTRIBUTES[k]: v for k, v in attributes.items()}
+    def __init__(self, name: str, capability: int, multiprocessors: int, **attributes: int) -> None:
+        self._facts = name, capability, multiprocessors
+        self._attributes = {ATTRIBUTES[k]: v for k, v in attributes.items()}
 
-    def cuInit(self, flags: int) -> int:
-        return 0
+    def count(self) -> int:
+        return 1
 
-    def cuDeviceGetCount(self, count) -> int:
-        count._obj.value = 1
-        return 0
+    def name(self, ordinal: int) -> str:
+        return self._facts[0]
 
-    def cuDeviceGet(self, device, index: int) -> int:
-        return 0
+    def capability(self, ordinal: int) -> int:
+        return self._facts[1]
 
-    def cuDeviceGetName(self, name: ctypes.Array, length: int, device) -> int:
-        name.value = self.name
-        return 0
+    def multiprocessors(self, ordinal: int) -> int:
+        return self._facts[2]
 
-    def cuDeviceGetAttribute(self, value, number: int, device) -> int:
-        value._obj.value = self.attributes[number]
-        return 0
+    def attribute(self, which: int, ordinal: int) -> int:
+        return self._attributes[which]
 
-    def cuDriverGetVersion(self, value) -> int:
-        value._obj.value = 13000
-        return 0
+    def version(self) -> int:
+        return 13000
 
 
-FACTS = {"multiprocessors": 142, "major": 8, "minor": 9, "shared": 101376, "l2": 96 << 20, "clock": 2_520_000,
-         "memory_clock": 10_000_000, "bus": 384}  # fmt: skip
+FACTS = {"shared": 101376, "l2": 96 << 20, "clock": 2_520_000, "memory_clock": 10_000_000, "bus": 384}
 
 
-def told(monkeypatch: pytest.MonkeyPatch, driver: Driver | None) -> tuple[Installed, ...]:
-    monkeypatch.setattr(module, "_library", lambda: driver)
+def told(monkeypatch: pytest.MonkeyPatch, gpu: Gpu | None) -> tuple[Installed, ...]:
+    def driver() -> Gpu:
+        if gpu is None:
+            raise Error("there is no NVIDIA driver here")
+        return gpu
+
+    monkeypatch.setattr(module, "driver", driver)
     installed.cache_clear()
     try:
         return installed()
@@ -93,7 +94,7 @@ def told(monkeypatch: pytest.MonkeyPatch, driver: Driver | None) -> tuple[Instal
 
 
 def test_the_driver_describes_the_gpus_here(monkeypatch: pytest.MonkeyPatch):
-    (found,) = told(monkeypatch, Driver(b"NVIDIA L40S", **FACTS))
+    (found,) = told(monkeypatch, Gpu("NVIDIA L40S", 89, 142, **FACTS))
     assert (found.name, found.capability, found.multiprocessors) == ("NVIDIA L40S", 89, 142)
     assert found.bandwidth == pytest.approx(960e9) and found.clock == 2.52e9 and found.driver
     device = found.device()
@@ -102,8 +103,7 @@ def test_the_driver_describes_the_gpus_here(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_known_gpus_have_their_description(monkeypatch: pytest.MonkeyPatch):
-    facts = FACTS | {"major": 8, "minor": 0, "multiprocessors": 108}
-    (found,) = told(monkeypatch, Driver(b"NVIDIA A100-SXM4-80GB", **facts))
+    (found,) = told(monkeypatch, Gpu("NVIDIA A100-SXM4-80GB", 80, 108, **FACTS))
     assert found.device() == replace(DEVICES["A100"], shared=101376)
     assert found.like(replace(found, index=4)) and not found.like(replace(found, name="NVIDIA A100-PCIE-40GB"))
 

@@ -64,10 +64,10 @@ class Driver:
 
     def capability(self, ordinal: int) -> int:
         """90 is sm_90."""
-        return 10 * self._attribute(_MAJOR, ordinal) + self._attribute(_MINOR, ordinal)
+        return 10 * self.attribute(_MAJOR, ordinal) + self.attribute(_MINOR, ordinal)
 
     def multiprocessors(self, ordinal: int) -> int:
-        return self._attribute(_MULTIPROCESSORS, ordinal)
+        return self.attribute(_MULTIPROCESSORS, ordinal)
 
     def memory(self, ordinal: int) -> int:
         """Bytes of the device."""
@@ -113,7 +113,8 @@ class Driver:
         self._call("cuDeviceGet", byref(device), ordinal)
         return device.value
 
-    def _attribute(self, which: int, ordinal: int) -> int:
+    def attribute(self, which: int, ordinal: int) -> int:
+        """The device's attribute of this number (CUdevice_attribute)."""
         return self._number("cuDeviceGetAttribute", which, self._device(ordinal))
 
     def _number(self, name: str, *args: Any) -> int:
