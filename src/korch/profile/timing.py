@@ -42,10 +42,14 @@ def timed(sampler: Sampler, cold: bool = False) -> tuple[float, float]:
     """Seconds of a call and their spread: of the best round, which is the first one where that was quiet.
 
     Rounds that others disturbed are repeated, longer where others took the processors away: a wait for one thread's
-    turn makes a kernel of microseconds take milliseconds. `cold` samples have one call each.
+    turn makes a kernel of microseconds take milliseconds. `cold` samples have one call each; three that agree are
+    enough, as each of them reads more memory than most kernels.
     """
     start = time.monotonic()
-    best = (max(float(sampler(1, 3).min()), 1e-9), 1.0)
+    seconds, spread, crowded = _round(sampler, 1, 3)
+    if spread <= NOISY and not crowded and (cold or seconds > SLOW):
+        return seconds, spread
+    best = (max(seconds, 1e-9), 1.0)
     for attempt in range(CROWDED_RETRIES):
         seconds, spread, crowded = _round(sampler, *_plan(best[0], cold))
         best = (seconds, spread) if attempt == 0 else min(best, (seconds, spread))

@@ -40,6 +40,10 @@ def _matmul_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
 add(Op("MatMul", Category.LINEAR, _matmul_infer, _matmul, _matmul_write))
 
 
+IN_CACHE = 1 << 18
+"""Elements that a processor's caches hold."""
+
+
 # Convolution ---------------------------------------------------------------------------------------------------
 
 
@@ -114,8 +118,12 @@ def _grouped(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Regi
 
 
 def _depthwise(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Region) -> Array:
-    """One kernel a channel, and one channel after another: they stay in the cache."""
+    """One kernel a channel; of large images one channel after another, which then stay in the cache."""
     result = np.zeros((*x.shape[:2], *map(len, out)), np.result_type(x, w))
+    if x.size <= IN_CACHE:
+        for offset, seen in shifted(x, axes, have, out, 0.0):
+            result += seen * w[(slice(None), *offset)].reshape(-1, *(1,) * len(out))
+        return result
     product = np.empty(result.shape[2:], result.dtype)
     for image, sums in zip(x, result, strict=True):
         for channel, kernel, total in zip(image, w, sums, strict=True):
