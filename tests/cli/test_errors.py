@@ -123,7 +123,7 @@ def test_bench_wants_the_threads_of_the_archive(folder: Path, complaint, small_a
 def test_the_unexpected_is_one_line_too_and_a_traceback_when_asked_for(
     complaint, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    def broken(path: Path) -> None:
+    def broken(path: Path, **options: bool) -> None:
         raise ZeroDivisionError("division\nby zero")
 
     monkeypatch.setattr(korch.executable, "load", broken)
