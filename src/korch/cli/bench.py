@@ -62,8 +62,10 @@ def _archives(
     from korch.optimize import optimized
     from korch.report.progress import progress
 
-    for archive in given or ():
-        if (own := read_manifest(archive).threads) != options.thread_count:
+    for archive, about in ((a, read_manifest(a)) for a in given or ()):
+        if about.target != "cpu":
+            raise Error(f"{archive} was made for a GPU, and these runtimes are for processors: see benchmarks/cuda.py")
+        if (own := about.threads) != options.thread_count:
             raise Error(f"{archive} was made for {own} threads, not {options.thread_count}: give --threads {own}")
     if given:
         return list(given)
