@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("TRITON_INTERPRET", "1")
-
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 
 import numpy as np
 import pytest
@@ -23,9 +18,12 @@ from korch.ir import Builder, Cone, Value
 from korch.profile.check import Report, check
 from korch.profile.inputs import leaf_arrays
 
+from .interpreted import compilations
+
 pytest.importorskip("triton")
 RNG = np.random.default_rng(7)
 PRECISIONS = ("ieee", "tf32x3", "tf32", "fp16", "bf16")
+SPLIT = ("odd", "behind", "several", "scores", "conv", "conv_first", "conv_groups_first")
 
 
 def cone_of(y: Value) -> Cone:
@@ -211,23 +209,31 @@ def distinct(kernels: tuple[Kernel, ...]) -> list[Kernel]:
     return list({k.source: k for k in kernels}.values())
 
 
+def tried(name: str) -> list[Kernel]:
+    """The tiles of a cone that are chosen in one precision, and one more in another."""
+    cone = CONES[name]
+    one, other = (PRECISIONS[(list(CONES).index(name) + i) % 5] for i in (0, 3))
+    return distinct((*linear.build(cone, 1, (one,)), kernel(cone, Tile(16, 32, 16, 4, 3), other)))
+
+
+def split(name: str) -> list[Kernel]:
+    """The steps of a cone in as many parts as there are."""
+    parts = Tile(16, 32, 16, 4, 3).turns(Size.of(product_of(CONES[name].linear[0])))
+    return [kernel(CONES[name], Tile(16, 32, 16, 4, 3, parts), p) for p in ("tf32", "fp16")]
+
+
 @pytest.mark.parametrize("name", CONES)
 def test_right(name: str):
-    cone = CONES[name]
-    assert linear.objection(cone) == ""
-    one, other = (PRECISIONS[(list(CONES).index(name) + i) % 5] for i in (0, 3))
-    kernels = (*linear.build(cone, 1, (one,)), kernel(cone, Tile(16, 32, 16, 4, 3), other))
-    wrong = [(k.variant, r.reason, k.source) for k in distinct(kernels) if (r := run(k)).reason]
+    assert linear.objection(CONES[name]) == ""
+    wrong = [(k.variant, r.reason, k.source) for k in tried(name) if (r := run(k)).reason]
     assert not wrong, "\n".join(map(str, wrong[0]))
 
 
-@pytest.mark.parametrize("name", ["odd", "behind", "several", "scores", "conv", "conv_first", "conv_groups_first"])
+@pytest.mark.parametrize("name", SPLIT)
 def test_split(name: str):
     """More multiprocessors than tiles: the steps are summed in parts."""
-    size = Size.of(product_of(CONES[name].linear[0]))
-    parts = Tile(16, 32, 16, 4, 3).turns(size)
-    kernels = [kernel(CONES[name], Tile(16, 32, 16, 4, 3, parts), p) for p in ("tf32", "fp16")]
-    assert parts > 1 and [k.variant for k in kernels if run(k).reason] == []
+    assert all(len(k.launches) == 2 for k in split(name))
+    assert [k.variant for k in split(name) if run(k).reason] == []
 
 
 def test_grouped():
@@ -237,24 +243,17 @@ def test_grouped():
     assert not run(kernel(matmul((260, 20), (20, 70)), Tile(32, 16, 16, 4, 2), "tf32")).reason
 
 
-@pytest.fixture(scope="session")
-def pool() -> Iterator[ProcessPoolExecutor]:
-    from korch.backends.cuda.triton.compile import compilers
+def test_compiled(compiling: Executor):
+    """What is interpreted here, and the tiles that are chosen for large products, for the A100 and the H100.
 
-    with compilers() as executor:
-        yield executor
-
-
-def test_compiled(pool: ProcessPoolExecutor):
-    """Each cone in one precision, for the A100 and the H100, and one in all precisions."""
-    from korch.backends.cuda.triton.compile import compile_kernel
-
-    kernels = [kernel(cone, _tile(cone, PRECISIONS[i % 5]), PRECISIONS[i % 5]) for i, cone in enumerate(CONES.values())]
-    kernels += [kernel(CONES["conv"], Tile(64, 32, 32, 4, 3, 3), p) for p in PRECISIONS]
-    futures = [(k, pool.submit(compile_kernel, k, c)) for k in kernels for c in (80, 90)]
-    for k, future in futures:
-        for binary, launch in zip(future.result(), k.launches, strict=True):
-            assert binary.cubin and binary.shared <= MOST_SHARED and binary.warps == launch.warps
+    What is computed before a product may take more shared memory than its tile was chosen for, but all fit an H100.
+    """
+    large = [kernel(cone, _tile(cone, PRECISIONS[i % 5]), PRECISIONS[i % 5]) for i, cone in enumerate(CONES.values())]
+    large += [kernel(CONES["conv"], Tile(64, 32, 32, 4, 3, 3), p) for p in PRECISIONS]
+    kernels = [*large, *(k for name in CONES for k in tried(name)), *(k for name in SPLIT for k in split(name))]
+    asked = compilations(compiling, {f"{i} {k.variant}": k for i, k in enumerate(kernels)})
+    for _, future in asked:
+        assert all(b.cubin and b.shared <= DEVICES["H100"].shared for b in future.result())
 
 
 def _tile(cone: Cone, precision: str) -> Tile:

@@ -107,7 +107,7 @@ def pretend(patch: pytest.MonkeyPatch, here: tuple[Installed, ...] = (), missing
     patch.setattr(table, "entries", lambda: (*known, toy))
     patch.setattr(gpu, "installed", lambda: here)
     patch.setattr(gpu, "linked", lambda plan, device: Unlinked(plan, device))
-    patch.setattr(gpu, "uncompilable", lambda kernels, capability: [])
+    patch.setattr(gpu, "unfit", lambda kernels, device: [])
     patch.setattr(gpu, "find_spec", lambda name: None if name in missing else object())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,16 @@ import onnx.parser
 import pytest
 from onnx import numpy_helper
 
-from korch.backends.contract import Kernel
+from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.precision import precision_of
+from korch.backends.cuda.triton.compile import Binary
+from korch.devices import Device, device_named
 from korch.executable import Plan
+from korch.ir import Cone, Primitive, Tensor
 from korch.optimize import Summary, optimized
 from korch.options import Options
 from korch.targets import gpu
+from korch.targets.gpu import unfit
 
 from .fake_gpu import H200, pretend, texts
 
@@ -91,12 +96,12 @@ def test_precisions_that_err_too_much_are_done_without():
 def test_what_does_not_compile_is_done_without(monkeypatch: pytest.MonkeyPatch):
     asked: list[str] = []
 
-    def too_large(kernels: Sequence[Kernel], capability: int) -> list[Kernel]:
-        asked.append(f"sm_{capability}")
+    def too_large(kernels: Sequence[Kernel], device: Device) -> list[Kernel]:
+        asked.append(device.arch)
         return [k for k in kernels if k.variant.endswith("64x64")]
 
     before, _ = planned("strict")
-    monkeypatch.setattr(gpu, "uncompilable", too_large)
+    monkeypatch.setattr(gpu, "unfit", too_large)
     after, _ = planned("strict", "H200")
     assert {s.kernel.variant for s in before.steps if s.kernel.variant} >= {"ieee 64x64"}
     assert {s.kernel.variant for s in after.steps if s.kernel.variant} == {"ieee 128x128"}
@@ -107,3 +112,31 @@ def test_the_device_is_that_of_this_machine_where_none_is_named(monkeypatch: pyt
     pretend(monkeypatch, (H200,))
     _, summary = planned(device="")
     assert summary.device == "H200"
+
+
+class Pool:
+    """Compiles anything to a binary of so much shared memory."""
+
+    def __init__(self, shared: int) -> None:
+        self.shared = shared
+
+    def __call__(self, jobs: int) -> Pool:
+        return self
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+    def submit(self, *_: object) -> Future[tuple[Binary, ...]]:
+        done = Future[tuple[Binary, ...]]()
+        done.set_result((Binary("f", b"", "f", self.shared, 4, 2),))
+        return done
+
+
+def test_what_does_not_fit_a_device_is_refused(monkeypatch: pytest.MonkeyPatch):
+    x, y = Tensor("x", "float32", (4,)), Tensor("y", "float32", (4,))
+    kernel = Kernel(Cone.of([Primitive("Relu", (x,), y)]), "toy", launches=(Launch("f", (1, 1, 1), (0, 1)),))
+    monkeypatch.setattr(gpu, "compilers", Pool(200 << 10))
+    assert unfit([kernel], device_named("A100")) == [kernel] and not unfit([kernel], device_named("H100"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import cast
 
 from korch.backends.contract import Backend, Kernel
 from korch.backends.cuda.precision import allowed, fastest
-from korch.backends.cuda.triton.compile import compile_kernel, compilers
+from korch.backends.cuda.triton.compile import Binary, compile_kernel, compilers
 from korch.backends.table import backends
 from korch.devices import DEVICES, Device, device_named
 from korch.errors import BackendError, Error
@@ -66,8 +67,8 @@ class DescribedGpu(_Gpu):
         return self.device.machine
 
     def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
-        """Those that do not compile. What was compiled, the compiler remembers."""
-        return uncompilable([k for k in kernels if k.launches], self.device.capability)
+        """Those that do not compile, or do not fit. What was compiled, the compiler remembers."""
+        return unfit([k for k in kernels if k.launches], self.device)
 
     def outputs(self, program: Executable, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         return emulated(program.plan, feeds)
@@ -97,13 +98,20 @@ def linked(plan: Plan, device: Device) -> Executable:
     return DeviceExecutable.link(plan, device)
 
 
-def uncompilable(kernels: Sequence[Kernel], capability: int) -> list[Kernel]:
-    """Those of `kernels` that do not compile, tried on all processors."""
+def unfit(kernels: Sequence[Kernel], device: Device) -> list[Kernel]:
+    """Those of `kernels` that do not compile, or want more shared memory than a block has, tried on all processors."""
     if not kernels:
         return []
     with compilers(min(len(kernels), len(available()))) as pool:
-        tried = [pool.submit(compile_kernel, k, capability) for k in kernels]
-        return [k for k, future in zip(kernels, tried, strict=True) if isinstance(future.exception(), BackendError)]
+        tried = [pool.submit(compile_kernel, k, device.capability) for k in kernels]
+        return [k for k, future in zip(kernels, tried, strict=True) if not _fits(future, device)]
+
+
+def _fits(future: Future[tuple[Binary, ...]], device: Device) -> bool:
+    try:
+        return all(binary.shared <= device.shared for binary in future.result())
+    except BackendError:
+        return False
 
 
 def gpu_of(options: Options) -> Target:
