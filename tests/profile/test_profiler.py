@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from korch.backends.table import entry_of
 from korch.ir import Builder, Cone
-from korch.profile import Database, Failed, Measurement, Profiler, machine
+from korch.profile import Database, Failed, Measurement, Profiler, calibrate, machine
 
 from .fodder import relu, relu_cone, scaled_product, several
 
@@ -120,3 +121,10 @@ def test_calibration_is_remembered(profiler: Profiler) -> None:
     assert rates == sorted(rates, reverse=True) and len(rates) == 6
     count = profiler.measured
     assert machine(2, profiler.database) == first and profiler.measured == count
+
+
+def test_a_calibration_of_an_earlier_version_still_counts(profiler: Profiler) -> None:
+    first = machine(2, profiler.database, profiler)
+    facts = {name: value for name, value in asdict(first).items() if name != "peaks"}
+    profiler.database.record_machine(calibrate._key(profiler), json.dumps(facts))
+    assert machine(2, profiler.database, profiler) == first

@@ -44,7 +44,7 @@ def _known(profiler: Profiler) -> Machine | None:
     if text is None:
         return None
     facts = json.loads(text)
-    tables = {name: tuple(map(tuple, facts[name])) for name in ("bandwidths", "moves", "elements", "peaks")}
+    tables = {name: tuple(map(tuple, facts.get(name, ()))) for name in ("bandwidths", "moves", "elements", "peaks")}
     return Machine(**{**facts, **tables})
 
 

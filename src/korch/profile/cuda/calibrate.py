@@ -63,5 +63,5 @@ def _moves(rates: BoardRates) -> tuple[tuple[int, float], ...]:
 
 def _read(text: str) -> Machine:
     facts = json.loads(text)
-    tables = {name: tuple(map(tuple, facts[name])) for name in ("bandwidths", "moves", "elements", "peaks")}
+    tables = {name: tuple(map(tuple, facts.get(name, ()))) for name in ("bandwidths", "moves", "elements", "peaks")}
     return Machine(**{**facts, **tables})
