@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 
@@ -14,7 +15,7 @@ from korch.profile.setting import Setting, cost_key, offer_key
 Progress = Callable[[int, int], None]
 
 
-class Remembered:
+class Remembered(ABC):
     """Measures what `database` does not have, and remembers every result at once.
 
     `progress(done, total)` is called within `measure`. `measured` counts the kernels that really ran.
@@ -54,9 +55,9 @@ class Remembered:
             self._progress(len(results), len(todo))
         return [results.get(key) for key in keys]
 
+    @abstractmethod
     def _results(self, kernels: Mapping[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
         """Measures `kernels`, by their keys, until the deadline."""
-        raise NotImplementedError
 
     def _recall(self, kernel: Kernel, key: str) -> Result | None:
         if kernel.alias:

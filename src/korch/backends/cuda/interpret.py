@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from korch.backends.contract import Kernel
 from korch.backends.cuda.host import HOST
 from korch.backends.cuda.triton.source import python_functions
+from korch.backends.cuda.vendor.host import run_on_host
 from korch.errors import BackendError
 from korch.ir.ops.table import Array
 
@@ -19,7 +19,7 @@ from korch.ir.ops.table import Array
 def interpret(kernel: Kernel, buffers: Sequence[Array]) -> None:
     """Runs `kernel` on `buffers`, numbered as in `Launch.buffers`."""
     if kernel.call:
-        import_module("korch.backends.cuda.vendor.host").run_on_host(kernel, buffers)
+        run_on_host(kernel, buffers)
         return
     if os.environ.get("TRITON_INTERPRET") != "1":
         raise BackendError("functions are only interpreted where TRITON_INTERPRET=1 is set before Triton is imported")

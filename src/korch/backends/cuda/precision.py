@@ -16,7 +16,9 @@ def fastest(precision: str) -> str:
     return "tf32" if precision == "tf32x3" else precision
 
 
-ROUNDED = ("tf32", "fp16", "bf16")
+HALVES = {"fp16": "float16", "bf16": "bfloat16"}
+"""The dtypes of factors of 16 bits."""
+ROUNDED = ("tf32", *HALVES)
 """Precisions that cost error beside float32."""
 
 

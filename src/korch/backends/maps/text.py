@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from korch.backends.maps.index import Atom, Clamp, Div, Fetched, Index, Lookup, Mod, Var
 
 
-class IndexText:
+class IndexText(ABC):
     """Spells indices; a language says how it divides, clamps and looks up."""
 
     divide = "/"
 
+    @abstractmethod
     def clamp(self, text: str, lo: int, hi: int) -> str:
-        raise NotImplementedError
+        """The index `text` forced into lo..hi."""
 
+    @abstractmethod
     def entry(self, table: tuple[float, ...], at: Index) -> str:
         """The entry `at` of a constant table."""
-        raise NotImplementedError
 
     def index(self, e: Index) -> str:
         """`i0 * 64 + i1 + 3`."""

@@ -14,6 +14,7 @@ import numpy as np
 from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.buffers import buffers_of
 from korch.backends.cuda.driver import driver, pointers
+from korch.backends.cuda.precision import HALVES
 from korch.backends.cuda.triton.compile import Binary
 from korch.errors import Error
 from korch.profile.arena import GUARD_BYTE, Bytes
@@ -21,7 +22,6 @@ from korch.profile.cuda.board import BoardError, BoardLost, Memory, Run, Samples
 
 GUARD = 256
 """Bytes behind each buffer that no kernel may touch."""
-PRECISIONS = {"fp16": "float16", "bf16": "bfloat16"}
 
 Result = TypeVar("Result")
 
@@ -97,7 +97,7 @@ class TorchBoard:
         return self._guarded(lambda: self._replayed(graph, samples))
 
     def product(self, precision: str, side: int) -> Run:
-        dtype = getattr(self._torch, PRECISIONS.get(precision, "float32"))
+        dtype = getattr(self._torch, HALVES.get(precision, "float32"))
         a, b, c = (self._torch.ones((side, side), dtype=dtype, device=self._device) for _ in range(3))
 
         def run() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from korch.backends.contract import Prepared
-from korch.backends.cuda.triton.elementwise import TYPES, elementwise
+from korch.backends.cuda.triton.elementwise import elementwise
 from korch.backends.maps.index import Atom, Clamp, Index
 from korch.backends.maps.text import IndexText
 from korch.ir.primitive import Primitive
@@ -95,6 +95,3 @@ def literal(value: float | int | bool, dtype: str) -> str:
         return str(int(value))
     number = float(value)
     return repr(number) if math.isfinite(number) else f'float("{number}")'
-
-
-__all__ = ["TYPES", "Triton", "literal"]

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from korch.backends.contract import Call, Kernel, Prepared
+from korch.backends.cuda.precision import HALVES
 from korch.backends.linear.views import OUT, View
 from korch.ir import Cone
 from korch.ir.primitive import freeze
 
 NAME = "vendor"
-HALVES = {"fp16": "float16", "bf16": "bfloat16"}
-"""The dtype that factors are rounded to, by precision."""
 Spec = tuple[int, tuple[int, ...], tuple[int, ...], int]
 """A view as calls are told it: number of the buffer, shape, strides and offset in elements."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.precision import fastest
+from korch.backends.cuda.precision import HALVES, fastest
 from korch.backends.cuda.triton.elementwise import TYPES, spells
 from korch.backends.cuda.triton.linear.behind import behind
 from korch.backends.cuda.triton.linear.emit import kernel
-from korch.backends.cuda.triton.linear.operands import ROUNDED, weights_of
+from korch.backends.cuda.triton.linear.operands import weights_of
 from korch.backends.cuda.triton.linear.product import Size, product_of
 from korch.backends.cuda.triton.linear.tiles import chosen
 from korch.backends.cuda.triton.linear.turn import variables
@@ -44,7 +44,7 @@ def objection(cone: Cone) -> str:
 def bound(cone: Cone, machine: Machine, precisions: tuple[str, ...]) -> float:
     """Seconds that no tiles beat: the multiply-adds at the fastest rate, or every byte that is needed moved once."""
     moved, _ = footprint(cone)
-    if halved := [p for p in precisions if p in ROUNDED]:
+    if halved := [p for p in precisions if p in HALVES]:
         moved -= sum(w.tensor.nbytes / 2 for w in weights_of(cone, product_of(cone.linear[0]), halved[0]))
     rate = max(machine.peak(fastest(p)) for p in precisions)
     return max(2 * multiply_adds(cone.linear[0]) / rate, machine.moving(max(moved, 0.0)))

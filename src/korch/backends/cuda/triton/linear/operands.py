@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from korch.backends.contract import Prepared
+from korch.backends.cuda.precision import HALVES
 from korch.backends.cuda.triton.linear.language import WORD, Looped, Named
 from korch.backends.cuda.triton.linear.product import Bounds, Product
 from korch.backends.maps.index import Index, flat
@@ -17,8 +18,6 @@ from korch.backends.maps.trace import Indices
 from korch.ir.cone import Cone
 from korch.ir.tensor import Tensor
 
-ROUNDED = {"fp16": ("float16", "tl.float16"), "bf16": ("bfloat16", "tl.bfloat16")}
-"""How precisions with factors of 16 bits are called by numpy and by Triton."""
 ALIGNED = 16
 """Bytes of the widest load."""
 
@@ -47,7 +46,7 @@ class Weights:
 
 def weights_of(cone: Cone, product: Product, precision: str) -> tuple[Weights, ...]:
     """The constant operands that are laid out anew or rounded."""
-    dtype = ROUNDED[precision][0] if precision in ROUNDED else "float32"
+    dtype = HALVES.get(precision, "float32")
     made: list[Weights] = []
     for side, t in enumerate(product.primitive.inputs):
         if t.const and t in cone.leaves and t.value is None:
@@ -69,7 +68,7 @@ def _perm(product: Product, side: int, t: Tensor, precision: str) -> tuple[int, 
 
 
 def _along_steps(steps: int, precision: str) -> bool:
-    return precision != "ieee" and steps * (2 if precision in ROUNDED else 4) % ALIGNED == 0
+    return precision != "ieee" and steps * (2 if precision in HALVES else 4) % ALIGNED == 0
 
 
 @dataclass

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from korch.backends.cuda.precision import HALVES
 from korch.backends.cuda.triton.linear.language import Looped, parted
-from korch.backends.cuda.triton.linear.operands import ROUNDED, Operand, Weights, conditions
+from korch.backends.cuda.triton.linear.operands import Operand, Weights, conditions
 from korch.backends.cuda.triton.linear.product import Product, Size
 from korch.backends.cuda.triton.linear.tiles import Tile
 from korch.backends.maps.index import Index, Var, unflat
@@ -108,10 +109,10 @@ class Turn:
     def _dot(self, x: str, y: str) -> str:
         tile = self.tile
         x, y = self._shaped(x, tile.rows, tile.depth), self._shaped(y, tile.depth, tile.columns)
-        how = "" if self.precision in ROUNDED else f', input_precision="{self.precision}"'
+        how = "" if self.precision in HALVES else f', input_precision="{self.precision}"'
         return f"total = tl.dot({x}, {y}, total{how})"
 
     def _shaped(self, value: str, height: int, width: int) -> str:
         """The operand as a tile of the type that is multiplied."""
         whole = f"tl.broadcast_to({value}, ({height}, {width}))"
-        return f"tl.cast({whole}, {ROUNDED[self.precision][1]})" if self.precision in ROUNDED else whole
+        return f"tl.cast({whole}, tl.{HALVES[self.precision]})" if self.precision in HALVES else whole
