@@ -1,26 +1,27 @@
-"""Depthwise convolutions as C, channels-last: vectors along the channels, a few outputs of a row in registers.
+"""Depthwise convolutions as C, channels-last: vectors along the channels, a block of outputs in registers.
 
-Each input element is loaded once for all outputs of a block that it reaches. Where a window hangs over an edge, single
-outputs are computed from pointers, to zeros where there is nothing.
+Of every vector of channels a block has a few outputs of two rows. Each input vector is loaded once for all outputs of
+the block that it reaches, and a block takes all channels one after another: what it reads is contiguous. Columns beyond
+an edge are left out of the text, rows beyond one are left out by branches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, field
 
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.epilogue import BLOCK, open_run, simd
+from korch.backends.cpu.loops.epilogue import open_run, simd
 from korch.backends.cpu.loops.tile import APART, registers
 from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive
 
-WIDTHS = (8, 4)
-"""Outputs of a row that are computed together: as many accumulators, and a vector of weights for each tap of a row."""
 MOST_TAPS = 49
+MANY_TAPS = 25
+"""Taps of a window above which a block has one row: the text grows with both."""
 
 
 @dataclass(frozen=True)
@@ -36,21 +37,26 @@ class Window:
     pads: tuple[int, int]
 
     @property
-    def reach(self) -> tuple[int, int]:
-        """Input positions from the first to the last that an output sees."""
-        (kh, kw), (dh, dw) = self.kernel, self.dilations
-        return (kh - 1) * dh + 1, (kw - 1) * dw + 1
+    def taps(self) -> int:
+        return self.kernel[0] * self.kernel[1]
 
     @property
-    def inner(self) -> tuple[int, int]:
-        """The columns of the output, from the first to behind the last, whose windows lie inside the input's."""
-        stride, pad = self.strides[1], self.pads[1]
-        last = (self.inputs[1] + pad - self.reach[1]) // stride
-        return min(-(-pad // stride), self.outputs[1]), max(min(last + 1, self.outputs[1]), 0)
+    def hangs(self) -> bool:
+        """Whether rows of some windows lie beyond an edge."""
+        last = (self.outputs[0] - 1) * self.strides[0] + (self.kernel[0] - 1) * self.dilations[0] - self.pads[0]
+        return self.pads[0] > 0 or last >= self.inputs[0]
 
     def at(self, row: int, column: int) -> int:
         """Floats from an input position to the one so many rows and columns further."""
         return (row * self.inputs[1] + column) * self.channels
+
+    def readers(self, axis: int, outputs: int) -> dict[int, list[tuple[int, int]]]:
+        """By input position along the axis, counted from the first window's begin: (output, tap) of those that see
+        it."""
+        seen: dict[int, list[tuple[int, int]]] = {}
+        for j, k in itertools.product(range(outputs), range(self.kernel[axis])):
+            seen.setdefault(j * self.strides[axis] + k * self.dilations[axis], []).append((j, k))
+        return dict(sorted(seen.items()))
 
 
 def window_of(p: Primitive) -> Window:
@@ -85,20 +91,31 @@ def generate(cone: Cone, threads: int) -> Code:
     """C for a depthwise convolution and what stands behind it."""
     p = cone.primitives[0]
     window, threads = window_of(p), threads if multiply_adds(p) > SMALL else 1
-    text = Text()
+    height, width = window.outputs
+    rows, columns = min(1 if window.taps > MANY_TAPS else 2, height), _columns(width)
+    blocks, text = _Blocks(cone, window, columns), Text()
     open_run(text, cone, p, threads)
-    text.add("const float *restrict weights = state;")
     if threads > 1:
-        text.add("#pragma omp for schedule(static) collapse(2)")
+        text.add("#pragma omp for schedule(static) collapse(3)")
     text.open(f"for (int image = 0; image < {p.output.shape[0]}; ++image)")
-    text.open(f"for (int h = 0; h < {window.outputs[0]}; ++h)")
-    _row(text, window, epilogue.lines(cone, p))
-    text.close(2)
+    text.open(f"for (int top = 0; top < {height}; top += {rows})")
+    text.open(f"for (int block = 0; block < {-(-width // columns)}; ++block)")
+    text.add(f"const int left = KORCH_MIN(block * {columns}, {width - columns});")
+    last = height % rows
+    if last:
+        text.add(f"if (top == {height - last}) {blocks.call(last)}", "else")
+    text.add(blocks.call(rows))
+    text.close(3)
     text.close(2 if threads > 1 else 1)
-    parts = [*_weights(window, cone.leaves.index(p.inputs[1])), *_single(window)]
-    for width in WIDTHS:
-        parts += _block(window, width)
-    return Code("\n".join([*parts, *text.lines]) + "\n", 0)
+    weights = _weights(window, cone.leaves.index(p.inputs[1]))
+    return Code("\n".join([*weights, *blocks.lines, *text.lines]) + "\n", 0)
+
+
+def _columns(width: int) -> int:
+    """Columns of a block. Each costs what one column more would, to load inputs and to fill registers; the last block
+    of a row begins earlier where it would be too long, and computes some outputs again."""
+    most = min(registers().count // 4, width)
+    return min(range(1, most + 1), key=lambda n: -(-width // n) * (n + 1))
 
 
 # The weights, tap by tap ------------------------------------------------------------------------------------------
@@ -106,7 +123,7 @@ def generate(cone: Cone, threads: int) -> Code:
 
 def _weights(window: Window, leaf: int) -> list[str]:
     """State: [C, 1, kh, kw] as [kh * kw, C]."""
-    channels, taps = window.channels, window.kernel[0] * window.kernel[1]
+    channels, taps = window.channels, window.taps
     return [
         "static int KERNEL_init(void **state, const void *const *in) {",
         f"  const float *w = in[{leaf}];",
@@ -117,103 +134,88 @@ def _weights(window: Window, leaf: int) -> list[str]:
         "  return 0;",
         "}",
         "static void KERNEL_free(void *state) { free(state); }",
-        f"static const float KERNEL_nothing[{channels}];",
     ]
 
 
 # Blocks of outputs ------------------------------------------------------------------------------------------------
 
+TAKES = "const float *weights, const void *const *in, float *restrict out, int image, int top, int left"
 
-def _block(window: Window, width: int) -> list[str]:
-    """A function for `width` outputs of a row, `count` channels of each. `x` is the first window's corner, `weights`
-    those of its first row; of its rows, `rows` are there."""
-    each = window.kernel[1] * window.channels
-    takes = "const float *restrict x, const float *restrict weights, int rows, int count, float *restrict y"
-    lines = [APART, f"static void KERNEL_block{width}({takes}) {{", "  int c = 0;"]
-    for lanes in _lanes(window.channels):
-        kind, at = (f"korch_f{lanes}", f"korch_at{lanes}") if lanes > 1 else ("float", "float")
-        lines += [f"  for (; c + {lanes} <= count; c += {lanes}) {{",
-                  f"    {kind} {', '.join(f'a{j} = {{0}}' for j in range(width))};",
-                  "    for (int row = 0; row < rows; ++row) {",
-                  f"      const float *const line = x + row * {window.at(window.dilations[0], 0)} + c;",
-                  f"      const float *const taps = weights + row * {each} + c;"]  # fmt: skip
-        lines += [f"      {line}" for line in _taps(window, width, kind, at)]
-        lines += ["    }", *(f"    *({at} *)(y + {j * BLOCK} + c) = a{j};" for j in range(width)), "  }"]
-    return [*lines, "}"]
+
+@dataclass
+class _Blocks:
+    """The functions that compute blocks, one for every set of columns that windows may miss: `lines` is their C."""
+
+    cone: Cone
+    window: Window
+    columns: int
+    lines: list[str] = field(default_factory=lambda: [f"typedef void KERNEL_Block({TAKES});"])
+
+    def call(self, rows: int) -> str:
+        """The statement that computes the block at `top` and `left`."""
+        width = self.window.outputs[1]
+        names: dict[tuple[int, ...], str] = {}
+        blocks: list[str] = []
+        for at in range(0, width, self.columns):
+            columns = self._there(min(at, width - self.columns))
+            if columns not in names:
+                names[columns] = f"KERNEL_block{rows}_{len(names)}"
+                self.lines += self._function(names[columns], rows, columns)
+            blocks.append(names[columns])
+        self.lines.append(f"static KERNEL_Block *const KERNEL_blocks{rows}[] = {{{', '.join(blocks)}}};")
+        return f"KERNEL_blocks{rows}[block](state, in, out, image, top, left);"
+
+    def _there(self, first: int) -> tuple[int, ...]:
+        """The columns that the windows of the outputs from `first` on see, from the first window's begin."""
+        begin = first * self.window.strides[1] - self.window.pads[1]
+        return tuple(c for c in self.window.readers(1, self.columns) if 0 <= begin + c < self.window.inputs[1])
+
+    def _function(self, name: str, rows: int, columns: tuple[int, ...]) -> list[str]:
+        window, p = self.window, self.cone.primitives[0]
+        (height, width), channels = window.inputs, window.channels
+        text = Text(depth=0)
+        text.open(f"{APART}\nstatic void {name}({TAKES})")
+        for i, t in enumerate(self.cone.leaves):
+            if t.value is None:
+                text.add(f"const float *restrict in{i} = in[{i}]; (void)in{i};")
+        text.add(f"const int row = top * {window.strides[0]} - {window.pads[0]};",
+                 f"const int column = left * {window.strides[1]} - {window.pads[1]};",
+                 f"const float *x = in{self.cone.leaves.index(p.inputs[0])} + "
+                 f"((image * {height} + row) * {width} + column) * {channels};", "int c0 = 0;")  # fmt: skip
+        for lanes in _lanes(channels):
+            text.open(f"for (; c0 + {lanes} <= {channels}; c0 += {lanes})")
+            text.add(f"enum {{ count = {lanes} }};", f"float y[{rows * self.columns * lanes}] "
+                     "__attribute__((aligned(64)));")  # fmt: skip
+            _sums(text, window, rows, self.columns, columns, lanes)
+            text.open(f"for (int h = top; h < top + {rows}; ++h)")
+            text.open(f"for (int w = left; w < left + {self.columns}; ++w)")
+            text.add(f"const float *restrict z = y + ((h - top) * {self.columns} + w - left) * {lanes};")
+            simd(text, epilogue.lines(self.cone, p))
+            text.close(3)
+        text.close()
+        return text.lines
 
 
 def _lanes(channels: int) -> list[int]:
     """Whole vectors, then what is left in shorter ones."""
     most = registers().lanes
-    return [most, *([4] if channels % most else []), *([1] if channels % 4 else [])]
+    return [n for n in (most, 4, 1) if n == most or channels % (most if n == 4 else 4)]
 
 
-def _taps(window: Window, width: int, kind: str, at: str) -> Iterator[str]:
-    """One row of the window: its weights, then every input position once for all outputs that see it."""
-    taps, stride, dilation = window.kernel[1], window.strides[1], window.dilations[1]
-    for k in range(taps):
-        yield f"const {kind} w{k} = *(const {at} *)(taps + {k * window.channels});"
-    seen: dict[int, list[tuple[int, int]]] = {}
-    for j in range(width):
-        for k in range(taps):
-            seen.setdefault(j * stride + k * dilation, []).append((j, k))
-    for column, pairs in sorted(seen.items()):
-        sums = " ".join(f"a{j} += v * w{k};" for j, k in pairs)
-        yield f"{{ const {kind} v = *(const {at} *)(line + {window.at(0, column)}); {sums} }}"
-
-
-def _single(window: Window) -> list[str]:
-    """A function for one output, `x` pointing to what each tap sees."""
-    taps = window.kernel[0] * window.kernel[1]
-    total = " + ".join(f"x[{t}][c0 + c] * weights[{t * window.channels} + c]" for t in range(taps))
-    return [
-        "static inline void KERNEL_single(const float *const *x, const float *restrict weights, int c0, int count, "
-        "float *restrict y) {",
-        "#pragma omp simd",
-        f"  for (int c = 0; c < count; ++c) y[c] = {total};",
-        "}",
-    ]
-
-
-# A row ------------------------------------------------------------------------------------------------------------
-
-
-def _row(text: Text, window: Window, behind: list[str]) -> None:
-    (rows, columns), channels, apart, (lo, hi) = window.inputs, window.channels, window.dilations[0], window.inner
-    text.add(f"const int top = h * {window.strides[0]} - {window.pads[0]};")
-    text.add(f"const int above = top < 0 ? ({apart - 1} - top) / {apart} : 0;")
-    text.add(f"const int there = KORCH_MIN({window.kernel[0]}, ({rows + apart - 1} - top) / {apart}) - above;")
-    text.add("int together = 0;")
-    text.open(f"for (int first = 0; first < {window.outputs[1]}; first += together)")
-    text.add("together = 1;")
-    for width in WIDTHS:  # the last block begins earlier and computes some outputs again
-        if hi - lo >= width:
-            few = "" if width == WIDTHS[-1] else f" && {hi} - first > {WIDTHS[-1]}"
-            text.add(f"if (together == 1 && there > 0 && first >= {lo} && first < {hi}{few}) "
-                     f"together = {width}, first = KORCH_MIN(first, {hi - width});")  # fmt: skip
-    text.add(f"const int left = first * {window.strides[1]} - {window.pads[1]};")
-    _pointers(text, window)
-    text.open(f"for (int c0 = 0; c0 < {channels}; c0 += {BLOCK})")
-    text.add(f"const int count = {f'KORCH_MIN({BLOCK}, {channels} - c0)' if channels % BLOCK else BLOCK};")
-    text.add(f"float y[{WIDTHS[0] * BLOCK}] __attribute__((aligned(64)));")
-    corner = f"x + ((image * {rows} + top + above * {apart}) * {columns} + left) * {channels} + c0"
-    first = f"weights + above * {window.kernel[1] * channels} + c0"
-    for width in WIDTHS:
-        text.add(f"if (together == {width}) KERNEL_block{width}({corner}, {first}, there, count, y);")
-    text.add("if (together == 1) KERNEL_single(seen, weights + c0, c0, count, y);")
-    text.open("for (int j = 0; j < together; ++j)")
-    text.add("const int w = first + j; (void)w;", f"const float *restrict z = y + j * {BLOCK};")
-    simd(text, behind)
-    text.close(3)
-
-
-def _pointers(text: Text, window: Window) -> None:
-    """What a single output's taps see."""
-    (kh, kw), (rows, columns), channels = window.kernel, window.inputs, window.channels
-    text.add(f"const float *seen[{kh * kw}];")
-    text.open(f"if (together == 1) for (int t = 0; t < {kh * kw}; ++t)")
-    text.add(f"const int row = top + t / {kw} * {window.dilations[0]}, column = left + t % {kw} * "
-             f"{window.dilations[1]};")  # fmt: skip
-    text.add(f"const int inside = row >= 0 && row < {rows} && column >= 0 && column < {columns};")
-    text.add(f"seen[t] = inside ? x + ((image * {rows} + row) * {columns} + column) * {channels} : KERNEL_nothing;")
-    text.close()
+def _sums(text: Text, window: Window, rows: int, outputs: int, columns: tuple[int, ...], lanes: int) -> None:
+    """The convolution of one vector of channels into y: row by row of the input, all outputs that see it."""
+    kind, at = (f"korch_f{lanes}", f"korch_at{lanes}") if lanes > 1 else ("float", "float")
+    text.add(f"{kind} {', '.join(f'a{i}_{j} = {{0}}' for i in range(rows) for j in range(outputs))};")
+    for line, pairs in window.readers(0, rows).items():
+        text.open(f"if ((unsigned)(row + {line}) < {window.inputs[0]})" if window.hangs else "")
+        for i, k in pairs:
+            for tap in range(window.kernel[1]):
+                place = (k * window.kernel[1] + tap) * window.channels
+                text.add(f"const {kind} w{i}_{tap} = *(const {at} *)(weights + {place} + c0);")
+        for column, seen in window.readers(1, outputs).items():
+            if column in columns:
+                sums = " ".join(f"a{i}_{j} += v * w{i}_{tap};" for j, tap in seen for i, _ in pairs)
+                text.add(f"{{ const {kind} v = *(const {at} *)(x + {window.at(line, column)} + c0); {sums} }}")
+        text.close()
+    for i, j in itertools.product(range(rows), range(outputs)):
+        text.add(f"*({at} *)(y + {(i * outputs + j) * lanes}) = a{i}_{j};")
