@@ -42,11 +42,17 @@ class _Yard:
     def __init__(self, graph: Graph, cones: Iterable[Cone], least: int) -> None:
         self.graph, self.least = graph, least
         self.readers = _readers(graph)
+        self.origins = _origins(graph)
         links, between = defaultdict[Tensor, list[Cone]](list), defaultdict[Tensor, list[Cone]](list)
         for cone in cones:
-            if not cone.exports and len(cone.linear) <= 1 and not _prepares(cone):
+            if not cone.exports and len(cone.linear) <= 1 and not _prepares(cone) and not self._repeats(cone):
                 (links if cone.linear else between)[cone.root].append(cone)
         self.links, self.between = _best(links), _best(between)
+
+    def _repeats(self, cone: Cone) -> bool:
+        """Whether it computes a linear primitive again of which one of its leaves is made."""
+        made = {self.graph.value_of(p.output) for p in cone.linear}
+        return any(not made.isdisjoint(self.origins.get(self.graph.value_of(t), ())) for t in cone.leaves)
 
     def longer(self, cone: Cone) -> Iterator[Cone]:
         """The chains with one more linear primitive before the first of `cone`."""
@@ -120,6 +126,16 @@ def _readers(graph: Graph) -> dict[Tensor, set[Tensor]]:
     }
     for t in graph.outputs:
         found.setdefault(graph.value_of(t), set()).add(graph.value_of(t))
+    return found
+
+
+def _origins(graph: Graph) -> dict[Tensor, frozenset[Tensor]]:
+    """By value, the results of linear primitives that the model as written makes it of, its own included."""
+    found: dict[Tensor, frozenset[Tensor]] = {}
+    for p in graph.primitives:
+        if not p.rule:
+            made = frozenset([p.output]) if p.category is Category.LINEAR else frozenset[Tensor]()
+            found[p.output] = made.union(*(found.get(t, ()) for t in p.inputs))
     return found
 
 

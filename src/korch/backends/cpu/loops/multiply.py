@@ -131,10 +131,7 @@ def _write_group(writer: Writer, block: Block, group: Group) -> None:
                       _step(block.result, block.row), others)  # fmt: skip
     steps, chunked = block.step.extent, block.step.extent > tile.LONGEST
     where = f"b + {group.first}" if block.second else f"b + {group.first * steps} + k0 * {group.width}"
-    most = tile.registers().rows(len(group.lanes))
-    for begin, end, rows in ((0, height - height % most, most), (height - height % most, height, height % most)):
-        if begin == end:
-            continue
+    for begin, end, rows in tile.runs(height, len(group.lanes)):
         text.open(f"for (int r = {begin}; r < {end}; r += {rows})")
         call = f"(a + r * {strides.row}, {where}, c + r * {strides.result} + {group.first}, count"
         ends = "".join(f", e{i} + r * {row} + {group.first * column}" for i, (row, column) in enumerate(others))

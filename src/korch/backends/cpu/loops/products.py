@@ -116,10 +116,8 @@ class Option:
         blocks = self.rows.blocks * self.columns.blocks * self.others
         multiplied = loaded = 0.0
         for group in tile.groups(self.columns.length):
-            most = tile.registers().rows(len(group.lanes))
-            whole, rest = divmod(self.rows.length, most)
-            slowest = max(rest * group.cost, tile.DEEP) if rest else 0.0
-            multiplied += whole * max(most * group.cost, tile.DEEP) + slowest
+            for begin, end, rows in tile.runs(self.rows.length, len(group.lanes)):
+                multiplied += (end - begin) // rows * max(rows * group.cost, tile.DEEP)
             loaded += 4 * group.cost + self.rows.length / 8
         turn = self.steps * (multiplied + loaded) + 200
         return -(-blocks // threads) * turn, self.rows.length * self.columns.length

@@ -84,6 +84,13 @@ def groups(columns: int) -> tuple[Group, ...]:
     return tuple(found)
 
 
+def runs(rows: int, vectors: int) -> Iterator[tuple[int, int, int]]:
+    """`rows` in tiles as even as can be: (first row, end, rows of a tile) of the higher ones and of the others."""
+    count = -(-rows // registers().rows(vectors))
+    low, higher = divmod(rows, count)
+    yield from ((b, e, n) for b, e, n in ((0, higher * (low + 1), low + 1), (higher * (low + 1), rows, low)) if b < e)
+
+
 @dataclass(frozen=True)
 class Strides:
     """Floats between neighbours: rows and steps of the first operand, steps of the second, rows of the result."""
