@@ -31,6 +31,23 @@ def alias() -> Kernel:
     return Kernel(kernel(0).cone, "by-hand", alias=True)
 
 
+APART = """\
+__attribute__((noinline))
+static void KERNEL_put(int *to) {
+  *to = VALUE;
+}
+static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) { KERNEL_put(out); }
+"""
+
+
+def test_equal_functions_are_compiled_once(tmp_path: Path) -> None:
+    made = [Kernel(kernel(0).cone, "by-hand", APART.replace("VALUE", v)) for v in ("7", "8", "7")]
+    text = compose(made)
+    assert text.count("*to = 7") == text.count("*to = 8") == 1
+    find_toolchain().compile_library({"program.c": text}, tmp_path / "program.so")
+    assert run_all(tmp_path / "program.so", 3) == [7, 8, 7]
+
+
 def test_composed_text_ends_with_the_table() -> None:
     text = compose([kernel(1), alias(), kernel(2)])
     assert text.count("#ifndef KORCH_RT_H") == 1 and "KERNEL_" not in text

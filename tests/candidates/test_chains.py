@@ -6,6 +6,7 @@ import numpy as np
 
 from korch.candidates import Limits, enumerate_cones
 from korch.ir import Builder, Cone, Graph, Value
+from korch.ir.tensor import Tensor
 from korch.rewrite import add_choices
 
 
@@ -54,3 +55,18 @@ def test_winograd_is_one_chain():
     graph = add_choices(b.graph([("y", b.op("Relu", y))]))
     ops = {tuple(p.op for p in c.linear) for c in chains(graph)}
     assert ("WinogradInput", "MatMul", "WinogradOutput") in ops
+
+
+def test_no_chain_computes_again_what_its_leaf_is_made_of():
+    b = Builder()
+    x = b.op("Relu", product(b.input("x", "float32", (64, 8)), 32))
+    y = product(b.op("Relu", product(x, 32)), 32) + x
+    for chain in chains(b.graph([("y", product(y, 8))])):
+        made = {p.output for p in chain.linear}
+        assert not any(_made_of(b, t) & made for t in chain.leaves), chain
+
+
+def _made_of(b: Builder, t: Tensor) -> set[Tensor]:
+    """All that `t` is computed from."""
+    makers = {p.output: p for p in b.primitives}
+    return {t}.union(*(_made_of(b, u) for u in makers[t].inputs)) if t in makers else set()

@@ -26,6 +26,8 @@ typedef struct {
 """
 
 _MARK = re.compile(r"\bKERNEL_")
+_APART = re.compile(r"^__attribute__\(\(noinline\)\)[^\n]*\nstatic void (\w+)\(.*?^}\n", re.M | re.S)
+"""A function that is compiled for itself, and its name."""
 
 
 def compose(kernels: Sequence[Kernel]) -> str:
@@ -61,7 +63,15 @@ def _head(kernels: Iterable[Kernel]) -> str:
 
 
 def _bodies(numbered: Iterable[tuple[int, Kernel]]) -> list[str]:
-    return [renamed(kernel, f"k{i}_") for i, kernel in numbered if kernel.source]
+    """The kernels' texts. Functions that are equal, of strips of several forms or of several kernels, are there once."""
+    names: dict[str, str] = {}
+
+    def once(found: re.Match[str]) -> str:
+        text, name = found.group(0), found.group(1)
+        known = names.setdefault(text.replace(name, "", 1), name)
+        return text if known == name else f"#define {name} {known}\n"
+
+    return [_APART.sub(once, renamed(kernel, f"k{i}_")) for i, kernel in numbered if kernel.source]
 
 
 def renamed(kernel: Kernel, prefix: str) -> str:

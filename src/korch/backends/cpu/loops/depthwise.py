@@ -40,12 +40,6 @@ class Window:
     def taps(self) -> int:
         return self.kernel[0] * self.kernel[1]
 
-    @property
-    def hangs(self) -> bool:
-        """Whether rows of some windows lie beyond an edge."""
-        last = (self.outputs[0] - 1) * self.strides[0] + (self.kernel[0] - 1) * self.dilations[0] - self.pads[0]
-        return self.pads[0] > 0 or last >= self.inputs[0]
-
     def at(self, row: int, column: int) -> int:
         """Floats from an input position to the one so many rows and columns further."""
         return (row * self.inputs[1] + column) * self.channels
@@ -100,7 +94,8 @@ def generate(cone: Cone, threads: int) -> Code:
     text.open(f"for (int image = 0; image < {p.output.shape[0]}; ++image)")
     text.open(f"for (int top = 0; top < {height}; top += {rows})")
     text.open(f"for (int block = 0; block < {-(-width // columns)}; ++block)")
-    text.add(f"const int left = KORCH_MIN(block * {columns}, {width - columns});")
+    text.add(f"const int left = KORCH_MIN(block * {columns}, {width - columns});",
+             f"const int row = top * {window.strides[0]} - {window.pads[0]};")  # fmt: skip
     last = height % rows
     if last:
         text.add(f"if (top == {height - last}) {blocks.call(last)}", "else")
@@ -139,7 +134,10 @@ def _weights(window: Window, leaf: int) -> list[str]:
 
 # Blocks of outputs ------------------------------------------------------------------------------------------------
 
-TAKES = "const float *weights, const void *const *in, float *restrict out, int image, int top, int left"
+TAKES = ("const float *weights, const void *const *in, float *restrict out, int image, int top, int left, int row, "
+         "int height")  # fmt: skip
+"""The block's place in the output; the first input row that it sees, and how many there are. What differs from strip
+to strip of a convolution is not in the text: it is compiled once."""
 
 
 @dataclass
@@ -163,7 +161,7 @@ class _Blocks:
                 self.lines += self._function(names[columns], rows, columns)
             blocks.append(names[columns])
         self.lines.append(f"static KERNEL_Block *const KERNEL_blocks{rows}[] = {{{', '.join(blocks)}}};")
-        return f"KERNEL_blocks{rows}[block](state, in, out, image, top, left);"
+        return f"KERNEL_blocks{rows}[block](state, in, out, image, top, left, row, {self.window.inputs[0]});"
 
     def _there(self, first: int) -> tuple[int, ...]:
         """The columns that the windows of the outputs from `first` on see, from the first window's begin."""
@@ -172,16 +170,15 @@ class _Blocks:
 
     def _function(self, name: str, rows: int, columns: tuple[int, ...]) -> list[str]:
         window, p = self.window, self.cone.primitives[0]
-        (height, width), channels = window.inputs, window.channels
+        width, channels = window.inputs[1], window.channels
         text = Text(depth=0)
         text.open(f"{APART}\nstatic void {name}({TAKES})")
         for i, t in enumerate(self.cone.leaves):
             if t.value is None:
                 text.add(f"const float *restrict in{i} = in[{i}]; (void)in{i};")
-        text.add(f"const int row = top * {window.strides[0]} - {window.pads[0]};",
-                 f"const int column = left * {window.strides[1]} - {window.pads[1]};",
+        text.add(f"const int column = left * {window.strides[1]} - {window.pads[1]};",
                  f"const float *x = in{self.cone.leaves.index(p.inputs[0])} + "
-                 f"((image * {height} + row) * {width} + column) * {channels};", "int c0 = 0;")  # fmt: skip
+                 f"((image * height + row) * {width} + column) * {channels};", "int c0 = 0;")  # fmt: skip
         for lanes in _lanes(channels):
             text.open(f"for (; c0 + {lanes} <= {channels}; c0 += {lanes})")
             text.add(f"enum {{ count = {lanes} }};", f"float y[{rows * self.columns * lanes}] "
@@ -207,7 +204,7 @@ def _sums(text: Text, window: Window, rows: int, outputs: int, columns: tuple[in
     kind, at = (f"korch_f{lanes}", f"korch_at{lanes}") if lanes > 1 else ("float", "float")
     text.add(f"{kind} {', '.join(f'a{i}_{j} = {{0}}' for i in range(rows) for j in range(outputs))};")
     for line, pairs in window.readers(0, rows).items():
-        text.open(f"if ((unsigned)(row + {line}) < {window.inputs[0]})" if window.hangs else "")
+        text.open(f"if ((unsigned)(row + {line}) < (unsigned)height)")
         for i, k in pairs:
             for tap in range(window.kernel[1]):
                 place = (k * window.kernel[1] + tap) * window.channels

@@ -58,11 +58,12 @@ def lines(cone: Cone, p: Primitive) -> list[str]:
     arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
     trace = Trace({q.output: q for q in cone.primitives}, arrays, {p.output: waiting}, Requests(), C())
     value = trace.value(cone.root, idx)
-    return [*trace.lines, f"out[((image * {height} + h) * {width} + w) * {channels} + c0 + c] = {value};"]
+    row = f"(image * {height} + h)" if n > 1 else "h"
+    return [*trace.lines, f"out[({row} * {width} + w) * {channels} + c0 + c] = {value};"]
 
 
 def _axis(name: str, length: int) -> Index:
-    return Index.of(Var(name, 0, length))
+    return Index.of(Var(name, 0, length)) if length > 1 else Index()
 
 
 def thread_number(threads: int) -> str:
