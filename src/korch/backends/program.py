@@ -63,7 +63,7 @@ def _head(kernels: Iterable[Kernel]) -> str:
 
 
 def _bodies(numbered: Iterable[tuple[int, Kernel]]) -> list[str]:
-    """The kernels' texts. Functions that are equal, of strips of several forms or of several kernels, are there once."""
+    """The kernels' texts. Equal functions, of strips of several forms or of several kernels, are there once."""
     names: dict[str, str] = {}
 
     def once(found: re.Match[str]) -> str:

@@ -31,7 +31,7 @@ def chained_cones(graph: Graph, cones: Iterable[Cone], least: int) -> list[Cone]
     found = [cone for root, some in yard.links.items() if not _goes_on(graph, root) for cone in some]
     chains: list[Cone] = []
     for _ in range(LINKS - 1):
-        found = list(dict.fromkeys(c for cone in found for c in yard.longer(cone)))
+        found = list(dict.fromkeys(c for cone in found for c in yard.longer(cone) if not yard.repeats(c)))
         chains += found
     return list(dict.fromkeys(chains))
 
@@ -45,11 +45,11 @@ class _Yard:
         self.origins = _origins(graph)
         links, between = defaultdict[Tensor, list[Cone]](list), defaultdict[Tensor, list[Cone]](list)
         for cone in cones:
-            if not cone.exports and len(cone.linear) <= 1 and not _prepares(cone) and not self._repeats(cone):
+            if not cone.exports and len(cone.linear) <= 1 and not _prepares(cone) and not self.repeats(cone):
                 (links if cone.linear else between)[cone.root].append(cone)
         self.links, self.between = _best(links), _best(between)
 
-    def _repeats(self, cone: Cone) -> bool:
+    def repeats(self, cone: Cone) -> bool:
         """Whether it computes a linear primitive again of which one of its leaves is made."""
         made = {self.graph.value_of(p.output) for p in cone.linear}
         return any(not made.isdisjoint(self.origins.get(self.graph.value_of(t), ())) for t in cone.leaves)
