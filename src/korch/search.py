@@ -28,8 +28,9 @@ from korch.targets import Target
 
 log = logging.getLogger(__name__)
 
-RUNS, BLOCKS = 7, 4
-"""Runs of a linked program over which its kernels are timed in place, and how often that is repeated."""
+RUNS, BLOCKS, LONG = (2, 7), 4, 3.0
+"""Runs of a linked program over which its kernels are timed in place, at least and at most, and how often that is
+repeated: as many runs as take no more than so many seconds."""
 MOST_PLACEMENTS, MOST_PROOFS = 4, 3
 SETTLED = 0.02
 """Of the predicted time: if less came off the plan's own kernels since the proof, it stands: no other got cheaper."""
@@ -181,21 +182,29 @@ class Search:
         self.largest = max(self.largest, largest)
 
     def _settled(self, graph: Graph, ledger: Ledger, tuner: Tuner) -> Tuned:
-        """Explores, times kernels where they stand, explores again with those costs; proves the plan that stays."""
+        """Explores, times kernels where they stand, explores again with those costs, and once more with second
+        thoughts about the others; proves the plan that stays."""
         if not self.target.timed:
             return self._buildable(ledger, tuner)
-        tuned = tuner.explore()
-        for _ in range(MOST_PLACEMENTS):
-            if tuner.placed(tuned) or tuner.late:
-                break
-            tuner.place(tuned, self._steps(graph, ledger, tuner, tuned))
-            tuned = tuner.explore()
+        tuned = self._placed(graph, ledger, tuner, tuner.explore())
+        if self.deadline - time.monotonic() > SHORT:
+            tuner.doubt(tuned)
+            tuned = self._placed(graph, ledger, tuner, tuner.explore())
         for _ in range(MOST_PROOFS):
             if tuner.late:
                 break
             tuned = tuner.prove()
             if tuner.lower(tuned, self._steps(graph, ledger, tuner, tuned)) < SETTLED:
                 break
+        return tuned
+
+    def _placed(self, graph: Graph, ledger: Ledger, tuner: Tuner, tuned: Tuned) -> Tuned:
+        """The plan that stays when its kernels have been timed where they stand."""
+        for _ in range(MOST_PLACEMENTS):
+            if tuner.placed(tuned) or tuner.late:
+                break
+            tuner.place(tuned, self._steps(graph, ledger, tuner, tuned))
+            tuned = tuner.explore()
         return tuned
 
     def _buildable(self, ledger: Ledger, tuner: Tuner) -> Tuned:
@@ -240,10 +249,11 @@ def _is_link(cone: Cone) -> bool:
 
 def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float) -> Profile:
     """The program's times, nothing else of ours running; again while they are far from what was promised."""
-    best = executable.profile(feeds, RUNS, BLOCKS)
+    runs = min(max(int(LONG / max(BLOCKS * promised, 1e-3)), RUNS[0]), RUNS[1])
+    best = executable.profile(feeds, runs, BLOCKS)
     for pause in PAUSES:
         if best.total <= SUSPICIOUS * promised:
             break
         time.sleep(pause)
-        best = best.least(executable.profile(feeds, RUNS, BLOCKS))
+        best = best.least(executable.profile(feeds, runs, BLOCKS))
     return best

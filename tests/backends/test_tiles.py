@@ -97,6 +97,19 @@ def attention(rows: int, keys: int, heads: int, width: int) -> Cone:
     return cone_of(b.op("Reshape", y, shape=(1, rows, heads * width)))
 
 
+def linear_attention(height: int, width: int, heads: int, each: int, out: int) -> Cone:
+    """Queries times keys and values, over the last column of that product, and a projection, of an image."""
+    x = image(1, height, width, heads * each)
+    b, pixels = x.builder, height * width
+    q = b.op("Reshape", b.op("Transpose", x, perm=(0, 3, 1, 2)), shape=(1, heads, each, pixels))
+    y = relu(b.op("Transpose", q, perm=(0, 1, 3, 2))) @ b.input("kv", "float32", (1, heads, each, each + 1))
+    above, below = (b.op("Slice", y, starts=(0, 0, 0, at), steps=(1,) * 4, lengths=(1, heads, pixels, n))
+                    for at, n in ((0, each), (each, 1)))  # fmt: skip
+    y = b.op("Transpose", above / (b.op("Relu", below) + 1.0), perm=(0, 1, 3, 2))
+    y = b.op("Reshape", y, shape=(1, heads * each, height, width))
+    return cone_of(conv(b.op("Transpose", y, perm=(0, 2, 3, 1)), out))
+
+
 def mish(x: Value) -> Value:
     return x * x.builder.op("Tanh", x.builder.op("Softplus", x))
 
@@ -120,6 +133,7 @@ CONES = [
     feed_forward(67, 48, 100),
     attention(130, 50, 1, 32),
     attention(96, 33, 3, 16),
+    linear_attention(32, 24, 3, 16, 40),
 ]
 
 

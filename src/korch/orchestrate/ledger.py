@@ -118,6 +118,11 @@ class Offer:
         self.variant, self.alone, self.error = best.variant, best.seconds, best.error
         self.kind.learn(best.seconds, self.roofline)
 
+    def lower(self, seconds: float) -> None:
+        """Enters another measurement of the kernel alone, where it is below the known one."""
+        assert self.alone is not None
+        self.alone = min(self.alone, seconds)
+
     def ban(self, variants: Collection[str]) -> None:
         """The offer without `variants`: to be measured again where the best is among them."""
         self.banned |= frozenset(variants)

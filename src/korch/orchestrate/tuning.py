@@ -21,6 +21,7 @@ from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
 from korch.orchestrate.solve import PROVED, solve
 from korch.orchestrate.solve_highs import Highs
 from korch.profile.costs import Costs
+from korch.profile.results import Measurement
 
 BATCH, HURRIED = 80, 48
 """Offers measured between two solutions, those picked and as many that came near; fewer where time is short."""
@@ -32,6 +33,9 @@ UNLIKELY = 4.0
 ROUGH = 0.02
 """Relative gap at which a solution is good enough to say what to measure next."""
 SHARE, PROOF_SHARE = 0.25, 0.75
+DOUBT, DOUBTED, WORTH = 0.3, 64, 0.001
+"""By how much of its time a kernel may have been measured too slow, how many of those that would then be picked are
+measured again, and of what share of the plan they must be. Virtual machines lose a third of their pace for seconds."""
 LEAST = 4.0
 """Seconds that any solution may take: without a relaxation it would be blind."""
 
@@ -155,6 +159,24 @@ class Tuner:
     def place(self, tuned: Tuned, seconds: Sequence[float]) -> None:
         """Enters what the plan's kernels took in place, where no earlier plan has shown that."""
         self.memory.place(self._means(tuned, seconds))
+
+    def doubt(self, tuned: Tuned) -> None:
+        """Measures again what would be in the plan if it took a little less: the plan's own kernels have been timed
+        many times, all others once."""
+        slack: dict[int, tuple[float, Entry, Offer]] = {}
+        for i, extra in (self._warm.near if self._warm else {}).items():
+            entry = self.ledger.entry(i)
+            offer = entry.best
+            if offer.measured and offer.in_place is None and tuned.cost * WORTH < offer.seconds < inf:
+                known = slack.get(id(offer), (0.0, entry, offer))
+                slack[id(offer)] = max(known, (DOUBT * offer.seconds - extra, entry, offer), key=lambda one: one[0])
+        ranked = sorted((one for one in slack.values() if one[0] > 0), key=lambda one: -one[0])[:DOUBTED]
+        kernels = [o.kernel(e.cone, self.profiler.setting.threads) for _, e, o in ranked]
+        self._tell(phase="measuring", done=self.measured, total=self.measured + len(kernels))
+        for (_, _, offer), result in zip(ranked, self.profiler.measure_again(self.deadline, kernels), strict=True):
+            if isinstance(result, Measurement):
+                offer.lower(result.seconds)
+        self.measured += len(kernels)
 
     def lower(self, tuned: Tuned, seconds: Sequence[float]) -> float:
         """Enters what took less in place than was known: a busy machine only ever adds. The share that came off."""

@@ -37,6 +37,10 @@ class Costs(Protocol):
         """The same, but None for kernels whose turn had not come by `deadline` (of time.monotonic())."""
         ...
 
+    def measure_again(self, deadline: float, kernels: Sequence[Kernel]) -> list[Result | None]:
+        """The same of kernels that are known: each keeps the least of its times, as a busy machine only adds."""
+        ...
+
     def rest(self) -> None:
         """Makes way for a program that is to be timed."""
         ...

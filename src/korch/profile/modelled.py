@@ -36,6 +36,8 @@ class Modelled:
         """The same; None for what comes after the deadline."""
         return [self.cost(k) if deadline == inf or monotonic() <= deadline else None for k in kernels]
 
+    measure_again = measure_until
+
     def cost(self, kernel: Kernel) -> Result:
         """The modelled cost, no less than the backend's own bound."""
         backend = self._backends.get(kernel.backend)

@@ -127,11 +127,14 @@ def _transpose(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
 
 
 def _reshape(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
-    """Where both ends lie between positions of the input's outermost axis."""
+    """Where an axis of the input begins with the span's, and both ends lie between its positions."""
     x, y = p.inputs[0].shape, p.output.shape
-    axis = outermost(x)
+    before = math.prod(y[: span.axis])
+    axis = next((a for a, n in enumerate(x) if n > 1 and math.prod(x[:a]) == before), None)
+    if axis is None:
+        return None
     each, wanted = math.prod(x[axis + 1 :]), math.prod(y[span.axis + 1 :])
-    if span.axis > outermost(y) or (span.begin * wanted) % each or (span.end * wanted) % each:
+    if (span.begin * wanted) % each or (span.end * wanted) % each:
         return None
     read = Span(axis, span.begin * wanted // each, span.end * wanted // each)
     return Part((read,), attrs | {"shape": narrowed(y, span)})

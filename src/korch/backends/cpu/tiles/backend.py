@@ -20,6 +20,7 @@ from korch.backends.footprint import footprint
 from korch.backends.libraries import code_digest
 from korch.ir.cone import Cone
 from korch.ir.macs import total
+from korch.ir.primitive import Primitive
 from korch.machine import Machine
 
 STAGES: tuple[Backend, ...] = (ONEDNN, LOOPS)
@@ -31,7 +32,8 @@ BUDGETS = (L2, 4 * L2)
 WEIGHTS = 4 * L2
 """Bytes of constants, which strip after strip reads again: more would be no better than their own kernels."""
 FORMS = (("loops",), ("jit_dw", "loops"))
-"""What is asked for where several kernels could be a stage: parts of their names, the dearest wish first."""
+"""What is asked for where several kernels could be a stage: parts of their names, the dearest wish first. The second is
+worth a try for depthwise convolutions that move by more than one position."""
 
 Stages = tuple[Cone, ...]
 
@@ -65,11 +67,16 @@ class Tiles:
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         """One kernel a height of the strips and form of the stages."""
         cut = [chunks(cone, staged, height, threads) for staged, height in _cut(cone)]
-        kernels = [_kernel(cone, found, form, threads) for found in cut if found for form in FORMS]
+        forms = FORMS if any(_strided(p) for p in cone.linear) else FORMS[:1]
+        kernels = [_kernel(cone, found, form, threads) for found in cut if found for form in forms]
         return tuple({k.source: k for k in kernels}.values())
 
 
 BACKEND = Tiles()
+
+
+def _strided(p: Primitive) -> bool:
+    return p.op == "Conv" and p.attr("group") > 1 and max(p.attr("strides")) > 1
 
 
 @lru_cache(maxsize=1024)
