@@ -25,6 +25,15 @@ class Load:
     at: Index
 
 
+@dataclass(frozen=True)
+class Fused:
+    """Primitives that are one function of `source`."""
+
+    function: str
+    source: Tensor
+    members: tuple[Primitive, ...]
+
+
 @dataclass
 class Requests:
     """What tracing found that other loops would serve better."""
@@ -72,8 +81,8 @@ class Language(Protocol):
 
     def elementwise(self, p: Primitive, args: list[str]) -> str: ...
 
-    def together(self, p: Primitive, maker: Primitive | None) -> str:
-        """The function for `p` and the `maker` of its operand in one; empty where there is none."""
+    def together(self, p: Primitive, maker: Callable[[Tensor], Primitive | None]) -> Fused | None:
+        """The function for `p` and what makes its operands in one; None where there is none."""
         ...
 
     def below(self, e: Index, bound: int) -> str:
@@ -182,10 +191,9 @@ class Trace:
                 return self._elementwise(p, idx)
 
     def _elementwise(self, p: Primitive, idx: Indices) -> str:
-        x = p.inputs[0]
-        if x not in self.stored and (function := self.language.together(p, self.makers.get(x))):
-            (source,) = self.makers[x].inputs
-            return self.name(f"{function}({self.value(source, broadcast(idx, source))})", p.output.dtype)
+        if fused := self.language.together(p, lambda t: None if t in self.stored else self.makers.get(t)):
+            value = self.value(fused.source, broadcast(idx, fused.source))
+            return self.name(f"{fused.function}({value})", p.output.dtype)
         args = [self.value(t, broadcast(idx, t)) for t in p.inputs]
         return self.name(self.language.elementwise(p, args), p.output.dtype)
 

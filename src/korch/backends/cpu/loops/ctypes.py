@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+
 import numpy as np
 
+from korch.backends.maps.trace import Fused
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -50,10 +53,31 @@ def _shortest(number: float) -> str:
     return np.format_float_scientific(np.float32(number), unique=True, trim="0", exp_digits=1)
 
 
-def together(p: Primitive, maker: Primitive | None) -> str:
-    """The C function for `p` and the `maker` of its operand in one; empty where there is none."""
-    mish = maker is not None and (p.op, maker.op) == ("Tanh", "Softplus") and p.output.dtype == "float32"
-    return "korch_tanh_softplusf" if mish else ""
+FUSED = {("Mul", "Sigmoid"): "korch_siluf", ("Mul", "Tanh", "Softplus"): "korch_mishf",
+         ("Tanh", "Softplus"): "korch_tanh_softplusf"}  # fmt: skip
+"""Functions for chains of operators, the last one first. A Mul multiplies by what the chain started from."""
+
+
+def together(p: Primitive, maker: Callable[[Tensor], Primitive | None]) -> Fused | None:
+    """The C function for `p` and what makes its operands; None where there is none."""
+    if p.output.dtype == "float32":
+        for ops, function in FUSED.items():
+            for first in p.inputs if p.op == ops[0] else ():
+                members = tuple(_chain(first, ops[1:], maker))
+                source = members[-1].inputs[0] if len(members) == len(ops) - 1 else None
+                if source and (ops[0] != "Mul" or set(p.inputs) == {first, source}):
+                    return Fused(function, source, (p, *members))
+    return None
+
+
+def _chain(t: Tensor, ops: Sequence[str], maker: Callable[[Tensor], Primitive | None]) -> Iterator[Primitive]:
+    """What makes `t`, what makes its operand, and so on, as long as they are `ops`."""
+    for op in ops:
+        p = maker(t)
+        if p is None or p.op != op:
+            return
+        yield p
+        t = p.inputs[0]
 
 
 def elementwise(p: Primitive, args: list[str]) -> str:

@@ -28,6 +28,22 @@ static inline float korch_expf(float x) {
   return korch_exp_within(c < -104.0f ? -104.0f : c);
 }
 
+/* exp(x) for x in [-88, 88], where the exponent is added to that of a polynomial on |r| <= ln2 / 2. */
+static inline float korch_exp_normal(float x) {
+  const float magic = 12582912.0f;
+  float t = fmaf(x, 1.44269504089f, magic), n = t - magic;
+  float r = fmaf(n, -0.693145751953125f, x);
+  r = fmaf(n, -1.42860682030941723e-6f, r);
+  float p = 1.381454058e-3f;
+  p = fmaf(p, r, 8.368745446e-3f);
+  p = fmaf(p, r, 4.1668388993e-2f);
+  p = fmaf(p, r, 1.6666521132e-1f);
+  p = fmaf(p, r, 4.9999994040e-1f);
+  p = fmaf(p, r, 1.0f);
+  p = fmaf(p, r, 1.0f);
+  return korch_bits_to_float((int32_t)((uint32_t)korch_float_to_bits(p) + ((uint32_t)korch_float_to_bits(t) << 23)));
+}
+
 /* log(m * 2^e) with m in [sqrt(1/2), sqrt(2)). */
 static inline float korch_logf(float x) {
   int tiny = x < 1.17549435e-38f;
@@ -91,6 +107,18 @@ static inline float korch_tanh_softplusf(float x) {
   float c = x > 20.0f ? 20.0f : x, e = korch_exp_within(c < -104.0f ? -104.0f : c);
   float n = e * (e + 2.0f);
   return n / (n + 2.0f);
+}
+
+/* x sigmoid(x) with e = exp(-|x|), and Mish, x tanh(log(1 + exp(x))); below -87 both are all but zero. */
+static inline float korch_siluf(float x) {
+  float c = -87.0f > x ? -87.0f : x, a = fabsf(x), e = korch_exp_normal(-(87.0f < a ? 87.0f : a));
+  return (x < 0.0f ? c * e : c) / (1.0f + e);
+}
+
+static inline float korch_mishf(float x) {
+  float c = -87.0f > x ? -87.0f : x, e = korch_exp_normal(20.0f < c ? 20.0f : c);
+  float n = e * (e + 2.0f);
+  return c * (n / (n + 2.0f));
 }
 
 /* An odd polynomial below 0.9375; above it 1 - exp(-g(|x|)), g a fit of -log(erfc) on [0.9, 4]. */

@@ -32,14 +32,13 @@ def operations(cone: Cone, computed: Mapping[Primitive, float]) -> dict[str, flo
 
 
 def _paired(cone: Cone, made: Mapping[Tensor, Primitive], counts: dict[str, float]) -> dict[str, float]:
-    """Where two functions are computed as one, its cost is a sigmoid's: an exponential and a quotient."""
+    """Where functions are computed as one, that costs a quotient at least."""
     for p in cone.primitives:
-        first = made.get(p.inputs[0]) if p.inputs else None
-        if first and together(p, first):
-            times = min(counts.get(p.op, 0.0), counts.get(first.op, 0.0), p.output.size)
-            for op in (p.op, first.op):
-                counts[op] = counts.get(op, 0.0) - times
-            counts["Sigmoid"] = counts.get("Sigmoid", 0.0) + times
+        if fused := together(p, made.get):
+            times = min(p.output.size, *(counts.get(q.op, 0.0) for q in fused.members))
+            for q in fused.members:
+                counts[q.op] = counts.get(q.op, 0.0) - times
+            counts["Reciprocal"] = counts.get("Reciprocal", 0.0) + times
     return counts
 
 
