@@ -90,6 +90,19 @@ def test_a_broken_search_ends_where_it_would_have_ended(profiler: Profiler, monk
     assert repeated.chosen == resumed.chosen and repeated.cost == resumed.cost
 
 
+def test_what_nearly_is_in_the_plan_gets_a_second_look(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
+    plan, tuner = tuned(profiler)
+    own = {id(tuner.ledger.entry(i).best) for i in plan.chosen}
+    for i in plan.chosen:
+        tuner.ledger.entry(i).best.place(tuner.ledger.entry(i).best.seconds)
+    before = {id(o): o.alone for e in tuner.ledger.entries for o in e.offers}
+    monkeypatch.setattr(profiler, "measure_again", lambda _, kernels: [Measurement(1e-9) for _ in kernels])
+    tuner.doubt(plan)
+    lowered = {id(o) for e in tuner.ledger.entries for o in e.offers if o.alone != before[id(o)]}
+    assert lowered and lowered.isdisjoint(own)
+    assert tuner.prove().cost < plan.cost
+
+
 def test_out_of_time_the_best_measured_plan_is_taken_with_its_gap(profiler: Profiler):
     plan, tuner = tuned(profiler, deadline=0.0)
     assert all(tuner.ledger.entry(i).best.measured for i in plan.chosen)

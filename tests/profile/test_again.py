@@ -1,0 +1,51 @@
+"""Kernels that are measured again keep the least of their times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from korch.profile import Database, Failed, Measurement, Profiler
+from korch.profile.results import Result
+
+from .fodder import several
+
+
+@pytest.fixture
+def profiler(tmp_path: Path) -> Iterator[Profiler]:
+    with Database(tmp_path) as database, Profiler(1, database, timeout=30) as profiler:
+        yield profiler
+
+
+def test_the_least_time_counts_and_is_remembered(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
+    kernels = several(3)
+    known = {id(k): r for k, r in zip(kernels, profiler.measure(kernels), strict=True)}
+    faster, slower, broken = kernels
+
+    def seconds(kernel: object) -> float:
+        found = known[id(kernel)]
+        assert isinstance(found, Measurement)
+        return found.seconds
+
+    told: dict[str, Result] = {
+        profiler.key(faster): Measurement(seconds(faster) / 2), profiler.key(slower): Measurement(seconds(slower) * 2),
+        profiler.key(broken): Failed("the machine was busy", lasting=False),
+    }  # fmt: skip
+    monkeypatch.setattr(profiler, "_results", lambda kernels, deadline: (
+        (key, profiler._keep(key, k, told[key])) for key, k in kernels.items()))  # pyright: ignore[reportPrivateUsage]  # fmt: skip
+    again = profiler.measure_again(inf, kernels)
+    assert [r.seconds for r in again if isinstance(r, Measurement)] == [
+        seconds(faster) / 2, seconds(slower), seconds(broken)]  # fmt: skip
+    assert profiler.measure(kernels) == again
+
+
+def test_it_really_runs_again(profiler: Profiler):
+    kernels = several(2)
+    profiler.measure(kernels)
+    before = profiler.measured
+    assert all(isinstance(r, Measurement) for r in profiler.measure_again(inf, kernels))
+    assert profiler.measured == before + 2
+    assert profiler.measure_again(0.0, kernels) == [None, None]
