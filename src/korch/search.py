@@ -28,7 +28,7 @@ from korch.targets import Target
 
 log = logging.getLogger(__name__)
 
-RUNS, BLOCKS, LONG = (2, 7), 4, 3.0
+RUNS, BLOCKS, ENOUGH = (2, 7), 4, 3.0
 """Runs of a linked program over which its kernels are timed in place, at least and at most, and how often that is
 repeated: as many runs as take no more than so many seconds."""
 MOST_PLACEMENTS, MOST_PROOFS = 4, 3
@@ -249,7 +249,7 @@ def _is_link(cone: Cone) -> bool:
 
 def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float) -> Profile:
     """The program's times, nothing else of ours running; again while they are far from what was promised."""
-    runs = min(max(int(LONG / max(BLOCKS * promised, 1e-3)), RUNS[0]), RUNS[1])
+    runs = min(max(int(ENOUGH / max(BLOCKS * promised, 1e-3)), RUNS[0]), RUNS[1])
     best = executable.profile(feeds, runs, BLOCKS)
     for pause in PAUSES:
         if best.total <= SUSPICIOUS * promised:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.program import compose, compose_units
+from korch.backends.program import APART, compose, compose_units
 from korch.backends.table import backends, entries, entry_of
 from korch.backends.toolchain import find_toolchain, probe, ziglang
 from korch.errors import BackendError
@@ -31,17 +31,19 @@ def alias() -> Kernel:
     return Kernel(kernel(0).cone, "by-hand", alias=True)
 
 
-APART = """\
-__attribute__((noinline))
+SHARED = (
+    APART
+    + """
 static void KERNEL_put(int *to) {
   *to = VALUE;
 }
 static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) { KERNEL_put(out); }
 """
+)
 
 
 def test_equal_functions_are_compiled_once(tmp_path: Path) -> None:
-    made = [Kernel(kernel(0).cone, "by-hand", APART.replace("VALUE", v)) for v in ("7", "8", "7")]
+    made = [Kernel(kernel(0).cone, "by-hand", SHARED.replace("VALUE", v)) for v in ("7", "8", "7")]
     text = compose(made)
     assert text.count("*to = 7") == text.count("*to = 8") == 1
     find_toolchain().compile_library({"program.c": text}, tmp_path / "program.so")

@@ -163,19 +163,17 @@ class Tuner:
     def doubt(self, tuned: Tuned) -> None:
         """Measures again what would be in the plan if it took a little less: the plan's own kernels have been timed
         many times, all others once."""
-        slack: dict[int, tuple[float, Entry, Offer]] = {}
-        for i, extra in (self._warm.near if self._warm else {}).items():
-            entry = self.ledger.entry(i)
-            offer = entry.best
-            if offer.measured and offer.in_place is None and tuned.cost * WORTH < offer.seconds < inf:
-                known = slack.get(id(offer), (0.0, entry, offer))
-                slack[id(offer)] = max(known, (DOUBT * offer.seconds - extra, entry, offer), key=lambda one: one[0])
-        ranked = sorted((one for one in slack.values() if one[0] > 0), key=lambda one: -one[0])[:DOUBTED]
-        kernels = [o.kernel(e.cone, self.profiler.setting.threads) for _, e, o in ranked]
+        near = [(self.ledger.entry(i), extra) for i, extra in (self._warm.near if self._warm else {}).items()]
+        alone = [(e, extra) for e, extra in near if e.best.measured and e.best.in_place is None]
+        slack = [(DOUBT * e.best.seconds - extra, e) for e, extra in alone
+                 if tuned.cost * WORTH < e.best.seconds < inf]  # fmt: skip
+        ranked = sorted((one for one in slack if one[0] > 0), key=lambda one: -one[0])
+        entries = list({id(e): e for _, e in ranked}.values())[:DOUBTED]
+        kernels = [e.best.kernel(e.cone, self.profiler.setting.threads) for e in entries]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(kernels))
-        for (_, _, offer), result in zip(ranked, self.profiler.measure_again(self.deadline, kernels), strict=True):
+        for entry, result in zip(entries, self.profiler.measure_again(self.deadline, kernels), strict=True):
             if isinstance(result, Measurement):
-                offer.lower(result.seconds)
+                entry.best.lower(result.seconds)
         self.measured += len(kernels)
 
     def lower(self, tuned: Tuned, seconds: Sequence[float]) -> float:

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import open_run, simd
-from korch.backends.cpu.loops.tile import APART, registers
+from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.writer import SMALL, Text
+from korch.backends.program import APART
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive

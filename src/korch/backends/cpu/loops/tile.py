@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from korch.backends.cpu.loops.behind import Behind
+from korch.backends.program import APART
 from korch.ir.tensor import Tensor
 from korch.processor import cpu_flags
 
 LONGEST = 256
 """Steps between two visits to memory: what a group reads in them stays near."""
-APART = "__attribute__((noinline))  // within a longer function, compilers keep sums in memory"
 DEEP = 8
 """Multiply-adds that a core has under way at once: smaller tiles wait for results."""
 
