@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 RUNS, BLOCKS, ENOUGH = (2, 7), 4, 3.0
 """Runs of a linked program over which its kernels are timed in place, at least and at most, and how often that is
 repeated: as many runs as take no more than so many seconds."""
-MOST_PLACEMENTS, MOST_PROOFS = 4, 3
+MOST_PLACEMENTS, MOST_DOUBTS, MOST_PROOFS = 4, 3, 3
 SETTLED = 0.02
 """Of the predicted time: if less came off the plan's own kernels since the proof, it stands: no other got cheaper."""
 MOST_ATTEMPTS = 3
@@ -187,8 +187,9 @@ class Search:
         if not self.target.timed:
             return self._buildable(ledger, tuner)
         tuned = self._placed(graph, ledger, tuner, tuner.explore())
-        if self.deadline - time.monotonic() > SHORT:
-            tuner.doubt(tuned)
+        for _ in range(MOST_DOUBTS):
+            if self.deadline - time.monotonic() < SHORT or not tuner.doubt(tuned):
+                break
             tuned = self._placed(graph, ledger, tuner, tuner.explore())
         for _ in range(MOST_PROOFS):
             if tuner.late:

@@ -88,6 +88,23 @@ def test_a_reduction_that_waits_for_another_has_its_own_loop_nest():
     assert source.count("in0[") == 3 and "acc1" not in source
 
 
+@pytest.mark.parametrize("name, function", [("gelu", "korch_geluf"), ("mish", "korch_mishf")])
+def test_functions_of_several_primitives_are_one(name: str, function: str):
+    source = BACKEND.build(CONES[name], 1)[0].source
+    assert source.count(f"{function}(") == source.count("korch_") == 1
+
+
+@pytest.mark.parametrize("half, whole", [(0.6, 1.0), (0.5, 2.0)])
+def test_what_only_looks_like_gelu_is_not(half: float, whole: float):
+    cone = cone_of(lambda b, x: x * half * (b.op("Erf", x * 0.7071067811865475) + whole), (9, 64))
+    assert "korch_erff(" in BACKEND.build(cone, 1)[0].source
+
+
+def test_parts_of_a_row_are_written_side_by_side():
+    source = BACKEND.build(CONES["concat last"], 2)[0].source
+    assert source.count("for (int i0_1") == 1 and source.count("] = v") == 2
+
+
 def test_even_steps_need_no_table():
     def picked(*indices: int) -> str:
         return BACKEND.build(cone_of(lambda b, x: b.op("Gather", x, axis=0, indices=indices), (9, 4)), 1)[0].source

@@ -31,9 +31,12 @@ TRUTH: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "tanh_softplus": lambda x: np.tanh(softplus(x)),
     "silu": lambda x: np.where(x < -700, 0, x / (1 + np.exp(-x))),
     "mish": lambda x: np.where(x < -700, 0, x * np.tanh(softplus(x))),
+    "gelu": lambda x: np.where(x < -50, 0, x / 2 * np.vectorize(math.erfc)(-x / math.sqrt(2))),
 }
 FLOORS = {"silu": 2.0**-98, "mish": 2.0**-98}
 """Magnitudes below which units are those of this one: products with what is all but zero are nothing."""
+OF_X = {"gelu"}
+"""Sums of x and nearly -x: units are those of x."""
 
 
 @pytest.fixture(scope="module")
@@ -46,17 +49,28 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return ctypes.CDLL(str(file))
 
 
-@pytest.mark.parametrize("name", TRUTH)
-def test_four_ulps(name: str, library: ctypes.CDLL):
-    x = np.arange(0, 2**32, STEP, dtype=np.uint64).astype(np.uint32).view(np.float32)
+def computed(library: ctypes.CDLL, name: str, x: np.ndarray) -> np.ndarray:
     y = np.empty_like(x)
     pointers = (a.ctypes.data_as(ctypes.c_void_p) for a in (x, y))
     getattr(library, f"all_{name}")(*pointers, len(x))
-    least = FLOORS.get(name, 2.0**-126)
+    return y
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_four_ulps(name: str, library: ctypes.CDLL):
+    x = np.arange(0, 2**32, STEP, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    y = computed(library, name, x)
+    least = np.abs(x) if name in OF_X else FLOORS.get(name, 2.0**-126)
     with np.errstate(all="ignore"):
         truth = TRUTH[name](x.astype(np.float64))
         rounded = truth.astype(np.float32)
-        off = np.abs(y.astype(np.float64) - truth) / np.spacing(np.maximum(np.abs(rounded), np.float32(least)))
+        off = np.abs(y.astype(np.float64) - truth) / np.spacing(np.maximum(np.abs(rounded), least).astype(np.float32))
     same = (y == rounded) | (np.isnan(y) & np.isnan(rounded))
     worst = np.where(same, 0.0, np.nan_to_num(off, nan=np.inf))
     assert worst.max() <= ULPS, f"{name}({x[worst.argmax()]}) = {y[worst.argmax()]}, not {truth[worst.argmax()]}"
+
+
+def test_far_from_zero_gelu_is_nothing_or_all(library: ctypes.CDLL):
+    x = np.array([5.6, 20, 1e30, np.inf], np.float32)
+    assert np.array_equal(computed(library, "gelu", x), x)
+    assert not computed(library, "gelu", -x[:3]).any()

@@ -96,8 +96,8 @@ def test_what_nearly_is_in_the_plan_gets_a_second_look(profiler: Profiler, monke
     for i in plan.chosen:
         tuner.ledger.entry(i).best.place(tuner.ledger.entry(i).best.seconds)
     before = {id(o): o.alone for e in tuner.ledger.entries for o in e.offers}
-    monkeypatch.setattr(profiler, "measure_again", lambda _, kernels: [Measurement(1e-9) for _ in kernels])
-    tuner.doubt(plan)
+    monkeypatch.setattr(profiler, "measure_again", lambda _, kernels, rivals: [Measurement(1e-9) for _ in kernels])
+    assert tuner.doubt(plan)
     lowered = {id(o) for e in tuner.ledger.entries for o in e.offers if o.alone != before[id(o)]}
     assert lowered and lowered.isdisjoint(own)
     assert tuner.prove().cost < plan.cost

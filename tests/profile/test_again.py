@@ -49,3 +49,16 @@ def test_it_really_runs_again(profiler: Profiler):
     assert all(isinstance(r, Measurement) for r in profiler.measure_again(inf, kernels))
     assert profiler.measured == before + 2
     assert profiler.measure_again(0.0, kernels) == [None, None]
+
+
+@pytest.mark.parametrize(("now", "counts"), [(2.0, 1.0 / 1.5), (1.2, 1.0 / 1.2), (0.9, 1.0)])
+def test_a_rival_tells_how_busy_the_machine_is(profiler: Profiler, monkeypatch: pytest.MonkeyPatch, now: float,
+                                               counts: float):  # fmt: skip
+    kernel, rival = several(2)
+    known = zip((kernel, rival), profiler.measure([kernel, rival]), strict=True)
+    before = {profiler.key(k): r.seconds for k, r in known if isinstance(r, Measurement)}
+    took = {profiler.key(kernel): 1.0, profiler.key(rival): now}
+    monkeypatch.setattr(profiler, "_results", lambda kernels, deadline: (
+        (key, profiler._keep(key, k, Measurement(before[key] * took[key]))) for key, k in kernels.items()))  # pyright: ignore[reportPrivateUsage]  # fmt: skip
+    (again,) = profiler.measure_again(inf, [kernel], [rival])
+    assert isinstance(again, Measurement) and again.seconds == pytest.approx(before[profiler.key(kernel)] * counts)

@@ -33,7 +33,7 @@ UNLIKELY = 4.0
 ROUGH = 0.02
 """Relative gap at which a solution is good enough to say what to measure next."""
 SHARE, PROOF_SHARE = 0.25, 0.75
-DOUBT, DOUBTED, WORTH = 0.3, 64, 0.001
+DOUBT, DOUBTED, WORTH = 0.3, 96, 0.001
 """By how much of its time a kernel may have been measured too slow, how many of those that would then be picked are
 measured again, and of what share of the plan they must be. Virtual machines lose a third of their pace for seconds."""
 LEAST = 4.0
@@ -160,21 +160,35 @@ class Tuner:
         """Enters what the plan's kernels took in place, where no earlier plan has shown that."""
         self.memory.place(self._means(tuned, seconds))
 
-    def doubt(self, tuned: Tuned) -> None:
+    def doubt(self, tuned: Tuned) -> bool:
         """Measures again what would be in the plan if it took a little less: the plan's own kernels have been timed
-        many times, all others once."""
-        near = [(self.ledger.entry(i), extra) for i, extra in (self._warm.near if self._warm else {}).items()]
-        alone = [(e, extra) for e, extra in near if e.best.measured and e.best.in_place is None]
-        slack = [(DOUBT * e.best.seconds - extra, e) for e, extra in alone
-                 if tuned.cost * WORTH < e.best.seconds < inf]  # fmt: skip
-        ranked = sorted((one for one in slack if one[0] > 0), key=lambda one: -one[0])
-        entries = list({id(e): e for _, e in ranked}.values())[:DOUBTED]
-        kernels = [e.best.kernel(e.cone, self.profiler.setting.threads) for e in entries]
+        many times, all others once. Whether something takes less."""
+        doubted = self._doubted(tuned)
+        threads = self.profiler.setting.threads
+        kernels = [o.kernel(e.cone, threads) for e, o in doubted]
+        rivals = [e.best.kernel(e.cone, threads) if o is not e.best else None for e, o in doubted]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(kernels))
-        for entry, result in zip(entries, self.profiler.measure_again(self.deadline, kernels), strict=True):
+        results, lower = self.profiler.measure_again(self.deadline, kernels, rivals), False
+        for (_, offer), result in zip(doubted, results, strict=True):
             if isinstance(result, Measurement):
-                entry.best.lower(result.seconds)
+                lower |= result.seconds < (offer.alone or 0.0)
+                offer.lower(result.seconds)
         self.measured += len(kernels)
+        return lower
+
+    def _doubted(self, tuned: Tuned) -> list[tuple[Entry, Offer]]:
+        """The offers that a plan as cheap as this could hold if they took `DOUBT` less, the most promising first."""
+        extra = dict(self._warm.near if self._warm else {}) | dict.fromkeys(tuned.chosen, 0.0)
+        found: dict[int, tuple[float, Entry, Offer]] = {}
+        for i, more in extra.items():
+            entry = self.ledger.entry(i)
+            for o in entry.offers:
+                slack = DOUBT * o.seconds - (o.seconds - entry.best.seconds) - more
+                timed_once = o.measured and o.in_place is None and tuned.cost * WORTH < o.seconds < inf
+                if timed_once and slack > max(0.0, found.get(id(o), (0.0,))[0]):
+                    found[id(o)] = slack, entry, o
+        ranked = sorted(found.values(), key=lambda one: -one[0])
+        return [(e, o) for _, e, o in ranked[:DOUBTED]]
 
     def lower(self, tuned: Tuned, seconds: Sequence[float]) -> float:
         """Enters what took less in place than was known: a busy machine only ever adds. The share that came off."""

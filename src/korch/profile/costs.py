@@ -37,8 +37,10 @@ class Costs(Protocol):
         """The same, but None for kernels whose turn had not come by `deadline` (of time.monotonic())."""
         ...
 
-    def measure_again(self, deadline: float, kernels: Sequence[Kernel]) -> list[Result | None]:
-        """The same of kernels that are known: each keeps the least of its times, as a busy machine only adds."""
+    def measure_again(self, deadline: float, kernels: Sequence[Kernel],
+                      rivals: Sequence[Kernel | None] = ()) -> list[Result | None]:  # fmt: skip
+        """The same of kernels that are known: each keeps the least of its times, as a busy machine only adds. A kernel
+        of the same cone may be named as the rival that tells how busy it is."""
         ...
 
     def rest(self) -> None:

@@ -36,7 +36,10 @@ class Modelled:
         """The same; None for what comes after the deadline."""
         return [self.cost(k) if deadline == inf or monotonic() <= deadline else None for k in kernels]
 
-    measure_again = measure_until
+    def measure_again(self, deadline: float, kernels: Sequence[Kernel],
+                      rivals: Sequence[Kernel | None] = ()) -> list[Result | None]:  # fmt: skip
+        """The same: a model has no second thoughts."""
+        return self.measure_until(deadline, kernels)
 
     def cost(self, kernel: Kernel) -> Result:
         """The modelled cost, no less than the backend's own bound."""

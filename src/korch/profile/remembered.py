@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import inf
 
 from korch.backends.contract import Kernel
@@ -13,6 +14,8 @@ from korch.profile.results import Measurement, Result
 from korch.profile.setting import Setting, cost_key, offer_key
 
 Progress = Callable[[int, int], None]
+SLOWEST = 1.5
+"""By how much a machine that others use is believed to be slower for a while."""
 
 
 class Remembered(ABC):
@@ -56,15 +59,34 @@ class Remembered(ABC):
             self._progress(len(results), len(todo))
         return [results.get(key) for key in keys]
 
-    def measure_again(self, deadline: float, kernels: Sequence[Kernel]) -> list[Result | None]:
-        """The same of kernels that are known: each keeps the least of its times, as a busy machine only adds."""
-        todo = {self.key(k): k for k in kernels if not k.alias}
+    def measure_again(self, deadline: float, kernels: Sequence[Kernel],
+                      rivals: Sequence[Kernel | None] = ()) -> list[Result | None]:  # fmt: skip
+        """The same of kernels that are known: each keeps the least of its times, as a busy machine only adds.
+
+        A kernel of the same cone may be named as its rival. It runs next to it, and where it takes longer than it is
+        known to, so does the kernel: both would have been faster in a better moment.
+        """
+        rivals = rivals or [None] * len(kernels)
+        todo = {self.key(k): k for k in (*kernels, *filter(None, rivals)) if not k.alias}
+        known = {key: r for key, k in todo.items() if (r := self._recall(k, key))}
         self._doubted = set(todo)
         try:
-            results = dict(self._results(todo, deadline))
+            fresh = dict(self._results(todo, deadline))
         finally:
             self._doubted = set()
-        return [results.get(self.key(k)) for k in kernels]
+        for k, rival in zip(kernels, rivals, strict=True):
+            pace = _pace(known, fresh, self.key(rival)) if rival else 1.0
+            self._lower(self.key(k), k, known, fresh, pace)
+        return [known.get(key) if key in fresh else None for key in map(self.key, kernels)]
+
+    def _lower(self, key: str, kernel: Kernel, known: dict[str, Result], fresh: Mapping[str, Result],
+               pace: float) -> None:  # fmt: skip
+        """Remembers what the kernel takes at that pace, where that is less than what is known."""
+        before, now = known.get(key), fresh.get(key)
+        if isinstance(now, Measurement):
+            now = replace(now, seconds=now.seconds / pace)
+            if not isinstance(before, Measurement) or now.seconds < before.seconds:
+                known[key] = self._record(key, kernel, now)
 
     @abstractmethod
     def _results(self, kernels: Mapping[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
@@ -78,15 +100,21 @@ class Remembered(ABC):
         return self.database.cost(key) or self.database.failure(key)
 
     def _keep(self, key: str, kernel: Kernel, result: Result) -> Result:
-        if key in self._doubted:
-            self._doubted.remove(key)
-            known = self.database.cost(key)
-            if known and not (isinstance(result, Measurement) and result.seconds < known.seconds):
-                return known
+        return result if key in self._doubted else self._record(key, kernel, result)
+
+    def _record(self, key: str, kernel: Kernel, result: Result) -> Result:
         if isinstance(result, Measurement) or result.lasting:
             label = f"{kernel.backend} {kernel.variant} {kernel.cone.key}"
             self.database.record(key, result, kernel.workspace, label)
         return result
+
+
+def _pace(known: Mapping[str, Result], fresh: Mapping[str, Result], key: str) -> float:
+    """How many times longer than known a kernel takes now, within reason; at least once."""
+    before, now = known.get(key), fresh.get(key)
+    if not isinstance(before, Measurement) or not isinstance(now, Measurement) or not before.seconds:
+        return 1.0
+    return min(max(now.seconds / before.seconds, 1.0), SLOWEST)
 
 
 def by_cone(kernels: Mapping[str, Kernel]) -> list[tuple[str, Kernel]]:

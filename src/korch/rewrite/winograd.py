@@ -39,7 +39,7 @@ from korch.rewrite.table import rewrite
 
 TILES = {(3, 1): (2, 4), (2, 1): (3, 5), (3, 2): (2, 3, 5)}
 """The tiles on offer, by kernel and stride."""
-LEAST_CHANNELS = 16
+LEAST_CHANNELS = 8
 WORTH = 0.75
 """Products must fall at least to this share for the transforms to pay."""
 

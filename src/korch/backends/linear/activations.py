@@ -65,6 +65,8 @@ def _spelled(texts: Iterable[str], inner: Iterable[str], post_op: Callable[..., 
 _HALVES = ("x * (0.5 * (1 + {}))", "x * (0.5 + 0.5 * {})", "x * 0.5 * (1 + {})", "x * (1 + {}) * 0.5")
 _ERF = ("erf(x * 0.70710678)", "erf(x / 1.41421356)")
 _TANH = ("tanh((x + x ** 3 * 0.044715) * 0.79788456)", "tanh((x + x * x * x * 0.044715) * 0.79788456)")
+GELU = tuple(text.format(f) for text in _HALVES for f in _ERF)
+"""Ways to write x (1 + erf(x / sqrt(2))) / 2."""
 _SIXTHS = ("x * {} / 6", "x * ({} / 6)", "x * {} * 0.16666667", "x * ({} * 0.16666667)")
 _TO_SIX = ("min(max(x + 3, 0), 6)", "max(min(x + 3, 6), 0)")
 _TO_ONE = ("min(max(x * a + b, 0), 1)", "max(min(x * a + b, 1), 0)")
@@ -74,7 +76,7 @@ ACTIVATIONS: tuple[Activation, ...] = (
     Activation("x * tanh(softplus(x))", _fixed("mish")),
     Activation("x * sigmoid(x)", _fixed("swish", 1.0)),
     Activation("x * sigmoid(x * a)", lambda a: Eltwise("swish", a)),
-    *_spelled(_HALVES, _ERF, _fixed("gelu_erf")),
+    *(Activation(text, _fixed("gelu_erf")) for text in GELU),
     *_spelled(_HALVES, _TANH, _fixed("gelu_tanh")),
     *_spelled(["x * {}"], _TO_ONE, lambda a, b: Eltwise("hardswish", a, b)),
     *_spelled(_SIXTHS, _TO_SIX, _fixed("hardswish", 1 / 6, 0.5)),
@@ -117,6 +119,8 @@ ACTIVATIONS: tuple[Activation, ...] = (
 )
 
 Made = Mapping[Tensor, Primitive]
+Maker = Callable[[Tensor], Primitive | None]
+"""What computes a tensor, as far as it is of interest."""
 _COMMUTE = ("Add", "Mul", "Max", "Min")
 _OPERATORS = {ast.Add: "Add", ast.Sub: "Sub", ast.Mult: "Mul", ast.Div: "Div", ast.Pow: "Pow"}
 
@@ -126,12 +130,17 @@ def activation(t: Tensor, made: Made, carried: frozenset[Tensor]) -> tuple[Eltwi
     ops = {p.op for p in made.values()}
     ops |= {"Max"} if "Relu" in ops else set()
     for row in (row for row in _rows(made[t].op) if row.ops <= ops):
-        for found in _match(row.pattern, t, made, {}):
+        for found in _match(row.pattern, t, made.get, {}):
             x = found.pop("x")
             post_op = row.post_op(**found) if x in carried else None
             if post_op is not None:
                 return post_op, x
     return None
+
+
+def operand(pattern: ast.expr, t: Tensor, maker: Maker) -> Tensor | None:
+    """The x of which `t` is the function `pattern`; None where it is another."""
+    return next((found["x"] for found in _match(pattern, t, maker, {})), None)
 
 
 def _rows(op: str) -> tuple[Activation, ...]:
@@ -157,7 +166,7 @@ def _call(pattern: ast.expr) -> tuple[str, tuple[ast.expr, ...]]:
             raise ValueError(f"not a pattern: {ast.unparse(pattern)}")
 
 
-def _match(pattern: ast.expr, t: Tensor, made: Made, found: Found) -> Iterator[Found]:
+def _match(pattern: ast.expr, t: Tensor, maker: Maker, found: Found) -> Iterator[Found]:
     """Each way to read `t` as `pattern`, as what its names then stand for."""
     match pattern:
         case ast.Constant(float() | int() as number):
@@ -170,29 +179,29 @@ def _match(pattern: ast.expr, t: Tensor, made: Made, found: Found) -> Iterator[F
             if t.value is not None and found.get(name, t.value) == t.value:
                 yield found | {name: float(t.value)}
         case _:
-            yield from _match_call(pattern, t, made, found)
+            yield from _match_call(pattern, t, maker, found)
 
 
-def _match_call(pattern: ast.expr, t: Tensor, made: Made, found: Found) -> Iterator[Found]:
+def _match_call(pattern: ast.expr, t: Tensor, maker: Maker, found: Found) -> Iterator[Found]:
     op, wanted = _call(pattern)
-    p = made.get(t)
+    p = maker(t)
     if p is None:
         return
     if p.op == "Relu" and op == "Max":  # relu(x) is max(x, 0)
-        yield from _match_each(wanted, (*p.inputs, _ZERO), made, found)
+        yield from _match_each(wanted, (*p.inputs, _ZERO), maker, found)
     if p.op != op or len(p.inputs) != len(wanted):
         return
     for inputs in (p.inputs, p.inputs[::-1]) if op in _COMMUTE else (p.inputs,):
-        yield from _match_each(wanted, inputs, made, found | dict(p.attrs))
+        yield from _match_each(wanted, inputs, maker, found | dict(p.attrs))
 
 
 _ZERO = Tensor("zero", "float32", (), const=True, value=0.0)
 
 
-def _match_each(wanted: Sequence[ast.expr], inputs: Sequence[Tensor], made: Made, found: Found) -> Iterator[Found]:
+def _match_each(wanted: Sequence[ast.expr], inputs: Sequence[Tensor], maker: Maker, found: Found) -> Iterator[Found]:
     """Each way to read every one of `inputs` as its pattern, under one meaning of the names."""
     if not wanted:
         yield found
         return
-    for first in _match(wanted[0], inputs[0], made, found):
-        yield from _match_each(wanted[1:], inputs[1:], made, first)
+    for first in _match(wanted[0], inputs[0], maker, found):
+        yield from _match_each(wanted[1:], inputs[1:], maker, first)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import ast
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from korch.backends.linear.activations import GELU, operand
 from korch.backends.maps.trace import Fused
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -53,31 +55,33 @@ def _shortest(number: float) -> str:
     return np.format_float_scientific(np.float32(number), unique=True, trim="0", exp_digits=1)
 
 
-FUSED = {("Mul", "Sigmoid"): "korch_siluf", ("Mul", "Tanh", "Softplus"): "korch_mishf",
-         ("Tanh", "Softplus"): "korch_tanh_softplusf"}  # fmt: skip
-"""Functions for chains of operators, the last one first. A Mul multiplies by what the chain started from."""
+FUSED = tuple((ast.parse(text, mode="eval").body, function) for text, function in (
+    ("x * sigmoid(x)", "korch_siluf"), ("x * tanh(softplus(x))", "korch_mishf"),
+    *((text, "korch_geluf") for text in GELU), ("tanh(softplus(x))", "korch_tanh_softplusf"),
+))  # fmt: skip
+"""Functions that are faster than one of their primitives after the other."""
+LAST = ("Mul", "Tanh")
+"""What they end in."""
 
 
 def together(p: Primitive, maker: Callable[[Tensor], Primitive | None]) -> Fused | None:
     """The C function for `p` and what makes its operands; None where there is none."""
-    if p.output.dtype == "float32":
-        for ops, function in FUSED.items():
-            for first in p.inputs if p.op == ops[0] else ():
-                members = tuple(_chain(first, ops[1:], maker))
-                source = members[-1].inputs[0] if len(members) == len(ops) - 1 else None
-                if source and (ops[0] != "Mul" or set(p.inputs) == {first, source}):
-                    return Fused(function, source, (p, *members))
+    if p.op not in LAST or p.output.dtype != "float32":
+        return None
+    for pattern, function in FUSED:
+        x = operand(pattern, p.output, lambda t: p if t == p.output else maker(t))
+        if x and x.shape == p.output.shape:
+            return Fused(function, x, tuple(_down_to(x, p, maker)))
     return None
 
 
-def _chain(t: Tensor, ops: Sequence[str], maker: Callable[[Tensor], Primitive | None]) -> Iterator[Primitive]:
-    """What makes `t`, what makes its operand, and so on, as long as they are `ops`."""
-    for op in ops:
-        p = maker(t)
-        if p is None or p.op != op:
-            return
-        yield p
-        t = p.inputs[0]
+def _down_to(x: Tensor, p: Primitive, maker: Callable[[Tensor], Primitive | None]) -> Iterator[Primitive]:
+    """`p` and what it is computed by from x."""
+    yield p
+    for t in p.inputs:
+        q = maker(t) if t != x else None
+        if q:
+            yield from _down_to(x, q, maker)
 
 
 def elementwise(p: Primitive, args: list[str]) -> str:

@@ -91,7 +91,7 @@ def generate(cone: Cone, threads: int) -> Code:
     blocks, text = _Blocks(cone, window, columns), Text()
     open_run(text, cone, p, threads)
     if threads > 1:
-        text.add("#pragma omp for schedule(static) collapse(3)")
+        text.add("#pragma omp for schedule(static) nowait collapse(3)")
     text.open(f"for (int image = 0; image < {p.output.shape[0]}; ++image)")
     text.open(f"for (int top = 0; top < {height}; top += {rows})")
     text.open(f"for (int block = 0; block < {-(-width // columns)}; ++block)")

@@ -91,7 +91,7 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
     if big:
         _own_workspace(writer, sum(aligned(s.stored * width(s)) for s in big))
     if writer.threads > 1:
-        writer.text.add(f"#pragma omp for schedule(static) collapse({len(plan.hoisted)})")
+        writer.text.add(f"#pragma omp for schedule(static) nowait collapse({len(plan.hoisted)})")
     for v in plan.hoisted:
         writer.loop(v)
     offset = 0

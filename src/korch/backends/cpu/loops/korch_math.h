@@ -28,20 +28,26 @@ static inline float korch_expf(float x) {
   return korch_exp_within(c < -104.0f ? -104.0f : c);
 }
 
-/* exp(x) for x in [-88, 88], where the exponent is added to that of a polynomial on |r| <= ln2 / 2. */
-static inline float korch_exp_normal(float x) {
+/* exp(x) = above / below for x in [-87, 87]: Pade's quotient of cubic polynomials p(r) / p(-r) on |r| <= ln2 / 2, the
+   exponent added to that of p(r). Who divides anyway saves half of the polynomial. */
+typedef struct { float above, below; } korch_quotient;
+
+static inline korch_quotient korch_exp_quotient(float x) {
   const float magic = 12582912.0f;
   float t = fmaf(x, 1.44269504089f, magic), n = t - magic;
   float r = fmaf(n, -0.693145751953125f, x);
   r = fmaf(n, -1.42860682030941723e-6f, r);
-  float p = 1.381454058e-3f;
-  p = fmaf(p, r, 8.368745446e-3f);
-  p = fmaf(p, r, 4.1668388993e-2f);
-  p = fmaf(p, r, 1.6666521132e-1f);
-  p = fmaf(p, r, 4.9999994040e-1f);
-  p = fmaf(p, r, 1.0f);
-  p = fmaf(p, r, 1.0f);
-  return korch_bits_to_float((int32_t)((uint32_t)korch_float_to_bits(p) + ((uint32_t)korch_float_to_bits(t) << 23)));
+  float z = r * r, even = fmaf(z, 0.1f, 1.0f), odd = fmaf(z, 8.3333333333e-3f, 0.5f);
+  float p = fmaf(r, odd, even), q = fmaf(-r, odd, even);
+  uint32_t scaled = (uint32_t)korch_float_to_bits(p) + ((uint32_t)korch_float_to_bits(t) << 23);
+  return (korch_quotient){korch_bits_to_float((int32_t)scaled), q};
+}
+
+/* x, or `most`, a positive number, where x is above it: as integers, floats that are not both negative keep their
+   order. NaN may become `most`. */
+static inline float korch_at_most(float x, float most) {
+  int32_t i = korch_float_to_bits(x), j = korch_float_to_bits(most);
+  return korch_bits_to_float(i < j ? i : j);
 }
 
 /* log(m * 2^e) with m in [sqrt(1/2), sqrt(2)). */
@@ -109,16 +115,19 @@ static inline float korch_tanh_softplusf(float x) {
   return n / (n + 2.0f);
 }
 
-/* x sigmoid(x) with e = exp(-|x|), and Mish, x tanh(log(1 + exp(x))); below -87 both are all but zero. */
+/* x sigmoid(x) = x e / (1 + e), and Mish, x tanh(log(1 + e)) = x n / (n + 2) with n = e (e + 2), for e = exp(x); below
+   -87 both are all but zero. */
 static inline float korch_siluf(float x) {
-  float c = -87.0f > x ? -87.0f : x, a = fabsf(x), e = korch_exp_normal(-(87.0f < a ? 87.0f : a));
-  return (x < 0.0f ? c * e : c) / (1.0f + e);
+  float c = -87.0f > x ? -87.0f : x;
+  korch_quotient e = korch_exp_quotient(korch_at_most(c, 87.0f));
+  return c * (e.above / (e.below + e.above));
 }
 
 static inline float korch_mishf(float x) {
-  float c = -87.0f > x ? -87.0f : x, e = korch_exp_normal(20.0f < c ? 20.0f : c);
-  float n = e * (e + 2.0f);
-  return c * (n / (n + 2.0f));
+  float c = -87.0f > x ? -87.0f : x;
+  korch_quotient e = korch_exp_quotient(korch_at_most(c, 20.0f));
+  float twice = e.below + e.below, n = e.above * (e.above + twice);
+  return c * (n / fmaf(e.below, twice, n));
 }
 
 /* An odd polynomial below 0.9375; above it 1 - exp(-g(|x|)), g a fit of -log(erfc) on [0.9, 4]. */
@@ -143,6 +152,26 @@ static inline float korch_erff(float x) {
   float large = 1.0f - korch_expf(-g);
   large = x < 0.0f ? -large : large;
   return a < 0.9375f ? s * x : (x != x ? x : large);
+}
+
+/* x (1 + erf(x / sqrt(2))) / 2, erf as x times a quotient of polynomials in x^2: a few ulp, of |x| where it is all but
+   zero. The quotient is 1 where it ends. */
+static inline float korch_geluf(float x) {
+  float u = korch_at_most(x * 0.70710678118f, 3.8999998f);
+  u = -3.8999998f > u ? -3.8999998f : u;
+  float z = u * u, h = 0.5f * x;
+  float p = 2.06647837e-6f, q = 3.827006e-5f;
+  p = fmaf(p, z, 2.85063521e-4f);
+  q = fmaf(q, z, 1.15738728e-3f);
+  p = fmaf(p, z, 3.73838656e-3f);
+  q = fmaf(q, z, 1.49143636e-2f);
+  p = fmaf(p, z, 5.26682176e-2f);
+  q = fmaf(q, z, 1.13819242e-1f);
+  p = fmaf(p, z, 1.89667463e-1f);
+  q = fmaf(q, z, 5.01421154e-1f);
+  p = fmaf(p, z, 1.12837911f);
+  q = fmaf(q, z, 1.0f);
+  return fmaf(h, u * p / q, h);
 }
 
 static inline double korch_expd(double x) { return exp(x); }

@@ -2,41 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
 from korch.backends.cpu.loops.binding import Stage
 from korch.backends.cpu.loops.writer import Writer
 from korch.backends.maps.index import Var
 from korch.backends.maps.trace import Trace
 
 TILE = 16
+LEAST = 4
+"""Turns of a loop that is worth vectors."""
+
+
+@dataclass(frozen=True)
+class _Nest:
+    """Loops and what one turn does; `across` is the loop along which it reads what it writes along the last."""
+
+    stage: Stage
+    body: list[str]
+    across: Var | None
+
+    @property
+    def outer(self) -> tuple[Var, ...]:
+        return self.stage.loops[:-1]
 
 
 def write_map(writer: Writer, s: Stage, parallel: bool) -> None:
     """Writes the nests of `s`, shared among the threads where `parallel`."""
-    for nest, plan in writer.nests(s):
-        trace, values = writer.trace(nest, plan)
-        body = [*trace.lines, writer.store(nest, values[0])]
-        across = _transposed(nest, trace)
-        if across:
-            _tiled(writer, nest, across, body, parallel)
-        elif nest.loops:
-            _plain(writer, nest.loops, body, parallel)
+    for _, alike in groupby(_nests(writer, s), key=lambda n: (n.across, n.outer) if n.outer else id(n)):
+        first, *more = alike
+        if first.across:
+            for nest in (first, *more):
+                _tiled(writer, nest.stage, first.across, nest.body, parallel)
+        elif first.stage.loops:
+            _plain(writer, (first, *more), parallel)
         else:
-            _once(writer, body, parallel)
+            _once(writer, first.body, parallel)
 
 
-def _plain(writer: Writer, loops: tuple[Var, ...], body: list[str], parallel: bool) -> None:
-    simd = loops[-1].extent > 1
-    outer = _collapse(loops, writer.threads) if parallel else 0
-    for i, v in enumerate(loops):
-        last = i == len(loops) - 1
-        if i == 0 and outer:
-            vector = " simd" if simd and outer == len(loops) else ""
-            writer.text.add(f"#pragma omp for{vector} schedule(static) nowait collapse({outer})")
-        elif last and simd and outer < len(loops):
-            writer.text.add("#pragma omp simd")
+def _nests(writer: Writer, s: Stage) -> Iterator[_Nest]:
+    for stage, plan in writer.nests(s):
+        trace, values = writer.trace(stage, plan)
+        yield _Nest(stage, [*trace.lines, writer.store(stage, values[0])], _transposed(stage, trace))
+
+
+def _plain(writer: Writer, nests: tuple[_Nest, ...], parallel: bool) -> None:
+    """Nests that differ in their last loop run side by side inside the others: what is written lies in a row."""
+    loops, inner, text = nests[0].outer, [n.stage.loops[-1] for n in nests], writer.text
+    shared = _collapse((*loops, inner[0]), writer.threads) if parallel else 0
+    if len(nests) > 1:
+        shared = min(shared, len(loops))
+    vector = [v.extent >= LEAST for v in inner]
+    if shared:
+        simd = " simd" if vector[0] and shared > len(loops) else ""
+        text.add(f"#pragma omp for{simd} schedule(static) nowait collapse({shared})")
+    for v in loops:
         writer.loop(v)
-    writer.text.add(*body)
-    writer.text.close(len(loops))
+    for nest, v, wide in zip(nests, inner, vector, strict=True):
+        if wide and shared <= len(loops):
+            text.add("#pragma omp simd")
+        writer.loop(v)
+        text.add(*nest.body)
+        text.close()
+    text.close(len(loops))
 
 
 def _once(writer: Writer, body: list[str], parallel: bool) -> None:

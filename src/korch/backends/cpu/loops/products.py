@@ -28,6 +28,8 @@ NEAR = 1 << 16
 """Bytes of a block's result: it is read again at once."""
 TRIED = 8
 """Blocks, the cheapest first, of which one must do."""
+CLEARLY = 1.5
+"""How many times cheaper blocks must be for which more is stored."""
 
 
 def product_of(cone: Cone) -> Primitive | None:
@@ -55,14 +57,23 @@ def objection(cone: Cone) -> str:
 
 @lru_cache(maxsize=1024)
 def planned(cone: Cone, threads: int) -> Schedule | None:
-    """The cheapest blocks for so many threads; None where tiles cannot compute the product."""
+    """The cheapest blocks for so many threads, of what stores least where that is near the cheapest; None where tiles
+    cannot compute the product."""
     fused = (True, False) if behind_of(cone, cone.linear[0]) else (False,)
+    best: tuple[float, Schedule] | None = None
     for kept, fuse in product(_kept(cone), fused):
-        plan = settled(cone, Config(kept=kept, fused=fuse))
-        for option in sorted(_options(plan), key=lambda o: o.cost(threads))[:TRIED]:
-            found = settled(cone, option.config(plan.config))
-            if found.hoisted and block_of(found, _stage(found)):
-                return found
+        found = _cheapest(settled(cone, Config(kept=kept, fused=fuse)), threads)
+        if found and (best is None or CLEARLY * found[0] < best[0]):
+            best = found
+    return best[1] if best else None
+
+
+def _cheapest(plan: Schedule, threads: int) -> tuple[float, Schedule] | None:
+    """The first of the cheapest blocks that tiles can compute."""
+    for option in sorted(_options(plan), key=lambda o: o.cost(threads))[:TRIED]:
+        found = settled(plan.cone, option.config(plan.config))
+        if found.hoisted and block_of(found, _stage(found)):
+            return option.cost(threads)[0], found
     return None
 
 
@@ -78,8 +89,10 @@ def _stage(plan: Schedule) -> Stage:
 def _kept(cone: Cone) -> Iterator[frozenset[Tensor]]:
     """What is stored before the product, the least first: what is computed; then operands whose elements lie wrong."""
     x, w = cone.linear[0].inputs
-    least = {cone.behind_views(x, VIEWS)} | ({w} if cone.behind_views(w, VIEWS) in cone.makers else set())
-    yield from dict.fromkeys(frozenset((least | more) & set(cone.makers)) for more in (set(), {w}, {x, w}))
+    computed = cone.behind_views(x, VIEWS)
+    least = {computed} | ({w} if cone.behind_views(w, VIEWS) in cone.makers else set())
+    ways = (least, {computed, w}, {x, w})
+    yield from dict.fromkeys(frozenset(way & set(cone.makers)) for way in ways)
 
 
 # Blocks -----------------------------------------------------------------------------------------------------------

@@ -137,7 +137,7 @@ def _open_tiles(text: Text, p: Primitive, threads: int) -> None:
     """The loop over tiles, and where each lies."""
     tiling = tiling_of(p)
     if threads > 1:
-        text.add("#pragma omp for schedule(static)")
+        text.add("#pragma omp for schedule(static) nowait")
     text.open(f"for (int tile = 0; tile < {tiling.tiles}; ++tile)")
     text.add(f"const int column = tile % {tiling.columns}, row = tile / {tiling.columns} % {tiling.rows};")
     text.add(f"const int image = tile / {tiling.rows * tiling.columns};")

@@ -222,7 +222,7 @@ def _run(parts: Parts, forms: int) -> list[str]:
         f"    const int thread = {thread};",
         f"    void **const own = (void **)state + thread * {len(parts.kernels)};",
         f"    char *const scratch = (char *)workspace + thread * INT64_C({parts.own});",
-        *(["#pragma omp for schedule(dynamic)"] if several else []),
+        *(["#pragma omp for schedule(dynamic) nowait"] if several else []),
         f"    for (int chunk = 0; chunk < {len(parts.chunks)}; ++chunk)",
         "      for (int i = KERNEL_first[chunk]; i < KERNEL_first[chunk + 1]; ++i) switch (KERNEL_form[i]) {",
         *(f"        case {f}: KERNEL_strip{f}(own, in, out, scratch, KERNEL_at[i]); break;" for f in range(forms)),
