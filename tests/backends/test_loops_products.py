@@ -67,7 +67,31 @@ def clipped(shape: tuple[int, ...], channels: int) -> Cone:
     return cone_of(b.op("LeakyRelu", y / 3.0, alpha=0.25) * y)
 
 
+def merged(heads: int, places: int, width: int, columns: int) -> Cone:
+    """Heads of queries, each place scaled by a number of its own, side by side before a product."""
+    b = Builder()
+    q = b.op("Relu", b.input("x", "float32", (1, heads, places, width))) * b.input(
+        "r", "float32", (1, heads, places, 1)
+    )
+    rows = b.op("Reshape", b.op("Transpose", q, perm=(0, 2, 1, 3)), shape=(1, places, heads * width))
+    return cone_of(rows @ b.input("w", "float32", (heads * width, columns)) + b.input("bias", "float32", (columns,)))
+
+
+def joined(shape: tuple[int, ...], channels: int, group: int, first: bool) -> Cone:
+    """A product, its bias and its activation beside a tensor, before or behind it, and one computed from that."""
+    b = Builder()
+    x, other = b.input("x", "float32", shape), b.input("other", "float32", (*shape[:3], 5))
+    y = b.op("Conv", x, weights(b, channels, shape[3] // group, 1, 1), strides=(1, 1), dilations=(1, 1), pads=(0,) * 4,
+             group=group, channels_last=1)  # fmt: skip
+    y = b.op("Relu", y + b.input("bias", "float32", (channels,)))
+    return cone_of(b.op("Concat", *((y, other) if first else (other, b.op("Exp", other), y)), axis=3))
+
+
 CONES = {
+    "merged": merged(6, 100, 16, 48),
+    "merged_odd": merged(3, 37, 5, 21),
+    "joined": joined((1, 9, 14, 48), 48, 3, first=True),
+    "joined_odd": joined((2, 5, 7, 13), 37, 1, first=False),
     "clipped": clipped((1, 5, 26, 40), 48),
     "clipped_odd": clipped((2, 3, 7, 301), 21),
     "clipped_long": clipped((1, 4, 9, 600), 40),
@@ -123,6 +147,26 @@ def test_operands_are_not_copied():
     """Only what is computed is stored before the product; rows and columns that lie apart are read in place."""
     (kernel,) = BACKEND.build(CONES["broadcast"], 1)
     assert kernel.workspace == 0 and "KERNEL_init" not in kernel.source
+
+
+def test_operands_are_stored_once_and_in_the_order_of_the_product():
+    (kernel,) = BACKEND.build(CONES["merged"], 1)
+    assert kernel.source.count("b0[") == 1 and "b1" not in kernel.source.split("KERNEL_run(")[1]
+
+
+def test_parts_are_computed_where_they_lie():
+    (kernel,) = BACKEND.build(CONES["joined"], 1)
+    assert kernel.workspace == 0 and kernel.source.count("omp simd") == 1  # the copy of what is there already
+
+
+def test_only_a_product_and_maps_are_joined():
+    b = Builder()
+    x = b.input("x", "float32", (1, 4, 6, 16))
+    y = b.op("Conv", x, weights(b, 8, 16, 1, 1), strides=(1, 1), dilations=(1, 1), pads=(0,) * 4, group=1,
+             channels_last=1)  # fmt: skip
+    mean = b.op("ReduceMean", x, axes=(3,), keepdims=1)
+    declined = BACKEND.declines(cone_of(b.op("Concat", y, mean, axis=3)))
+    assert isinstance(declined, Declined) and "reduction" in declined.reason
 
 
 def test_declined_with_a_reason():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cpu.loops import bounds, depthwise, products, winograd
+from korch.backends.cpu.loops import bounds, depthwise, joins, products, winograd
 from korch.backends.cpu.loops.ctypes import C_TYPES, spells
 from korch.backends.cpu.loops.emit import Code, generate
 from korch.backends.cpu.loops.work import operations
@@ -40,14 +40,14 @@ class Loops:
         if depthwise.heads(cone):
             objection = depthwise.objection(cone)
             return Declined(objection) if objection else None
-        product = products.product_of(cone)
+        product, joined = products.product_of(cone), joins.parts(cone)
         for p in cone.primitives:
             reason = "" if p == product else _unsupported(p)
             if reason:
                 return Declined(f"{p.output.name}: {reason}")
         if winograd.transform_of(cone) and (cone.exports or winograd.objection(cone)):
             return Declined(winograd.objection(cone) or "a transform stores nothing besides")
-        if product and (objection := products.objection(cone)):
+        if product and (objection := joins.objection(joined) if joined else products.objection(cone)):
             return Declined(objection)
         if objection := bounds.objection(cone):
             return Declined(objection)
@@ -76,6 +76,8 @@ class Loops:
 def _generator(cone: Cone) -> Callable[[Cone, int], Code]:
     if depthwise.heads(cone):
         return depthwise.generate
+    if joins.parts(cone):
+        return joins.generate
     return winograd.generate if winograd.transform_of(cone) else generate
 
 

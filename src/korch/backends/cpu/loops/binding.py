@@ -25,15 +25,29 @@ PRODUCTS = ("MatMul", "Conv")
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a root lies in a larger tensor of that shape: from `start` on along `axis`."""
+
+    shape: tuple[int, ...]
+    axis: int
+    start: int
+
+    def at(self, idx: Indices) -> Index:
+        return flat(tuple(i + self.start if a == self.axis else i for a, i in enumerate(idx)), self.shape)
+
+
+@dataclass(frozen=True)
 class Config:
     """Decisions so far; scheduling starts from none and adds what tracing asks for. `fused`: what follows a product is
-    computed where its sums are, and the product's stage stores the root."""
+    computed where its sums are, and the product's stage stores the root. `place`: where the root lies, if it is a part
+    of something."""
 
     splits: tuple[tuple[str, int], ...] = ()
     merged: tuple[tuple[str, int, int], ...] = ()
     grounded: frozenset[str] = frozenset()
     fused: bool = False
     kept: frozenset[Tensor] = frozenset()
+    place: Place | None = None
 
 
 @dataclass
@@ -88,6 +102,12 @@ class Schedule:
     hoisted: tuple[Var, ...]
     requests: Requests
     config: Config
+
+    def target(self, s: Stage) -> Index:
+        """Where the stage stores the element at its loops' position."""
+        if not s.root:
+            return s.position(s.axes)
+        return self.config.place.at(s.axes) if self.config.place else flat(s.axes, s.tensor.shape)
 
 
 def is_reduction(p: Primitive) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from korch.backends.cpu.loops import products
-from korch.backends.cpu.loops.binding import POOLS, Schedule, Stage
+from korch.backends.cpu.loops.binding import POOLS, Place, Schedule, Stage
 from korch.backends.cpu.loops.bounds import write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.maps import write_map
@@ -34,9 +34,10 @@ class Code:
     workspace: int
 
 
-def generate(cone: Cone, threads: int) -> Code:
+def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
     """C for `cone`, run by `threads` threads."""
-    plan = products.planned(cone, threads) if products.product_of(cone) else schedule(cone, threads)
+    product = products.product_of(cone)
+    plan = products.planned(cone, threads, place) if product else schedule(cone, threads, place)
     assert plan, "declined"
     writer = Writer(plan, threads if _work(cone) > SMALL else 1)
     _body(writer)

@@ -16,6 +16,9 @@ from korch.backends.maps.index import Index, Var, flat
 from korch.backends.maps.trace import Requests, Trace, broadcast
 from korch.ir.tensor import Tensor
 
+AHEAD, FAR, LINE = 4, 1 << 18, 16
+"""Tiles by which rows are asked for before their turn, bytes of an operand from which on they are, floats of a cache
+line."""
 VIEWS = ("Transpose", "Reshape")
 """What keeps all elements: behind them, an operand is stored where it is computed."""
 
@@ -64,7 +67,7 @@ class Block:
 def block_of(plan: Schedule, s: Stage) -> Block | None:
     """How the stage `s` may be computed by tiles; None where its operands do not lie as those need them."""
     first, second = (_operand(plan, s, t, at) for t, at in zip(s.maker.inputs, (s.source, s.second), strict=True))
-    result = Operand(target(s), flat(s.axes, s.tensor.shape) if s.root else s.position(s.axes))
+    result = Operand(target(s), plan.target(s))
     packed = packs(plan, s)
     if first is None or (second is None and not packed):
         return None
@@ -128,7 +131,7 @@ def _write_group(writer: Writer, block: Block, group: Group) -> None:
     others = tuple((_step(o, block.row), _step(o, block.columns[-1])) for o in block.extras)
     second = _step(block.second, block.step) if block.second else group.width
     strides = Strides(_step(block.first, block.row), _step(block.first, block.step), second,
-                      _step(block.result, block.row), others)  # fmt: skip
+                      _step(block.result, block.row), others, packed=not block.second)  # fmt: skip
     steps, chunked = block.step.extent, block.step.extent > tile.LONGEST
     where = f"b + {group.first}" if block.second else f"b + {group.first * steps} + k0 * {group.width}"
     for begin, end, rows in tile.runs(height, len(group.lanes)):
@@ -136,6 +139,10 @@ def _write_group(writer: Writer, block: Block, group: Group) -> None:
         call = f"(a + r * {strides.row}, {where}, c + r * {strides.result} + {group.first}, count"
         ends = "".join(f", e{i} + r * {row} + {group.first * column}" for i, (row, column) in enumerate(others))
         tiles = _Tiles(writer, rows, group, strides)
+        if _comes_from_afar(writer, block) and not group.first:
+            text.add(f"for (int j = {AHEAD * rows}; j < {(AHEAD + 1) * rows}; ++j)",
+                     f"  for (int l = 0; l < count; l += {LINE})",
+                     f"    __builtin_prefetch(a + (r + j) * {strides.row} + l, 0, 2);")  # fmt: skip
         if not chunked:
             text.add(f"{tiles.named(False, block.behind)}{call}{ends});")
         else:
@@ -143,6 +150,13 @@ def _write_group(writer: Writer, block: Block, group: Group) -> None:
                      f"else if (k0 + count < {steps}) {tiles.named(True, None)}{call});",
                      f"else {tiles.named(True, block.behind)}{call}{ends});")  # fmt: skip
         text.close()
+
+
+def _comes_from_afar(writer: Writer, block: Block) -> bool:
+    """Whether rows of the first operand lie in a row each and are worth asking for before they are needed: the
+    processor foresees one stream of addresses, not as many as a tile has rows."""
+    leaf = next((t for i, t in enumerate(writer.plan.cone.leaves) if block.first.array == f"in{i}"), None)
+    return leaf is not None and leaf.nbytes >= FAR and block.first.step(block.step) == 1
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from itertools import product
 
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.behind import behind_of
-from korch.backends.cpu.loops.binding import Config, Schedule, Stage, is_product, is_reduction
+from korch.backends.cpu.loops.binding import Config, Place, Schedule, Stage, is_product, is_reduction
 from korch.backends.cpu.loops.multiply import VIEWS, block_of
 from korch.backends.cpu.loops.schedule import settled
 from korch.backends.maps.index import Var
@@ -40,7 +40,7 @@ def product_of(cone: Cone) -> Primitive | None:
     return p if p.op == "MatMul" or _is_pointwise(p) else None
 
 
-def objection(cone: Cone) -> str:
+def objection(cone: Cone, place: Place | None = None) -> str:
     """Why the loops do not build a cone with a product; empty if they do."""
     p = product_of(cone)
     if p is None:
@@ -52,17 +52,17 @@ def objection(cone: Cone) -> str:
     groups = p.attr("group") if p.op == "Conv" else 1
     if min(p.output.size // p.output.shape[-1], p.output.shape[-1] // groups, p.inputs[0].shape[-1] // groups) < LEAST:
         return f"{p.op} with fewer than {LEAST} rows, columns or steps"
-    return "" if planned(cone, 1) else f"{p.op}: its operands do not lie as tiles need them"
+    return "" if planned(cone, 1, place) else f"{p.op}: its operands do not lie as tiles need them"
 
 
 @lru_cache(maxsize=1024)
-def planned(cone: Cone, threads: int) -> Schedule | None:
+def planned(cone: Cone, threads: int, place: Place | None = None) -> Schedule | None:
     """The cheapest blocks for so many threads, of what stores least where that is near the cheapest; None where tiles
     cannot compute the product."""
     fused = (True, False) if behind_of(cone, cone.linear[0]) else (False,)
     best: tuple[float, Schedule] | None = None
     for kept, fuse in product(_kept(cone), fused):
-        found = _cheapest(settled(cone, Config(kept=kept, fused=fuse)), threads)
+        found = _cheapest(settled(cone, Config(kept=kept, fused=fuse, place=place)), threads)
         if found and (best is None or CLEARLY * found[0] < best[0]):
             best = found
     return best[1] if best else None
@@ -145,12 +145,13 @@ class Option:
 def _options(plan: Schedule) -> Iterator[Option]:
     """Every block that is whole loops of the product and a part of one."""
     s = _stage(plan)
-    at = s.axes[-1].vars()
-    columns = [v for v in plan.hoisted if v in at]
+    at, groups = s.axes[-1].vars(), s.source[-1].vars()
+    own = [v for v in plan.hoisted if v in at]
+    columns = [v for v in own if v not in groups]
     reach = [i.vars() for i in s.source[:-1]]
     rows = [v for v in plan.hoisted if v not in at and any(v in some for some in reach[_batch(s) :])]
-    inner = s.tensor.shape[-1] // _turns(columns)
-    if inner * _turns(columns) != s.tensor.shape[-1]:
+    inner = s.tensor.shape[-1] // _turns(own)
+    if inner * _turns(own) != s.tensor.shape[-1]:
         return
     others = _turns([v for v in plan.hoisted if v not in (*rows, *columns)])
     below = [v for v in s.loops if v not in at]

@@ -13,6 +13,7 @@ from dataclasses import replace
 from korch.backends.cpu.loops.binding import (
     POOLS,
     Config,
+    Place,
     Schedule,
     Stage,
     bind,
@@ -30,12 +31,12 @@ BLOCK = 64
 """Elements of the contiguous axis that a hoisted loop leaves to its stages (whole cache lines, several vectors)."""
 
 
-def schedule(cone: Cone, threads: int) -> Schedule:
+def schedule(cone: Cone, threads: int, place: Place | None = None) -> Schedule:
     """Schedules `cone` for `threads` threads."""
-    config = Config(kept=worth_keeping(cone))
+    config = Config(kept=worth_keeping(cone), place=place)
     plan = settled(cone, config)
     if config.kept and not plan.hoisted:
-        plan = settled(cone, Config())
+        plan = settled(cone, Config(place=place))
     plan = _vector_lanes(plan)
     if plan.hoisted and math.prod(v.extent for v in plan.hoisted) < threads and _large(cone):
         names = frozenset(v.name for v in plan.stages[-1].loops) | frozenset(v.name for v in plan.hoisted)
@@ -157,5 +158,5 @@ def trace_all(plan: Schedule) -> list[Index]:
         trace_body(trace, stage)
         found += trace.indices
         found += [i for _, idx in trace.reads for i in idx]
-        found += [stage.position(stage.axes), *(stage.source if stage.maker.op in POOLS else ())]
+        found += [plan.target(stage), *(stage.source if stage.maker.op in POOLS else ())]
     return found

@@ -101,6 +101,8 @@ class Strides:
     result: int
     others: tuple[tuple[int, int], ...] = ()
     """Of each operand of what follows: floats between its rows, and between its columns."""
+    packed: bool = False
+    """Whether the second operand has whole vectors."""
 
 
 def function(name: str, rows: int, group: Group, strides: Strides, more: bool, behind: Behind | None) -> list[str]:
@@ -114,7 +116,7 @@ def function(name: str, rows: int, group: Group, strides: Strides, more: bool, b
     lines += [f"  korch_f{lanes} {s} = {{0}};" for s, _, (_, lanes, _) in sums]
     lines.append("  for (int k = 0; k < count; ++k) {")
     for j, (at, lanes, wanted) in enumerate(vectors):
-        lines += _loaded(f"b{j}", f"b + k * {strides.second} + {at}", lanes, wanted)
+        lines += _loaded(f"b{j}", f"b + k * {strides.second} + {at}", lanes, lanes if strides.packed else wanted)
     for r in range(rows):
         steps = " ".join(f"s{r}_{j} += x * b{j};" for j in range(len(vectors)))
         lines.append(f"    {{ const float x = a[{r * strides.row} + k * {strides.step}]; {steps} }}")

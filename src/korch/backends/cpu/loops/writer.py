@@ -10,7 +10,7 @@ from itertools import pairwise, product
 from korch.backends.cpu.loops.binding import Schedule, Stage, trace_body, tracer, within
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.spell import c_index
-from korch.backends.maps.index import Var, flat
+from korch.backends.maps.index import Var
 from korch.backends.maps.trace import Requests, Trace
 
 SMALL = 1 << 14
@@ -61,8 +61,7 @@ class Writer:
 
     def store(self, s: Stage, value: str) -> str:
         """The statement that stores the stage's element at the loops' position."""
-        at = flat(s.axes, s.tensor.shape) if s.root else s.position(s.axes)
-        return f"{target(s)}[{c_index(at)}] = {value};"
+        return f"{target(s)}[{c_index(self.plan.target(s))}] = {value};"
 
     def nests(self, s: Stage) -> Iterator[tuple[Stage, Schedule]]:
         """The stage once for each combination of ranges between which its loops must break."""

@@ -1,0 +1,77 @@
+"""Cones that join a product and other tensors: every part is computed where it lies in the whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from korch.backends.cpu.loops import products
+from korch.backends.cpu.loops.binding import Place, is_reduction
+from korch.backends.cpu.loops.emit import Code
+from korch.backends.cpu.loops.emit import generate as generate_part
+from korch.ir.cone import Cone
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+Part = tuple[Cone, Place]
+
+
+def parts(cone: Cone) -> tuple[Part, ...]:
+    """What the cone's root joins, if one of it is a matrix product and what follows that; else nothing."""
+    last = cone.primitives[-1]
+    if last.op != "Concat" or len(cone.linear) != 1 or cone.exports:
+        return ()
+    found = tuple(_parts(cone, last))
+    return found if sum(len(part.linear) for part, _ in found) == 1 else ()
+
+
+def _parts(cone: Cone, last: Primitive) -> Iterator[Part]:
+    axis, start = last.attr("axis"), 0
+    for t in last.inputs:
+        yield _upto(cone, t), Place(cone.root.shape, axis, start)
+        start += t.shape[axis]
+
+
+def _upto(cone: Cone, t: Tensor) -> Cone:
+    """What computes `t`; of a leaf, what copies it."""
+    if t not in cone.makers:
+        return Cone.of([Primitive("Identity", (t,), Tensor(f"{t.name}_copied", t.dtype, t.shape))])
+    return Cone.of(cone.part(t).primitives)
+
+
+def objection(found: tuple[Part, ...]) -> str:
+    """Why the parts are not built; empty if they are."""
+    for part, place in found:
+        if part.linear and (reason := products.objection(part, place)):
+            return reason
+        if any(is_reduction(p) for p in part.primitives):
+            return "a reduction beside a product"
+    return ""
+
+
+def generate(cone: Cone, threads: int) -> Code:
+    """C for one part after the other. The product's state is the kernel's."""
+    texts: list[str] = []
+    runs: list[str] = []
+    workspace = 0
+    for i, (part, place) in enumerate(parts(cone)):
+        code = generate_part(part, threads, place)
+        texts.append(re.sub(r"\bKERNEL_", f"KERNEL_{i}_", code.source))
+        given = f"  const void *const in{i}[] = {{{', '.join(f'in[{cone.leaves.index(t)}]' for t in part.leaves)}}};"
+        runs += [given, f"  KERNEL_{i}_run(state, in{i}, out, workspace);"]
+        workspace = max(workspace, code.workspace)
+        if "KERNEL_init" in code.source:
+            texts.append("\n".join(_state(i, given)))
+    head = ["// " + line for line in str(cone).splitlines()]
+    params = "void *state, const void *const *in, void *out, void *workspace"
+    return Code("\n".join([*head, *texts, f"static void KERNEL_run({params}) {{", *runs, "}", ""]), workspace)
+
+
+def _state(i: int, given: str) -> list[str]:
+    return [
+        "static int KERNEL_init(void **state, const void *const *in) {",
+        given,
+        f"  return KERNEL_{i}_init(state, in{i});",
+        "}",
+        f"static void KERNEL_free(void *state) {{ KERNEL_{i}_free(state); }}",
+    ]
