@@ -32,6 +32,8 @@ RUNS, BLOCKS, ENOUGH = (2, 7), 4, 3.0
 """Runs of a linked program over which its kernels are timed in place, at least and at most, and how often that is
 repeated: as many runs as take no more than so many seconds."""
 MOST_PLACEMENTS, MOST_DOUBTS, MOST_PROOFS = 4, 3, 3
+LOOK = 40.0
+"""Seconds left that are enough for a second look."""
 SETTLED = 0.02
 """Of the predicted time: if less came off the plan's own kernels since the proof, it stands: no other got cheaper."""
 MOST_ATTEMPTS = 3
@@ -188,7 +190,7 @@ class Search:
             return self._buildable(ledger, tuner)
         tuned = self._placed(graph, ledger, tuner, tuner.explore())
         for _ in range(MOST_DOUBTS):
-            if self.deadline - time.monotonic() < SHORT or not tuner.doubt(tuned):
+            if self.deadline - time.monotonic() < LOOK or not tuner.doubt(tuned):
                 break
             tuned = self._placed(graph, ledger, tuner, tuner.explore())
         for _ in range(MOST_PROOFS):
