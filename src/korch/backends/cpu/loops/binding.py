@@ -103,8 +103,8 @@ class Schedule:
     requests: Requests
     config: Config
 
-    def target(self, s: Stage) -> Index:
-        """Where the stage stores the element at its loops' position."""
+    def destination(self, s: Stage) -> Index:
+        """Where in its array the stage stores the element at its loops' position."""
         if not s.root:
             return s.position(s.axes)
         return self.config.place.at(s.axes) if self.config.place else flat(s.axes, s.tensor.shape)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -55,10 +54,8 @@ def _shortest(number: float) -> str:
     return np.format_float_scientific(np.float32(number), unique=True, trim="0", exp_digits=1)
 
 
-FUSED = tuple((ast.parse(text, mode="eval").body, function) for text, function in (
-    ("x * sigmoid(x)", "korch_siluf"), ("x * tanh(softplus(x))", "korch_mishf"),
-    *((text, "korch_geluf") for text in GELU), ("tanh(softplus(x))", "korch_tanh_softplusf"),
-))  # fmt: skip
+FUSED = {"x * sigmoid(x)": "korch_siluf", "x * tanh(softplus(x))": "korch_mishf",
+         **dict.fromkeys(GELU, "korch_geluf"), "tanh(softplus(x))": "korch_tanh_softplusf"}  # fmt: skip
 """Functions that are faster than one of their primitives after the other."""
 LAST = ("Mul", "Tanh")
 """What they end in."""
@@ -68,8 +65,8 @@ def together(p: Primitive, maker: Callable[[Tensor], Primitive | None]) -> Fused
     """The C function for `p` and what makes its operands; None where there is none."""
     if p.op not in LAST or p.output.dtype != "float32":
         return None
-    for pattern, function in FUSED:
-        x = operand(pattern, p.output, lambda t: p if t == p.output else maker(t))
+    for text, function in FUSED.items():
+        x = operand(text, p.output, lambda t: p if t == p.output else maker(t))
         if x and x.shape == p.output.shape:
             return Fused(function, x, tuple(_down_to(x, p, maker)))
     return None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from korch.backends.cpu.loops import products
 from korch.backends.cpu.loops.binding import Place, is_reduction
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.emit import generate as generate_part
+from korch.backends.program import has, renamed
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -19,7 +19,7 @@ Part = tuple[Cone, Place]
 def parts(cone: Cone) -> tuple[Part, ...]:
     """What the cone's root joins, if one of it is a matrix product and what follows that; else nothing."""
     last = cone.primitives[-1]
-    if last.op != "Concat" or len(cone.linear) != 1 or cone.exports:
+    if last.op != "Concat" or cone.exports or not products.product_of(cone):
         return ()
     found = tuple(_parts(cone, last))
     return found if sum(len(part.linear) for part, _ in found) == 1 else ()
@@ -56,11 +56,11 @@ def generate(cone: Cone, threads: int) -> Code:
     workspace = 0
     for i, (part, place) in enumerate(parts(cone)):
         code = generate_part(part, threads, place)
-        texts.append(re.sub(r"\bKERNEL_", f"KERNEL_{i}_", code.source))
+        texts.append(renamed(code.source, f"KERNEL_{i}_"))
         given = f"  const void *const in{i}[] = {{{', '.join(f'in[{cone.leaves.index(t)}]' for t in part.leaves)}}};"
         runs += [given, f"  KERNEL_{i}_run(state, in{i}, out, workspace);"]
         workspace = max(workspace, code.workspace)
-        if "KERNEL_init" in code.source:
+        if has(code.source, "init"):
             texts.append("\n".join(_state(i, given)))
     head = ["// " + line for line in str(cone).splitlines()]
     params = "void *state, const void *const *in, void *out, void *workspace"

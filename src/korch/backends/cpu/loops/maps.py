@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from korch.backends.cpu.loops.binding import Stage
 from korch.backends.cpu.loops.writer import Writer
@@ -28,18 +27,33 @@ class _Nest:
     def outer(self) -> tuple[Var, ...]:
         return self.stage.loops[:-1]
 
+    def joins(self, other: _Nest) -> bool:
+        """Whether both may stand in the same outer loops; without such a loop there is nothing to share."""
+        return bool(self.outer) and (self.across, self.outer) == (other.across, other.outer)
+
 
 def write_map(writer: Writer, s: Stage, parallel: bool) -> None:
     """Writes the nests of `s`, shared among the threads where `parallel`."""
-    for _, alike in groupby(_nests(writer, s), key=lambda n: (n.across, n.outer) if n.outer else id(n)):
-        first, *more = alike
+    for nests in _alike(_nests(writer, s)):
+        first = nests[0]
         if first.across:
-            for nest in (first, *more):
+            for nest in nests:
                 _tiled(writer, nest.stage, first.across, nest.body, parallel)
         elif first.stage.loops:
-            _plain(writer, (first, *more), parallel)
+            _plain(writer, nests, parallel)
         else:
             _once(writer, first.body, parallel)
+
+
+def _alike(nests: Iterable[_Nest]) -> list[list[_Nest]]:
+    """Consecutive nests that join, together."""
+    found: list[list[_Nest]] = []
+    for nest in nests:
+        if found and nest.joins(found[-1][0]):
+            found[-1].append(nest)
+        else:
+            found.append([nest])
+    return found
 
 
 def _nests(writer: Writer, s: Stage) -> Iterator[_Nest]:
@@ -48,7 +62,7 @@ def _nests(writer: Writer, s: Stage) -> Iterator[_Nest]:
         yield _Nest(stage, [*trace.lines, writer.store(stage, values[0])], _transposed(stage, trace))
 
 
-def _plain(writer: Writer, nests: tuple[_Nest, ...], parallel: bool) -> None:
+def _plain(writer: Writer, nests: Sequence[_Nest], parallel: bool) -> None:
     """Nests that differ in their last loop run side by side inside the others: what is written lies in a row."""
     loops, inner, text = nests[0].outer, [n.stage.loops[-1] for n in nests], writer.text
     shared = _collapse((*loops, inner[0]), writer.threads) if parallel else 0

@@ -67,7 +67,7 @@ class Block:
 def block_of(plan: Schedule, s: Stage) -> Block | None:
     """How the stage `s` may be computed by tiles; None where its operands do not lie as those need them."""
     first, second = (_operand(plan, s, t, at) for t, at in zip(s.maker.inputs, (s.source, s.second), strict=True))
-    result = Operand(target(s), plan.target(s))
+    result = Operand(target(s), plan.destination(s))
     packed = packs(plan, s)
     if first is None or (second is None and not packed):
         return None

@@ -158,5 +158,5 @@ def trace_all(plan: Schedule) -> list[Index]:
         trace_body(trace, stage)
         found += trace.indices
         found += [i for _, idx in trace.reads for i in idx]
-        found += [plan.target(stage), *(stage.source if stage.maker.op in POOLS else ())]
+        found += [plan.destination(stage), *(stage.source if stage.maker.op in POOLS else ())]
     return found

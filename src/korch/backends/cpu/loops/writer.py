@@ -61,7 +61,7 @@ class Writer:
 
     def store(self, s: Stage, value: str) -> str:
         """The statement that stores the stage's element at the loops' position."""
-        return f"{target(s)}[{c_index(self.plan.target(s))}] = {value};"
+        return f"{target(s)}[{c_index(self.plan.destination(s))}] = {value};"
 
     def nests(self, s: Stage) -> Iterator[tuple[Stage, Schedule]]:
         """The stage once for each combination of ranges between which its loops must break."""

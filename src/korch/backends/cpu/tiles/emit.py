@@ -66,7 +66,7 @@ def emit(parts: Parts) -> Code:
 
 
 def _kernels(parts: Parts) -> list[str]:
-    return [renamed(k, f"KERNEL_{i}_") for i, k in enumerate(parts.kernels.values())]
+    return [renamed(k.source, f"KERNEL_{i}_") for i, k in enumerate(parts.kernels.values())]
 
 
 # State: one of every kernel's for each thread, made for one thread ------------------------------------------------
@@ -101,7 +101,7 @@ def _init(parts: Parts) -> list[str]:
 
 
 def _init_one(parts: Parts, i: int, signature: str) -> list[str]:
-    if not has(parts.kernels[signature], "init"):
+    if not has(parts.kernels[signature].source, "init"):
         return []
     piece = next(p for strip in parts.strips for p in strip if p.cone.signature == signature)
     given = ", ".join(f"in[{parts.cone.leaves.index(t)}]" if t.const else "NULL" for t in piece.leaves)
@@ -114,7 +114,7 @@ def _init_one(parts: Parts, i: int, signature: str) -> list[str]:
 def _free(parts: Parts) -> list[str]:
     count = len(parts.kernels)
     calls = [f"    if (own[{i}]) KERNEL_{i}_free(own[{i}]);" for i, k in enumerate(parts.kernels.values())
-             if has(k, "free")]  # fmt: skip
+             if has(k.source, "free")]  # fmt: skip
     return [
         "static void KERNEL_free(void *state) {",
         f"  for (int t = 0; t < {parts.threads}; ++t) {{",
