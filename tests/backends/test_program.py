@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.program import APART, compose, compose_units
+from korch.backends.program import APART, callers, compose, compose_units
 from korch.backends.table import backends, entries, entry_of
 from korch.backends.toolchain import find_toolchain, probe, ziglang
 from korch.errors import BackendError
 from korch.ir import Builder, Cone
+from korch.profile.runners import entry
 
 SOURCE = """\
 static int KERNEL_init(void **state, const void *const *in) { return 0; }
@@ -55,12 +57,21 @@ def test_composed_text_ends_with_the_table() -> None:
     assert text.count("#ifndef KORCH_RT_H") == 1 and "KERNEL_" not in text
     assert text.endswith("""\
 const korch_entry korch_kernels[] = {
-  {k0_init, k0_run, NULL, 64},
-  {NULL, NULL, NULL, 0},
-  {k2_init, k2_run, NULL, 64},
+  {k0_init, k0_run, NULL, 64, KORCH_SINGLE},
+  {NULL, NULL, NULL, 0, KORCH_OPENS},
+  {k2_init, k2_run, NULL, 64, KORCH_SINGLE},
 };
 const int korch_kernel_count = 3;
 """)
+
+
+def test_who_calls_a_kernel() -> None:
+    """A library may open parallel regions; who checks indices tells the thread that runs the model."""
+    team = kernel(1).source.replace("KERNEL_run", "KERNEL_team")
+    opens = [replace(kernel(1), headers=("h",)), replace(kernel(1), source="#pragma omp parallel\n" + SOURCE),
+             replace(kernel(1), source="korch_out_of_range = 1;" + SOURCE)]  # fmt: skip
+    assert callers(kernel(1)) == "KORCH_SINGLE" and callers(replace(kernel(1), source=team)) == "KORCH_TEAM"
+    assert {callers(k) for k in opens} == {"KORCH_OPENS"}
 
 
 def test_unknown_header_is_named() -> None:
@@ -68,16 +79,11 @@ def test_unknown_header_is_named() -> None:
         compose([Kernel(kernel(0).cone, "by-hand", SOURCE, headers=("absent.h",))])
 
 
-class Row(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_void_p) for name in ("init", "run", "free")] + [("workspace", ctypes.c_size_t)]
-
-
 def run_all(path: Path, count: int) -> list[int]:
     library = ctypes.CDLL(str(path))
     assert ctypes.c_int.in_dll(library, "korch_kernel_count").value == count
-    rows = (Row * count).in_dll(library, "korch_kernels")
     found = []
-    for row in rows:
+    for row in (entry(library, i) for i in range(count)):
         out = ctypes.c_int(-1)
         if row.run:
             run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(row.run)
@@ -86,11 +92,21 @@ def run_all(path: Path, count: int) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("size", [2, 10])
-def test_one_unit_and_several_are_the_same_program(size: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("size, jobs, texts", [(2, 1, 3), (2, 2, 3), (10, 2, 3), (10, 1, 1)])
+def test_one_unit_and_several_are_the_same_program(size: int, jobs: int, texts: int, tmp_path: Path) -> None:
     kernels = [kernel(10), kernel(11), alias(), kernel(13), kernel(14)]
-    find_toolchain().compile_library(compose_units(kernels, size), tmp_path / "program.so", jobs=2)
+    units = compose_units(kernels, size, jobs)
+    assert len(units) == texts
+    find_toolchain().compile_library(units, tmp_path / "program.so", jobs=2)
     assert run_all(tmp_path / "program.so", 5) == [10, 11, -1, 13, 14]
+
+
+def test_units_hold_neighbours_and_are_about_as_long() -> None:
+    long = [replace(kernel(i), source=kernel(i).source + "// " + "x" * 8000) for i in range(2)]
+    first, second, table = compose_units([*long, *map(kernel, range(2, 20))], 12, jobs=2).values()
+    assert all(f"korch_k{i}_run" in table for i in range(20))
+    assert "k1_run" in first and "k2_run" not in first and "k2_run" in second
+    assert len(first) < 2 * len(second)
 
 
 def test_first_error_line(tmp_path: Path) -> None:

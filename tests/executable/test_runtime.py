@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -19,7 +21,7 @@ from korch.executable.runtime import Executable
 from korch.ir import Builder, Cone, Primitive
 from korch.ir.evaluate import evaluate_graph
 
-from .small_plans import chain, feeds_of, host, native, plan_of, with_workspace
+from .small_plans import BODIES, chain, feeds_of, host, native, plan_of, with_workspace
 
 
 def assert_right(plan: Plan, seed: int = 0) -> None:
@@ -276,6 +278,49 @@ def test_the_threads_of_a_run_are_the_plans() -> None:
         other.join()
         assert e.run(feeds)["y"] == found[0] and found[0] in (3, -1)
         assert two.run(feeds)["y"] in (2, -1)
+
+
+TEAM_LOOP = """\
+static void KERNEL_team(void *state, const void *const *in, void *out, void *workspace) {{
+    const float *a = in[0], *b = in[{second}];
+    float *y = out;
+#pragma omp for schedule(static) nowait
+    for (int k = 0; k < {size}; ++k) {{ int i = {index}; {body}; }}
+}}
+"""
+
+
+def called_by(callers: str) -> Callable[[Primitive], Kernel]:
+    """The kernel's caller by the step's number: (o)pens its own region, (t)eam forwards or (b)ackwards, (s)ingle."""
+    turn = cycle(callers)
+
+    def choose(p: Primitive) -> Kernel:
+        kind, kernel = next(turn), native(p)
+        if kind in "tb":
+            index = "k" if kind == "t" else f"{p.output.size - 1} - k"
+            text = TEAM_LOOP.format(second=len(p.inputs) - 1, size=p.output.size, index=index, body=BODIES[p.op])
+            return replace(kernel, source=text)
+        return (
+            kernel
+            if kind == "o"
+            else replace(kernel, source=kernel.source.replace("#pragma omp parallel for simd", ""))
+        )
+
+    return choose
+
+
+@pytest.mark.parametrize("callers", ["tb", "tsb", "tssbo", "otbos", "sst", "bts", "os"])
+@pytest.mark.parametrize("threads", [2, 3])
+def test_teams_wait_for_each_other(callers: str, threads: int) -> None:
+    """Each step reads what another thread wrote in the one before; nobody may begin too early."""
+    plan = plan_of(chain(24, (7, 1000)).graph, called_by(callers), threads)
+    feeds = feeds_of(plan)
+    expected = evaluate_graph(plan.graph, feeds, precision="float32")["y"]
+    with Executable.link(plan) as e:
+        for _ in range(200):
+            np.testing.assert_array_equal(e.run(feeds)["y"], expected)
+        profile = e.profile(feeds, runs=3)
+    assert len(profile.steps) == 24 and all(s > 0 for s in profile.steps)
 
 
 def test_a_profile_has_every_step(small: Executable) -> None:

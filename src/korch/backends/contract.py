@@ -61,8 +61,9 @@ class Kernel:
     """One way to run a cone.
 
     On a processor, `source` is C for one kernel, every global name starting with the token `KERNEL_` (see
-    `program.py`). Its `in` points to the leaves, then the root, then the exports; `out` is the root. `host`: an ONNX
-    model that onnxruntime runs, leaves in order as its inputs.
+    `program.py`): `KERNEL_run`, which one thread calls, or `KERNEL_team`, which every thread of a parallel region
+    calls. Its `in` points to the leaves, then the root, then the exports; `out` is the root. `host`: an ONNX model
+    that onnxruntime runs, leaves in order as its inputs.
 
     On a device, `source` is Triton, whose functions run one after another as `launches` say; or a library is asked for
     a `call`. Either may read what is `prepared`.

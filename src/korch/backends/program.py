@@ -7,8 +7,11 @@ i; where nothing native runs (an alias, a host kernel) its `run` is NULL.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import accumulate, pairwise
+from math import ceil
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import HERE
@@ -17,14 +20,21 @@ from korch.errors import BackendError
 RUNTIME = "korch_rt.h"
 
 ENTRY = """\
+// Who calls `run`: one thread outside of parallel regions, as the kernel opens its own; every thread of a team; or one.
+typedef enum { KORCH_OPENS, KORCH_TEAM, KORCH_SINGLE } korch_callers;
 typedef struct {
   int (*init)(void **state, const void *const *in);  // NULL: no state
   void (*run)(void *state, const void *const *in, void *out, void *workspace);
   void (*free)(void *state);
   size_t workspace;  // bytes
+  korch_callers callers;
 } korch_entry;
 """
 
+FEW = 4
+"""Kernels that are not worth another compiler."""
+HEAD = 500
+"""Characters for what a kernel takes however short it is."""
 _MARK = re.compile(r"\bKERNEL_")
 APART = "__attribute__((noinline))"
 """The line before a function that is compiled for itself: within a longer one, compilers keep sums in memory."""
@@ -36,14 +46,24 @@ def compose(kernels: Sequence[Kernel]) -> str:
     return "\n".join((_head(kernels), *_bodies(enumerate(kernels)), _table(kernels, "")))
 
 
-def compose_units(kernels: Sequence[Kernel], size: int) -> dict[str, str]:
-    """The same program as texts by file name, at most `size` kernels in each, to be compiled side by side."""
-    if len(kernels) <= size:
+def compose_units(kernels: Sequence[Kernel], size: int, jobs: int = 1) -> dict[str, str]:
+    """The same program as texts by file name, of about `size` kernels each, so that `jobs` compilers side by side
+    have as much to do."""
+    shares = _shares(kernels, min(jobs * ceil(len(kernels) / (jobs * size)), ceil(len(kernels) / FEW)))
+    if len(shares) <= 1:
         return {"program.c": compose(kernels)}
     numbered = list(enumerate(kernels))
-    units = {f"unit{at // size}.c": _unit(numbered[at : at + size]) for at in range(0, len(numbered), size)}
+    units = {f"unit{i}.c": _unit(numbered[share]) for i, share in enumerate(shares)}
     table = "\n".join((include(RUNTIME), ENTRY, *_declarations(numbered), _table(kernels, "korch_")))
     return {**units, "table.c": table}
+
+
+def _shares(kernels: Sequence[Kernel], count: int) -> list[slice]:
+    """Neighbours, who have functions in common, in about `count` shares of equal length of text."""
+    ends = list(accumulate(len(k.source) + HEAD for k in kernels))
+    cuts = [bisect_left(ends, ends[-1] * (i + 1) / count) + 1 for i in range(count - 1)]
+    starts = sorted({0, *cuts, len(kernels)})
+    return [slice(a, b) for a, b in pairwise(starts)]
 
 
 def include(name: str) -> str:
@@ -81,19 +101,28 @@ def renamed(source: str, prefix: str) -> str:
 
 
 def has(source: str, function: str) -> bool:
-    """Whether the text of a kernel has its own "init", "run" or "free"."""
+    """Whether the text of a kernel has its own "init", "run", "team" or "free"."""
     return bool(re.search(rf"\bKERNEL_{function}\b", source))
+
+
+def callers(kernel: Kernel) -> str:
+    """Who calls the kernel (see `ENTRY`). What libraries do is not known."""
+    if has(kernel.source, "team"):
+        return "KORCH_TEAM"
+    opens = kernel.headers or "#pragma omp parallel" in kernel.source or "korch_out_of_range" in kernel.source
+    return "KORCH_OPENS" if opens else "KORCH_SINGLE"
 
 
 def _row(kernel: Kernel, i: int, prefix: str) -> str:
     if not kernel.source:
-        return "  {NULL, NULL, NULL, 0},"
-    names = (f"{prefix}k{i}_{f}" if has(kernel.source, f) else "NULL" for f in ("init", "run", "free"))
-    return f"  {{{', '.join(names)}, {kernel.workspace}}},"
+        return "  {NULL, NULL, NULL, 0, KORCH_OPENS},"
+    run = "team" if has(kernel.source, "team") else "run"
+    names = (f"{prefix}k{i}_{f}" if has(kernel.source, f) else "NULL" for f in ("init", run, "free"))
+    return f"  {{{', '.join(names)}, {kernel.workspace}, {callers(kernel)}}},"
 
 
 def _table(kernels: Sequence[Kernel], prefix: str) -> str:
-    rows = [_row(kernel, i, prefix) for i, kernel in enumerate(kernels)] or ["  {NULL, NULL, NULL, 0},"]
+    rows = [_row(kernel, i, prefix) for i, kernel in enumerate(kernels)] or ["  {NULL, NULL, NULL, 0, KORCH_OPENS},"]
     return "\n".join((
         "_Thread_local int korch_out_of_range = 0;",
         "extern const korch_entry korch_kernels[];",
@@ -108,9 +137,11 @@ def _table(kernels: Sequence[Kernel], prefix: str) -> str:
 
 # Several units: their kernels stay static, so hidden functions with program-wide names lead to them.
 
+_RUN = "void *state, const void *const *in, void *out, void *workspace"
 _SHAPES = {
     "init": ("int", "void **state, const void *const *in", "state, in"),
-    "run": ("void", "void *state, const void *const *in, void *out, void *workspace", "state, in, out, workspace"),
+    "run": ("void", _RUN, "state, in, out, workspace"),
+    "team": ("void", _RUN, "state, in, out, workspace"),
     "free": ("void", "void *state", "state"),
 }
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import Library, find_libraries
-from korch.backends.program import compose_units
+from korch.backends.program import compose_units, include
 from korch.backends.toolchain import Text, find_toolchain
 from korch.errors import ArchiveError
 from korch.executable import weights
@@ -133,14 +133,16 @@ def write_program(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -
     """
     kernels = _native(plan.steps)
     number = {_identity(k): i for i, k in enumerate(kernels)}
-    units = compose_units(kernels, UNIT)
+    units = compose_units(kernels, UNIT, plan.threads)
     last = list(units)[-1]  # the one with the table of kernels
     layout = weights.layout(plan.constants)
 
     @cache
     def whole() -> str:
         tables = _tables(plan, memory, layout, checksum(), number)
-        return "\n".join((units[last], _text("korch.h"), _text("tables.h"), tables, _text("model.c")))
+        return "\n".join(
+            (units[last], include("korch_team.h"), _text("korch.h"), _text("tables.h"), tables, _text("model.c"))
+        )
 
     return {**units, last: whole}
 

@@ -111,7 +111,7 @@ class Profiler(Remembered):
             libraries = find_libraries(name for k in kernels for name in k.libraries)
             with locked(self._lock, shared=True):
                 jobs = min(JOBS, os.cpu_count() or 1)
-                self.toolchain.compile_library(compose_units(kernels, UNIT), output, libraries, jobs=jobs)
+                self.toolchain.compile_library(compose_units(kernels, UNIT, jobs), output, libraries, jobs=jobs)
         except BackendError as e:  # only what the compiler says of a line is the kernel's own fault
             return Failed(str(e), lasting=": error:" in str(e))
         return None

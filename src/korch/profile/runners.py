@@ -17,16 +17,18 @@ from korch.profile.arena import Bytes, tensor_view
 from korch.profile.timing import COLD, COLD_WEIGHTS, Samples, timed
 
 _Pointers = ctypes.c_void_p
+TEAM = 1
+"""`KORCH_TEAM` of a composed program."""
 
 
 class EntryRow(ctypes.Structure):
     """`korch_entry` of a composed program."""
 
-    _fields_ = [("init", _Pointers), ("run", _Pointers), ("free", _Pointers), ("workspace", ctypes.c_size_t)]
+    _fields_ = [("init", _Pointers), ("run", _Pointers), ("free", _Pointers), ("workspace", ctypes.c_size_t),
+                ("callers", ctypes.c_int)]  # fmt: skip
 
 
 _INIT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
-_RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _FREE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
@@ -60,13 +62,14 @@ class Native:
         self._entry, self._clock = entry, clock
         self._state = ctypes.c_void_p()
         self._in = (ctypes.c_void_p * (len(leaves) + len(outs)))(*map(_address, (*leaves, *outs)))
-        self._out, self._workspace = _address(outs[0]), _address(workspace)
         self._warm = [*outs, *(b for b, t in zip(leaves, cone.leaves, strict=True) if not t.const)]
         moved = sum(t.nbytes for t in (*cone.leaves, *cone.outputs))
         self._cold = moved >= COLD or sum(t.nbytes for t in cone.leaves if t.const) >= COLD_WEIGHTS
         if not entry.run:
             raise BackendError("the compiled program has no such kernel")
         self._init([_address(b) if t.const else None for b, t in zip(leaves, cone.leaves, strict=True)])
+        self._call = Call(entry.run, self._state, ctypes.addressof(self._in), _address(outs[0]), _address(workspace),
+                          entry.callers == TEAM)  # fmt: skip
 
     def _init(self, constants: Sequence[int | None]) -> None:
         if not self._entry.init:
@@ -77,20 +80,23 @@ class Native:
             raise BackendError(f"init refused with status {status}")
 
     def run(self) -> None:
-        _RUN(self._entry.run)(self._state, ctypes.addressof(self._in), self._out, self._workspace)
+        self._clock.once(self._call)
 
     def time(self) -> tuple[float, float]:
-        call = (self._entry.run, self._state, ctypes.addressof(self._in), self._out, self._workspace)
         if self._cold:
-            return timed(lambda _, count: self._clock.cold(call, count, self._warm), cold=True)
-        return timed(lambda calls, count: self._clock.warm(call, calls, count))
+            return timed(lambda _, count: self._clock.cold(self._call, count, self._warm), cold=True)
+        return timed(lambda calls, count: self._clock.warm(self._call, calls, count))
 
     def close(self) -> None:
         if self._entry.free:
             _FREE(self._entry.free)(self._state)
 
 
-Call = tuple[Any, ...]
+class Call(ctypes.Structure):
+    """`korch_call` of timing.c: a kernel with its buffers."""
+
+    _fields_ = [("run", _Pointers), ("state", _Pointers), ("given", _Pointers), ("out", _Pointers),
+                ("workspace", _Pointers), ("team", ctypes.c_int)]  # fmt: skip
 
 
 class Clock:
@@ -101,9 +107,12 @@ class Clock:
         self._scrub_size = scrub
         self._scrub: Bytes | None = None
 
+    def once(self, call: Call) -> None:
+        self._library.korch_once(ctypes.byref(call))
+
     def warm(self, call: Call, calls: int, count: int) -> Samples:
         samples = np.zeros(count)
-        self._library.korch_time(*_plain(call), calls, count, ctypes.c_void_p(samples.ctypes.data))
+        self._library.korch_time(ctypes.byref(call), calls, count, ctypes.c_void_p(samples.ctypes.data))
         return samples
 
     def cold(self, call: Call, count: int, warm: Sequence[Bytes]) -> Samples:
@@ -113,14 +122,10 @@ class Clock:
         pointers = (ctypes.c_void_p * len(warm))(*map(_address, warm))
         sizes = (ctypes.c_size_t * len(warm))(*(b.size for b in warm))
         self._library.korch_time_cold(
-            *_plain(call), count, ctypes.c_void_p(samples.ctypes.data), ctypes.c_void_p(_address(self._scrub)),
+            ctypes.byref(call), count, ctypes.c_void_p(samples.ctypes.data), ctypes.c_void_p(_address(self._scrub)),
             ctypes.c_size_t(self._scrub_size), pointers, sizes, len(warm),
         )  # fmt: skip
         return samples
-
-
-def _plain(call: Call) -> list[ctypes.c_void_p]:
-    return [x if isinstance(x, ctypes.c_void_p) else ctypes.c_void_p(x) for x in call]
 
 
 class Host:

@@ -6,7 +6,15 @@
 #include <stdint.h>
 #include <time.h>
 
-typedef void (*korch_run)(void *state, const void *const *in, void *out, void *workspace);
+#include "korch_team.h"
+
+typedef struct {
+  void (*run)(void *state, const void *const *in, void *out, void *workspace);
+  void *state;
+  const void *const *in;
+  void *out, *workspace;
+  int team;  /* every thread of a team calls `run`; else one */
+} korch_call;
 
 static double korch_now(void) {
   struct timespec t;
@@ -14,14 +22,38 @@ static double korch_now(void) {
   return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-/* Warm: each of `count` samples is the mean of `calls` runs, one behind the other. */
-void korch_time(korch_run run, void *state, const void *const *in, void *out, void *workspace, int calls, int count,
-                double *samples) {
-  for (int i = 0; i < count; i++) {
-    double start = korch_now();
-    for (int j = 0; j < calls; j++) run(state, in, out, workspace);
-    samples[i] = (korch_now() - start) / calls;
+static double korch_one(const korch_call *c, int calls) {
+  double start = korch_now();
+  for (int j = 0; j < calls; j++) c->run(c->state, c->in, c->out, c->workspace);
+  return korch_now() - start;
+}
+
+/* As in a program, where a team stays together from one kernel to the next. */
+static double korch_team(const korch_call *c, int calls) {
+  korch_meeting meeting = {0};
+  double start = 0, end = 0;
+#pragma omp parallel
+  {
+    korch_meet(&meeting);
+    if (korch_thread_number() == 0) start = korch_now();
+    for (int j = 0; j < calls; j++) {
+      c->run(c->state, c->in, c->out, c->workspace);
+      korch_meet(&meeting);
+    }
+    if (korch_thread_number() == 0) end = korch_now();
   }
+  return end - start;
+}
+
+static double korch_seconds(const korch_call *c, int calls) {
+  return c->team ? korch_team(c, calls) : korch_one(c, calls);
+}
+
+void korch_once(const korch_call *c) { korch_seconds(c, 1); }
+
+/* Warm: each of `count` samples is the mean of `calls` runs, one behind the other. */
+void korch_time(const korch_call *c, int calls, int count, double *samples) {
+  for (int i = 0; i < count; i++) samples[i] = korch_seconds(c, calls) / calls;
 }
 
 static uint64_t korch_touch(const char *bytes, size_t size) {
@@ -35,15 +67,12 @@ volatile uint64_t korch_touched;
 
 /* Cold weights, warm activations, as in a whole program: before each of `count` runs all of `scrub` is read, which
    leaves nothing else in the caches, and then the `warm` buffers. */
-void korch_time_cold(korch_run run, void *state, const void *const *in, void *out, void *workspace, int count,
-                     double *samples, const char *scrub, size_t scrub_size, const char *const *warm,
-                     const size_t *warm_sizes, int warm_count) {
+void korch_time_cold(const korch_call *c, int count, double *samples, const char *scrub, size_t scrub_size,
+                     const char *const *warm, const size_t *warm_sizes, int warm_count) {
   for (int i = 0; i < count; i++) {
     uint64_t sum = korch_touch(scrub, scrub_size);
     for (int j = 0; j < warm_count; j++) sum += korch_touch(warm[j], warm_sizes[j]);
     korch_touched = sum;
-    double start = korch_now();
-    run(state, in, out, workspace);
-    samples[i] = korch_now() - start;
+    samples[i] = korch_seconds(c, 1);
   }
 }

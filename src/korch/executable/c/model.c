@@ -27,6 +27,7 @@ struct korch_model {
     void *outputs[KORCH_OUTPUT_COUNT + 1];
     korch_host host;
     void *context;
+    int stretch_ends[KORCH_STEP_COUNT + 1];
     int opened;  // steps whose kernels are initialised
     char error[KORCH_ERROR_BYTES];
 };
@@ -170,12 +171,29 @@ static void korch_release(korch_model *m) {
 #endif
 }
 
+static korch_callers korch_callers_of(int number) {
+    const korch_step *step = &korch_steps[number];
+    if (step->work == KORCH_KERNEL) return korch_kernels[step->kernel].callers;
+    return step->work == KORCH_IDLE ? KORCH_SINGLE : KORCH_OPENS;
+}
+
+// For each step, where the stretch ends that a team can run from there without leaving its parallel region.
+static void korch_find_stretches(korch_model *m) {
+    for (int i = KORCH_STEP_COUNT - 1, end = 0; i >= 0; --i) {
+        korch_callers callers = korch_callers_of(i);
+        if (callers == KORCH_OPENS) end = 0;
+        if (callers == KORCH_TEAM && !end) end = i + 1;
+        m->stretch_ends[i] = end ? end : i;
+    }
+}
+
 korch_model *korch_open(const char *weights_path, int threads, char *error, size_t error_bytes) {
     korch_say(error, error_bytes, "");
     korch_model *m = calloc(1, sizeof *m);
     if (!m) return korch_say(error, error_bytes, "no memory for the model"), NULL;
     pthread_mutex_init(&m->turn, NULL);
     m->threads = threads > 0 ? threads : KORCH_THREADS;
+    korch_find_stretches(m);
     if (!korch_prepare(m, weights_path, error, error_bytes)) return m;
     korch_release(m);
     return NULL;
@@ -254,22 +272,56 @@ static int korch_refuse_index(korch_model *m, int number) {
                      number, korch_step_names[number]), 1;
 }
 
+static void korch_run_kernel(korch_model *m, int number) {
+    const korch_step *step = &korch_steps[number];
+    const void *const *in = m->pointers + step->first;
+    if (step->work == KORCH_KERNEL)
+        korch_kernels[step->kernel].run(m->states[number], in, (void *)in[step->reads], m->arena + step->workspace);
+}
+
+// The clock of a run that is profiled: `seconds` is where the time of the next step goes, or NULL.
+typedef struct {
+    double before, *seconds;
+} korch_clock;
+
+static void korch_tick(korch_clock *clock) {
+    if (!clock->seconds) return;
+    double after = korch_now();
+    *clock->seconds++ = after - clock->before;
+    clock->before = after;
+}
+
+// Steps `from` to `to` - 1. One thread takes the kernels for one; the others need not wait before the next of these.
+static void korch_run_team(korch_model *m, int from, int to, korch_clock *clock) {
+    korch_meeting meeting = {0};
+#pragma omp parallel num_threads(KORCH_THREADS)
+    for (int i = from; i < to; ++i) {
+        int team = korch_callers_of(i) == KORCH_TEAM, first = korch_thread_number() == 0;
+        if (team || first) korch_run_kernel(m, i);
+        if (team || korch_callers_of(i + 1) == KORCH_TEAM) korch_meet(&meeting);
+        if (first) korch_tick(clock);
+    }
+}
+
+static int korch_run_alone(korch_model *m, int number) {
+    const korch_step *step = &korch_steps[number];
+    const void *const *in = m->pointers + step->first;
+    if (step->work == KORCH_HOST) return korch_run_host(m, number, in, (void *)in[step->reads]);
+    korch_run_kernel(m, number);
+    return korch_out_of_range ? korch_refuse_index(m, number) : 0;
+}
+
 // `seconds`: where to write the time of each step, or NULL.
 static int korch_run_steps(korch_model *m, double *seconds) {
-    double before = seconds ? korch_now() : 0;
-    for (int i = 0; i < KORCH_STEP_COUNT; ++i) {
-        const korch_step *step = &korch_steps[i];
-        const void *const *in = m->pointers + step->first;
-        void *out = (void *)in[step->reads];
-        if (step->work == KORCH_KERNEL)
-            korch_kernels[step->kernel].run(m->states[i], in, out, m->arena + step->workspace);
-        else if (step->work == KORCH_HOST && korch_run_host(m, i, in, out))
-            return 1;
-        if (korch_out_of_range) return korch_refuse_index(m, i);
-        if (seconds) {
-            double after = korch_now();
-            seconds[i] = after - before;
-            before = after;
+    korch_clock clock = {seconds ? korch_now() : 0, seconds};
+    for (int i = 0; i < KORCH_STEP_COUNT;) {
+        int end = m->stretch_ends[i];
+        if (end > i) {
+            korch_run_team(m, i, end, &clock);
+            i = end;
+        } else {
+            if (korch_run_alone(m, i++)) return 1;
+            korch_tick(&clock);
         }
     }
     return 0;

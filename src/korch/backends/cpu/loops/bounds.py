@@ -26,6 +26,11 @@ def write_checks(writer: Writer) -> None:
         _write_check(writer, indices, n, number)
 
 
+def checks(cone: Cone) -> bool:
+    """Whether there is anything to check: who does that opens the parallel regions of the kernel itself."""
+    return bool(_checked(cone))
+
+
 def objection(cone: Cone) -> str:
     """Why the indices of `cone` cannot be checked; empty if they can."""
     makers = cone.makers

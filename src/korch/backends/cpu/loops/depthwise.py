@@ -101,8 +101,7 @@ def generate(cone: Cone, threads: int) -> Code:
     if last:
         text.add(f"if (top == {height - last}) {blocks.call(last)}", "else")
     text.add(blocks.call(rows))
-    text.close(3)
-    text.close(2 if threads > 1 else 1)
+    text.close(4)
     weights = _weights(window, cone.leaves.index(p.inputs[1]))
     return Code("\n".join([*weights, *blocks.lines, *text.lines]) + "\n", 0)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from korch.backends.cpu.loops import products
 from korch.backends.cpu.loops.binding import POOLS, Place, Schedule, Stage
-from korch.backends.cpu.loops.bounds import write_checks
+from korch.backends.cpu.loops.bounds import checks, write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.maps import write_map
 from korch.backends.cpu.loops.multiply import write_product
@@ -47,7 +47,8 @@ def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
     text = "\n".join((*functions, body))
     tables = [table_definition(n) for n in dict.fromkeys(re.findall(r"KERNEL_table_[0-9a-f]{10}", text))]
     params = "void *state, const void *const *in, void *out_, void *workspace"
-    lines = [*head, *tables, *functions, f"static void KERNEL_run({params}) {{", "  (void)state; (void)workspace;",
+    name = "KERNEL_team" if writer.threads > 1 and not checks(cone) else "KERNEL_run"
+    lines = [*head, *tables, *functions, f"static void {name}({params}) {{", "  (void)state; (void)workspace;",
              *_pointers(writer.plan), body, "}"]  # fmt: skip
     return Code("\n".join(lines) + "\n", writer.workspace)
 
@@ -75,14 +76,15 @@ def _body(writer: Writer) -> None:
         for s in _passed_on(plan):
             writer.buffer(s, s.stored, f"b{s.number}")
     write_checks(writer)
-    if writer.threads > 1:
+    own = writer.threads > 1 and checks(plan.cone)
+    if own:
         text.open(f"#pragma omp parallel num_threads({writer.threads})\n" + "  " * text.depth)
     if plan.hoisted:
         _hoisted(writer, plan)
     else:
         for group in groups(writer):
             _stages(writer, group, parallel=writer.threads > 1)
-    if writer.threads > 1:
+    if own:
         text.close()
 
 

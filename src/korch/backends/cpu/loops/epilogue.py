@@ -26,17 +26,16 @@ def objection(cone: Cone) -> str:
 
 
 def open_run(text: Text, cone: Cone, p: Primitive, threads: int) -> None:
-    """The head of KERNEL_run, with `p`'s input as `x`, and the parallel region."""
+    """The head of the function that one thread or a team runs, with `p`'s input as `x`."""
     text.depth = 0
     text.add(*("// " + line for line in str(cone).splitlines()))
-    text.open("static void KERNEL_run(void *state, const void *const *in, void *out_, void *workspace)")
+    name = "KERNEL_team" if threads > 1 else "KERNEL_run"
+    text.open(f"static void {name}(void *state, const void *const *in, void *out_, void *workspace)")
     text.add("(void)state; (void)workspace;")
     for i, t in enumerate(cone.leaves):
         if t.value is None:
             text.add(f"const float *restrict in{i} = in[{i}];")
     text.add(f"const float *restrict x = in{cone.leaves.index(p.inputs[0])};", "float *restrict out = out_;")
-    if threads > 1:
-        text.open(f"#pragma omp parallel num_threads({threads})\n" + "  " * text.depth)
 
 
 def simd(text: Text, body: list[str]) -> None:

@@ -51,20 +51,29 @@ def objection(found: tuple[Part, ...]) -> str:
 
 def generate(cone: Cone, threads: int) -> Code:
     """C for one part after the other. The product's state is the kernel's."""
+    made = [(part, generate_part(part, threads, place)) for part, place in parts(cone)]
+    team = any(has(code.source, "team") for _, code in made)
     texts: list[str] = []
     runs: list[str] = []
-    workspace = 0
-    for i, (part, place) in enumerate(parts(cone)):
-        code = generate_part(part, threads, place)
+    for i, (part, code) in enumerate(made):
         texts.append(renamed(code.source, f"KERNEL_{i}_"))
         given = f"  const void *const in{i}[] = {{{', '.join(f'in[{cone.leaves.index(t)}]' for t in part.leaves)}}};"
-        runs += [given, f"  KERNEL_{i}_run(state, in{i}, out, workspace);"]
-        workspace = max(workspace, code.workspace)
+        runs += [given, *_call(i, code, team)]
         if has(code.source, "init"):
             texts.append("\n".join(_state(i, given)))
     head = ["// " + line for line in str(cone).splitlines()]
     params = "void *state, const void *const *in, void *out, void *workspace"
-    return Code("\n".join([*head, *texts, f"static void KERNEL_run({params}) {{", *runs, "}", ""]), workspace)
+    function = f"static void KERNEL_{'team' if team else 'run'}({params}) {{"
+    lines = [*head, *texts, function, *runs, "}", ""]
+    return Code("\n".join(lines), max(code.workspace for _, code in made))
+
+
+def _call(i: int, code: Code, team: bool) -> list[str]:
+    """Part `i` runs when all are done with the one before it: both use the same workspace."""
+    barrier = ["#pragma omp barrier"] if team and i else []
+    single = ["#pragma omp single nowait"] if team and not has(code.source, "team") else []
+    function = "run" if single or not team else "team"
+    return [*barrier, *single, f"  KERNEL_{i}_{function}(state, in{i}, out, workspace);"]
 
 
 def _state(i: int, given: str) -> list[str]:

@@ -62,8 +62,7 @@ def _input(cone: Cone, p: Primitive, threads: int) -> Code:
     text.add(f"else memset(to, 0, {4 * channels});")
     text.close()
     text.add(f"KERNEL_patch(patch, {side * channels}, v);")
-    text.close(2)
-    text.close(2 if threads > 1 else 1)
+    text.close(3)
     size = 4 * side * side * channels * threads
     return Code("\n".join([*_patch(p), *text.lines]) + "\n", size)
 
@@ -105,8 +104,7 @@ def _output(cone: Cone, p: Primitive, threads: int) -> Code:
     text.open(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {span}, {width}); ++w)")
     text.add(f"const float *restrict z = y + ((h - top) * {span} + w - left) * {block};")
     simd(text, epilogue.lines(cone, p))
-    text.close(4)
-    text.close(2 if threads > 1 else 1)
+    text.close(5)
     return Code("\n".join(text.lines) + "\n", 0)
 
 

@@ -214,19 +214,16 @@ def _table(name: str, ctype: str, numbers: Sequence[int]) -> str:
 
 def _run(parts: Parts, forms: int) -> list[str]:
     several = parts.threads > 1
-    thread = "omp_get_thread_num()" if several else "0"
+    name, thread = ("team", "omp_get_thread_num()") if several else ("run", "0")
     return [
-        "static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {",
-        *([f"#pragma omp parallel num_threads({parts.threads})"] if several else []),
-        "  {",
-        f"    const int thread = {thread};",
-        f"    void **const own = (void **)state + thread * {len(parts.kernels)};",
-        f"    char *const scratch = (char *)workspace + thread * INT64_C({parts.own});",
+        f"static void KERNEL_{name}(void *state, const void *const *in, void *out, void *workspace) {{",
+        f"  const int thread = {thread};",
+        f"  void **const own = (void **)state + thread * {len(parts.kernels)};",
+        f"  char *const scratch = (char *)workspace + thread * INT64_C({parts.own});",
         *(["#pragma omp for schedule(dynamic) nowait"] if several else []),
-        f"    for (int chunk = 0; chunk < {len(parts.chunks)}; ++chunk)",
-        "      for (int i = KERNEL_first[chunk]; i < KERNEL_first[chunk + 1]; ++i) switch (KERNEL_form[i]) {",
-        *(f"        case {f}: KERNEL_strip{f}(own, in, out, scratch, KERNEL_at[i]); break;" for f in range(forms)),
-        "      }",
-        "  }",
+        f"  for (int chunk = 0; chunk < {len(parts.chunks)}; ++chunk)",
+        "    for (int i = KERNEL_first[chunk]; i < KERNEL_first[chunk + 1]; ++i) switch (KERNEL_form[i]) {",
+        *(f"      case {f}: KERNEL_strip{f}(own, in, out, scratch, KERNEL_at[i]); break;" for f in range(forms)),
+        "    }",
         "}",
     ]
