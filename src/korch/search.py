@@ -34,6 +34,8 @@ repeated: as many runs as take no more than so many seconds."""
 MOST_PLACEMENTS, MOST_DOUBTS, MOST_PROOFS = 4, 3, 3
 LOOK = 40.0
 """Seconds left that are enough for a second look."""
+LAST = 60.0
+"""Seconds kept for second looks and the proof, or a quarter of what is left where that is less."""
 SETTLED = 0.02
 """Of the predicted time: if less came off the plan's own kernels since the proof, it stands: no other got cheaper."""
 MOST_ATTEMPTS = 3
@@ -137,7 +139,7 @@ class Search:
             return
         now = time.monotonic()
         tuner = Tuner(graph, links, self.costs, self.report, now + (self.deadline - now) / 2, highs=highs)
-        tuned = tuner.explore()
+        tuned = tuner.sketch()
         if not tuner.late:
             tuner.place(tuned, self._steps(graph, links, tuner, tuned))
         self._tally(tuned, tuner.largest)
@@ -184,30 +186,33 @@ class Search:
         self.largest = max(self.largest, largest)
 
     def _settled(self, graph: Graph, ledger: Ledger, tuner: Tuner) -> Tuned:
-        """Explores, times kernels where they stand, explores again with those costs, and once more with second
-        thoughts about the others; proves the plan that stays."""
+        """Sketches, times kernels where they stand, explores with those costs what else there may be, and once more
+        with second thoughts about the others; proves the plan that stays."""
         if not self.target.timed:
             return self._buildable(ledger, tuner)
-        tuned = self._placed(graph, ledger, tuner, tuner.explore())
+        tuned = self._placed(graph, ledger, tuner, tuner.sketch)
+        until = self.deadline - min(LAST, (self.deadline - time.monotonic()) / 4)
+        tuned = self._placed(graph, ledger, tuner, lambda: tuner.explore(until))
         for _ in range(MOST_DOUBTS):
             if self.deadline - time.monotonic() < LOOK or not tuner.doubt(tuned):
                 break
-            tuned = self._placed(graph, ledger, tuner, tuner.explore())
+            tuned = self._placed(graph, ledger, tuner, tuner.sketch)
         for _ in range(MOST_PROOFS):
-            if tuner.late:
+            if tuner.late and tuned.bound:
                 break
             tuned = tuner.prove()
-            if tuner.lower(tuned, self._steps(graph, ledger, tuner, tuned)) < SETTLED:
+            if tuner.late or tuner.lower(tuned, self._steps(graph, ledger, tuner, tuned)) < SETTLED:
                 break
         return tuned
 
-    def _placed(self, graph: Graph, ledger: Ledger, tuner: Tuner, tuned: Tuned) -> Tuned:
-        """The plan that stays when its kernels have been timed where they stand."""
+    def _placed(self, graph: Graph, ledger: Ledger, tuner: Tuner, look: Callable[[], Tuned]) -> Tuned:
+        """The plan that stays, however often one looks, when its kernels have been timed where they stand."""
+        tuned = look()
         for _ in range(MOST_PLACEMENTS):
             if tuner.placed(tuned) or tuner.late:
                 break
             tuner.place(tuned, self._steps(graph, ledger, tuner, tuned))
-            tuned = tuner.explore()
+            tuned = look()
         return tuned
 
     def _buildable(self, ledger: Ledger, tuner: Tuner) -> Tuned:

@@ -15,10 +15,10 @@ from korch.backends.table import backends
 from korch.candidates import Limits, enumerate_cones
 from korch.ir import Builder, Graph
 from korch.machine import Machine
-from korch.orchestrate.ledger import ENOUGH, SEEN, Kind, Ledger, best_of, open_ledger
+from korch.orchestrate.ledger import ENOUGH, SEEN, UNLIKELY, Kind, Ledger, best_of, open_ledger
 from korch.orchestrate.rows import all_rows, incidence
 from korch.orchestrate.solve import solve
-from korch.orchestrate.tuning import UNLIKELY, State, Tuned, Tuner, problem_of
+from korch.orchestrate.tuning import State, Tuned, Tuner, problem_of
 from korch.profile import Database, Failed, Measurement, Profiler
 from korch.profile.results import Best
 from korch.rewrite import add_choices
@@ -145,19 +145,35 @@ def test_measuring_ends_at_the_deadline_and_the_rest_stays_open(profiler: Profil
     assert all(tuner.ledger.entry(i).best.measured for i in plan.chosen) and plan.bound <= plan.cost
 
 
-def test_the_first_plan_is_of_what_is_likely_good(profiler: Profiler):
-    """Only until something is measured, and never for the bound that is told."""
+def test_a_sketch_measures_what_is_expected_to_be_good(profiler: Profiler):
+    """And says nothing of what is possible: that the bounds do."""
+    graph = attention()
+    sketcher, explorer = (Tuner(graph, ledger_of(graph), profiler, lambda state: None) for _ in range(2))
+    for tuner in (sketcher, explorer):
+        for offer in {id(o): o for e in tuner.ledger.entries if len(e.cone.primitives) > 1 for o in e.offers}.values():
+            offer.kind.prior = 50.0
+    sketch, plan = sketcher.sketch(), explorer.explore()
+    assert all(sketcher.ledger.entry(i).best.measured for i in sketch.chosen)
+    assert sketch.bound == 0.0 < plan.bound <= plan.cost and sketch.measured < plan.measured
+    assert sketcher.explore().bound > 0
+
+
+def test_channels_first_convolutions_are_expected_to_be_slow():
     b = Builder()
     x, w = b.input("x", "float32", (1, 16, 9, 9)), b.constant(np.ones((32, 16, 3, 3), np.float32))
     y = b.op("Conv", x, w, strides=(1, 1), dilations=(1, 1), pads=(1,) * 4, group=1, channels_last=0)
-    graph = add_layouts(b.graph([("y", y)]))
-    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
-    plain, likely = (tuner._costed(bounds=True, likely=which).candidates for which in (False, True))
-    raised = {c.id for c, d in zip(plain, likely, strict=True) if d.cost == UNLIKELY * c.cost > 0}
-    first = {i for i, c in enumerate(tuner.ledger.cones) if any(not p.attr("channels_last") for p in c.linear)}
-    assert raised == first and 0 < len(first) < len(plain)
-    plan = tuner.explore()
-    assert tuner.rounds > 1 and plan.bound <= plan.cost
+    ledger = ledger_of(add_layouts(b.graph([("y", y)])))
+    first = {e.cone.signature for e in ledger.entries if any(not p.attr("channels_last") for p in e.cone.linear)}
+    raised = {e.cone.signature for e in ledger.entries if e.guess == UNLIKELY * e.cost > 0}
+    assert raised == first and 0 < len(first) < len(ledger.distinct)
+
+
+def test_what_a_kind_usually_takes_is_what_its_better_kernels_take():
+    kind = Kind(prior=7.0)
+    for seconds in (9.0, 2.0, 4.0, 8.0, 3.0):
+        assert kind.usual == 7.0 or len(kind.alone) >= SEEN
+        kind.learn(seconds, 1.0)
+    assert kind.usual == 3.0
 
 
 def test_states_tell_what_is_done(profiler: Profiler):
@@ -176,7 +192,9 @@ def test_who_stores_more_takes_no_less_than_who_stores_less(profiler: Profiler):
     tuner = Tuner(graph, ledger, profiler, lambda state: None)
     for cone, entry in zip(ledger.cones, ledger.entries, strict=True):  # by measurements that cannot be
         entry.best.settle(Best("", 1e-6 if cone.exports else 2e-6))
-    costs = {bool(c.exports): k.cost for c, k in zip(ledger.cones, tuner._costed(bounds=True).candidates, strict=True)}
+    costs = {
+        bool(c.exports): k.cost for c, k in zip(ledger.cones, tuner._costed(lambda e: e.cost).candidates, strict=True)
+    }
     assert costs == {True: 2e-6, False: 2e-6}
 
 
@@ -194,7 +212,7 @@ def test_efficiency_calibrates_bounds_only_after_enough_measurements():
         kind.learn((2.0 + i) * 1e-6, 1e-6)
     assert 1.5 < kind.factor <= 2.0
     kind.learn(inf, 1e-6)
-    assert kind.count == ENOUGH
+    assert len(kind.alone) == ENOUGH
 
 
 def test_the_best_variant_counts_and_failures_cost_infinitely_much():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,11 @@ ENOUGH = 6
 """Measurements of a kind of kernel after which its best efficiency is trusted."""
 MARGIN = 0.95
 SEEN = 3
-"""Kernels of a kind that must have been timed in place before that tells of the others."""
+"""Kernels of a kind that must have been timed, alone or in place, before that tells what to expect of the others."""
+UNLIKELY = 4.0
+"""By how much convolutions of channels-first images miss their bounds more than others, on processors."""
+BETTER = 4
+"""One in so many kernels of a kind is as good as is expected of those that nobody has timed."""
 
 
 Named = tuple[str, str]
@@ -39,14 +44,14 @@ class Kind:
     rest, or the next plan would be made of kernels that only look cheaper because nobody has seen them in place.
     """
 
-    count: int = 0
-    best: float = inf
+    prior: float = 1.0
+    """By how much its kernels may be expected to miss their rooflines while nobody has timed any."""
+    alone: list[float] = field(default_factory=list[float])
     placed: list[float] = field(default_factory=list[float])
 
     def learn(self, seconds: float, bound: float) -> None:
         if isfinite(seconds) and bound > 0:
-            self.count += 1
-            self.best = min(self.best, seconds / bound)
+            insort(self.alone, seconds / bound)
 
     def place(self, alone: float, in_place: float) -> None:
         if alone > 0:
@@ -60,7 +65,12 @@ class Kind:
     @property
     def factor(self) -> float:
         """By how much every kernel of the kind misses its roofline at least, a margin allowed."""
-        return max(1.0, MARGIN * self.best) if self.count >= ENOUGH else 1.0
+        return max(1.0, MARGIN * self.alone[0]) if len(self.alone) >= ENOUGH else 1.0
+
+    @property
+    def usual(self) -> float:
+        """By how much the better ones of the kind miss their rooflines."""
+        return max(1.0, self.alone[len(self.alone) // BETTER]) if len(self.alone) >= SEEN else self.prior
 
 
 @dataclass
@@ -100,6 +110,11 @@ class Offer:
     def cost(self) -> float:
         """Seconds: measured, or at least this much."""
         return self.seconds if self.measured else self.bound
+
+    @property
+    def guess(self) -> float:
+        """Seconds: measured, or as many as a good kernel of its kind would take."""
+        return self.seconds if self.measured else self.roofline * self.kind.usual * self.kind.slowdown
 
     def place(self, seconds: float) -> None:
         """Enters what the kernel took in place."""
@@ -157,9 +172,19 @@ class Entry:
         return self.best.cost
 
     @property
+    def guess(self) -> float:
+        """What the entry will cost once it is measured, as far as its kinds tell."""
+        return min(o.guess for o in self.offers)
+
+    @property
     def open(self) -> list[Offer]:
         """Offers that must be measured before the entry's cost is known."""
         return [o for o in self.offers if not o.measured and o.bound <= self.best_measured]
+
+    @property
+    def promising(self) -> list[Offer]:
+        """Those of them that are expected to cost less than what is measured."""
+        return [o for o in self.open if o.guess <= self.best_measured]
 
     @property
     def best_measured(self) -> float:
@@ -260,7 +285,8 @@ class _Office:
 
     def _offer(self, backend: Backend, cone: Cone) -> Offer:
         roofline = backend.bound(cone, self.machine)
-        return Offer(backend, roofline, self.kinds.setdefault(_kind(backend, cone, roofline), Kind()))
+        kind = Kind(UNLIKELY if _is_unlikely(cone) else 1.0)
+        return Offer(backend, roofline, self.kinds.setdefault(_kind(backend, cone, roofline), kind))
 
     def _takes(self, backend: Backend, cone: Cone) -> bool:
         answer = backend.declines(cone)
@@ -275,6 +301,10 @@ def _kind(backend: Backend, cone: Cone, roofline: float) -> tuple[object, ...]:
     size = round(log2(roofline) / 2) if roofline > 0 else None
     traits = Counter(trait for p in cone.primitives if (trait := _trait(p))) + Counter(exports=len(cone.exports))
     return backend.name, frozenset((t, min(n, MANY)) for t, n in traits.items()), size
+
+
+def _is_unlikely(cone: Cone) -> bool:
+    return any(p.op in ("Conv", "ConvTranspose") and not p.attr("channels_last") for p in cone.linear)
 
 
 def _trait(p: Primitive) -> str:

@@ -8,7 +8,7 @@ among all candidates, because no other candidate can be cheaper than its bound.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 
@@ -23,15 +23,15 @@ from korch.orchestrate.solve_highs import Highs
 from korch.profile.costs import Costs
 from korch.profile.results import Measurement
 
-BATCH, HURRIED = 80, 48
-"""Offers measured between two solutions, those picked and as many that came near; fewer where time is short."""
+BATCH, SKETCHED, HURRIED = 80, 30, 48
+"""Offers measured between two solutions, those picked and as many that came near; fewer for a sketch, or where time is
+short."""
 SHORT = 90.0
 """Seconds left below which time is short."""
-
-UNLIKELY = 4.0
-"""By how much convolutions of channels-first images miss their bounds more than others, on processors."""
 ROUGH = 0.02
 """Relative gap at which a solution is good enough to say what to measure next."""
+SLIGHT = 0.03
+"""The share of a sketch that need not be measured."""
 SHARE, PROOF_SHARE = 0.25, 0.75
 DOUBT, DOUBTED, WORTH = 0.3, 96, 0.001
 """By how much of its time a kernel may have been measured too slow, how many of those that would then be picked are
@@ -57,7 +57,10 @@ Report = Callable[[State], None]
 
 @dataclass(frozen=True)
 class Tuned:
-    """The chosen cones (numbers in the ledger, in an order in which they can run) and how good they are."""
+    """The chosen cones (numbers in the ledger, in an order in which they can run) and how good they are.
+
+    `bound`: what no plan can be cheaper than; 0 where nobody asked.
+    """
 
     chosen: tuple[int, ...]
     cost: float
@@ -66,6 +69,22 @@ class Tuned:
     rounds: int
     measured: int
     solver_seconds: float
+
+
+@dataclass(frozen=True)
+class Costing:
+    """What an entry of the ledger costs, the offers that must be measured before that is known, how many are measured
+    between two solutions, and what share of a plan may stay open."""
+
+    of: Callable[[Entry], float]
+    open: Callable[[Entry], list[Offer]]
+    batch: int
+    slight: float
+
+
+BOUNDS = Costing(lambda e: e.cost, lambda e: e.open, BATCH, 0.0)
+"""No less than is possible: what they settle on is the cheapest plan."""
+GUESSES = Costing(lambda e: e.guess, lambda e: e.promising, SKETCHED, SLIGHT)
 
 
 class Tuner:
@@ -92,30 +111,35 @@ class Tuner:
         self._warm: Solution | None = None
         self._incumbent: tuple[int, ...] = ()
 
-    def explore(self) -> Tuned:
-        """A good plan of measured kernels, by rough solutions."""
-        return self._settle(ROUGH)
+    def sketch(self) -> Tuned:
+        """A plan of measured kernels that no others are expected to beat: soon there, without a bound."""
+        solution, measured = self._settle(GUESSES, ROUGH)
+        return self._tuned(replace(solution, bound=0.0), measured)
+
+    def explore(self, until: float = inf) -> Tuned:
+        """A good plan of measured kernels, by rough solutions; at `until` (of time.monotonic()) as good as it is."""
+        return self._tuned(*self._settle(BOUNDS, ROUGH, until))
 
     def prove(self) -> Tuned:
         """The cheapest plan for the costs as they are known now, with its proof."""
-        return self._settle(0.0)
+        return self._tuned(*self._settle(BOUNDS, 0.0))
 
-    def _settle(self, gap: float) -> Tuned:
+    def _settle(self, costs: Costing, gap: float, until: float = inf) -> tuple[Solution, bool]:
         """Solves and measures until all that is picked is measured, or time or the solver's share of it is used up."""
         while True:
-            likely = not self.rounds and not self._feasible()
-            solution = self._warm = self._solve(self._costed(bounds=True, likely=likely), self._warm, gap)
+            solution = self._warm = self._solve(self._costed(costs.of), self._warm, gap)
             self.rounds += 1
-            todo = self._to_measure(solution)
-            if likely and not todo:
-                continue
-            spent = self.late or self.solver_left <= 0
-            if not todo or (spent and (self._incumbent or self._feasible())):
-                return self._tuned(solution, measured=not todo)
-            self._measure(todo)
+            picked = [e for i in solution.chosen if costs.open(e := self.ledger.entry(i))]
+            enough = sum(map(costs.of, picked)) < costs.slight * solution.cost or self._over(until)
+            if not picked or ((enough or self.solver_left <= 0) and (self._incumbent or self._feasible())):
+                return solution, not picked
+            self._measure(self._to_measure(solution, costs, picked))
             self._keep(solution.chosen)
-            if self.late and self._incumbent and not likely:  # what is likely says nothing of what is possible
-                return self._tuned(solution, measured=False)
+            if self._over(until) and self._incumbent:
+                return solution, False
+
+    def _over(self, until: float) -> bool:
+        return time.monotonic() > min(until, self.deadline)
 
     def _keep(self, chosen: tuple[int, ...]) -> None:
         """Remembers the plan if it is the cheapest of measured kernels so far, at the costs of today."""
@@ -131,7 +155,7 @@ class Tuner:
         """The solution where it is all measured and no earlier plan is cheaper; else the best measured plan."""
         chosen, cost = solution.chosen, solution.cost
         if not measured and (self._incumbent or self._feasible()):
-            chosen = self._solve(self._costed(bounds=False), None, ROUGH).chosen
+            chosen = self._solve(self._costed(lambda e: e.best_measured), None, ROUGH).chosen
             cost = self._known(chosen)
         if self._known(self._incumbent) < cost:
             chosen, cost = self._incumbent, self._known(self._incumbent)
@@ -150,7 +174,7 @@ class Tuner:
     @property
     def late(self) -> bool:
         """Whether the time budget is used up."""
-        return time.monotonic() > self.deadline
+        return self._over(inf)
 
     def placed(self, tuned: Tuned) -> bool:
         """Whether every kernel of the plan has been timed in place."""
@@ -214,13 +238,9 @@ class Tuner:
         self._tell(bound=solution.bound)
         return solution
 
-    def _costed(self, bounds: bool, likely: bool = False) -> Problem:
-        """The problem with today's costs; without `bounds`, only what is measured takes part. What is `likely` to be
-        good, and not only what may be, makes the first plan to be measured."""
-        costs = [e.cost if bounds else e.best_measured for e in self.ledger.entries]
-        if likely:
-            costs = [x * UNLIKELY if _is_unlikely(e.cone) else x
-                     for e, x in zip(self.ledger.entries, costs, strict=True)]  # fmt: skip
+    def _costed(self, cost: Callable[[Entry], float]) -> Problem:
+        """The problem with today's costs; what costs infinitely much takes no part."""
+        costs = [cost(e) for e in self.ledger.entries]
         for i, base in self._bases.items():
             if isfinite(costs[base]):
                 costs[i] = max(costs[i], costs[base])
@@ -238,15 +258,13 @@ class Tuner:
                 return all(o in made for o in self._problem.outputs)
             made |= new
 
-    def _to_measure(self, solution: Solution) -> list[tuple[Entry, Offer]]:
-        """Open offers of the kernels picked, then of those that came near; nothing once all picked are measured."""
-        picked = _open(self.ledger.entry(i) for i in solution.chosen)
-        if not picked:
-            return []
-        near = [i for i, extra in solution.near.items() if extra <= 0.002 * solution.cost]
-        todo = list(dict(((id(o), (e, o)) for e, o in (*picked, *_open(map(self.ledger.entry, near))))).values())
-        most = BATCH if self.deadline - time.monotonic() > SHORT else HURRIED
-        return todo[: max(most, len({id(o) for _, o in picked}))]
+    def _to_measure(self, solution: Solution, costs: Costing, picked: Sequence[Entry]) -> list[tuple[Entry, Offer]]:
+        """Open offers of the kernels picked, then of those that came near."""
+        near = [self.ledger.entry(i) for i, extra in solution.near.items() if extra <= 0.002 * solution.cost]
+        first = {id(o): (e, o) for e in picked for o in costs.open(e)}
+        todo = first | {id(o): (e, o) for e in near for o in costs.open(e)}
+        most = costs.batch if self.deadline - time.monotonic() > SHORT else min(costs.batch, HURRIED)
+        return list(todo.values())[: max(most, len(first))]
 
     def _measure(self, todo: list[tuple[Entry, Offer]]) -> None:
         kernels = {id(o): o.kernels(e.cone, self.profiler.setting.threads) for e, o in todo}
@@ -269,14 +287,6 @@ class Tuner:
     def _tell(self, **changes: object) -> None:
         self.state = replace(self.state, rounds=self.rounds, **changes)  # pyright: ignore[reportArgumentType]
         self.report(self.state)
-
-
-def _is_unlikely(cone: Cone) -> bool:
-    return any(p.op in ("Conv", "ConvTranspose") and not p.attr("channels_last") for p in cone.linear)
-
-
-def _open(entries: Iterable[Entry]) -> list[tuple[Entry, Offer]]:
-    return [(e, o) for e in entries for o in e.open]
 
 
 def _bases(cones: Sequence[Cone]) -> dict[int, int]:
