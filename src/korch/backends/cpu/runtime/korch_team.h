@@ -7,7 +7,7 @@
 #include <omp.h>
 #endif
 
-enum { KORCH_SPINS = 4096 };  // some 50 microseconds; then others may have the processor
+enum { KORCH_SPINS = 512 };  // some 10 microseconds; then others may have the processor
 
 typedef struct {
   _Alignas(64) atomic_int here;
