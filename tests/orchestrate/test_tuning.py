@@ -13,8 +13,10 @@ import pytest
 from korch.backends.contract import Kernel
 from korch.backends.table import backends
 from korch.candidates import Limits, enumerate_cones
+from korch.executable.planned import planned
 from korch.ir import Builder, Graph
 from korch.machine import Machine
+from korch.options import Options
 from korch.orchestrate.ledger import ENOUGH, SEEN, UNLIKELY, Kind, Ledger, best_of, open_ledger
 from korch.orchestrate.rows import all_rows, incidence
 from korch.orchestrate.solve import solve
@@ -156,6 +158,23 @@ def test_a_sketch_measures_what_is_expected_to_be_good(profiler: Profiler):
     assert all(sketcher.ledger.entry(i).best.measured for i in sketch.chosen)
     assert sketch.bound == 0.0 < plan.bound <= plan.cost and sketch.measured < plan.measured
     assert sketcher.explore().bound > 0
+
+
+def test_a_plan_holds_measured_kernels_where_others_may_be_cheaper(profiler: Profiler):
+    """What is not expected to win need not be measured, although its bound is below what is."""
+    graph = attention()
+    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
+    entry = next(e for e in tuner.ledger.distinct if len(e.offers) > 1)
+    first, second = entry.offers[:2]
+    assert entry.best is min(entry.offers, key=lambda o: (o.cost, o.backend.name)) and not entry.best.measured
+    second.settle(Best(second.kernels(entry.cone, 1)[0].variant, 100 * first.bound))
+    assert entry.best is second and entry.cost == first.bound < entry.best.seconds and first in entry.open
+    first.settle(Best("", inf))
+    assert entry.best is second and not entry.open
+    for offer in {id(o): o for e in tuner.ledger.entries for o in e.offers}.values():
+        offer.kind.prior = 50.0 if offer.backend is first.backend else 1.0
+    plan = planned(graph, tuner.ledger, tuner.sketch(), Options(threads=1))
+    assert all(step.cost < inf for step in plan.steps)
 
 
 def test_channels_first_convolutions_are_expected_to_be_slow():

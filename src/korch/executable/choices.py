@@ -40,7 +40,7 @@ def _choice(site: _Site, value: Tensor, offered: Iterable[Primitive]) -> Choice:
     instead = dict.fromkeys(label(p) for i in repaired for p in site.ledger.cones[i].primitives
                             if site.graph.value_of(p.output) == value and not site.graph.only_moves(p))  # fmt: skip
     others = dict.fromkeys(label(p) for p in offered if p not in picked)
-    measured = all(site.ledger.entry(i).best.measured for i in repaired)
+    measured = all(e.best_measured <= e.cost for e in map(site.ledger.entry, repaired))
     margin = cost if isfinite(cost) else None
     return Choice(value.name, tuple(dict.fromkeys(map(label, picked))), tuple(others), tuple(instead), margin, measured)
 

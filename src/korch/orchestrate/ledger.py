@@ -165,11 +165,13 @@ class Entry:
 
     @property
     def best(self) -> Offer:
-        return min(self.offers, key=lambda o: (o.cost, o.backend.name))
+        """The cheapest that is measured, as only that can be in a plan; while none is, the one of least bound."""
+        return min(self.offers, key=lambda o: (o.seconds, o.cost, o.backend.name))
 
     @property
     def cost(self) -> float:
-        return self.best.cost
+        """What the entry costs at least."""
+        return min(o.cost for o in self.offers)
 
     @property
     def guess(self) -> float:
