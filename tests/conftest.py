@@ -15,9 +15,11 @@ import onnx.parser
 import pytest
 from hypothesis import settings
 
-settings.register_profile("ci", derandomize=True)  # the same examples every time: a failure is the change's own
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# In CI the same examples every time, so that a failure is the change's own; nowhere a deadline for each: a machine that
+# others use too is slow for seconds.
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("here", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 SMALL = """
 <ir_version: 8, opset_import: ["": 17]>

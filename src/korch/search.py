@@ -186,11 +186,11 @@ class Search:
         self.largest = max(self.largest, largest)
 
     def _settled(self, graph: Graph, ledger: Ledger, tuner: Tuner) -> Tuned:
-        """Sketches, times kernels where they stand, explores with those costs what else there may be, and once more
-        with second thoughts about the others; proves the plan that stays."""
+        """Sketches, explores what else there may be, with costs of kernels timed where they stand, and once more with
+        second thoughts about the others; proves the plan that stays."""
         if not self.target.timed:
             return self._buildable(ledger, tuner)
-        tuned = self._placed(graph, ledger, tuner, tuner.sketch)
+        tuner.sketch()
         until = self.deadline - min(LAST, (self.deadline - time.monotonic()) / 4)
         tuned = self._placed(graph, ledger, tuner, lambda: tuner.explore(until))
         for _ in range(MOST_DOUBTS):
