@@ -300,11 +300,8 @@ def called_by(callers: str) -> Callable[[Primitive], Kernel]:
             index = "k" if kind == "t" else f"{p.output.size - 1} - k"
             text = TEAM_LOOP.format(second=len(p.inputs) - 1, size=p.output.size, index=index, body=BODIES[p.op])
             return replace(kernel, source=text)
-        return (
-            kernel
-            if kind == "o"
-            else replace(kernel, source=kernel.source.replace("#pragma omp parallel for simd", ""))
-        )
+        single = kernel.source.replace("#pragma omp parallel for simd", "")
+        return replace(kernel, source=single) if kind == "s" else kernel
 
     return choose
 
