@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from korch.backends.contract import Declined
-from korch.backends.cpu.tiles.access import Span, part
+from korch.backends.cpu.tiles.access import Span, part, ways_across
 from korch.backends.cpu.tiles.backend import BACKEND, STAGES
 from korch.backends.cpu.tiles.stages import stages
-from korch.backends.cpu.tiles.strips import chunks, quantum
+from korch.backends.cpu.tiles.strips import Cut, chunks, quantum
 from korch.ir import Builder, Cone, Tensor, Value
 from korch.ir.ops.table import whole
 from korch.profile import Measurement
@@ -64,6 +64,12 @@ def separable(shape: tuple[int, ...], out: int) -> Cone:
 
 def two_convolutions(shape: tuple[int, ...], dilation: int) -> Cone:
     return cone_of(conv(relu(conv(image(*shape), 24, 3, 2)), 17, 3, dilation=dilation))
+
+
+def head(shape: tuple[int, ...], wide: int, out: int, kernel: int = 1) -> Cone:
+    """Two convolutions whose result is channels-first."""
+    y = conv(relu(conv(image(*shape), wide, kernel)), out)
+    return cone_of(y.builder.op("Transpose", y, perm=(0, 3, 1, 2)))
 
 
 def winograd(shape: tuple[int, ...], out: int, tile: int = 4, stride: int = 1,
@@ -124,6 +130,8 @@ CONES = [
     separable((4, 13, 13, 16), 16),
     two_convolutions((1, 40, 37, 9), 1),
     two_convolutions((1, 40, 37, 9), 2),
+    head((1, 40, 24, 16), 32, 21),
+    head((1, 19, 32, 12), 24, 8, 3),
     winograd((1, 32, 40, 24), 20),
     winograd((1, 37, 29, 16), 33),
     winograd((1, 19, 18, 16), 16, tile=2),
@@ -158,7 +166,8 @@ def test_narrowed_stages_compute_the_same(cone: Cone):
     """Each piece, evaluated on the whole tensors' values where it reads them, has their values where it makes them."""
     values = evaluated(cone, {t: RNG.standard_normal(t.shape) for t in cone.leaves})
     staged = stages(cone, STAGES)
-    cut = staged and chunks(cone, staged, 2 * quantum(cone), 2)
+    assert staged
+    cut = chunks(Cut(staged, ways_across(cone)[-1], 2 * quantum(cone)), 2)
     assert cut
     for piece in (p for chunk in cut for strip in chunk for p in strip):
         given = {
@@ -177,7 +186,7 @@ def evaluated(cone: Cone, values: dict[Tensor, np.ndarray]) -> dict[Tensor, np.n
 
 def test_what_two_strips_read_is_computed_once():
     cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
-    cut = chunks(cone, stages(cone, STAGES) or (), 4, 1)
+    cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4), 1)
     assert cut
     first, second, *_ = cut[0]
     assert (first[0].made.length, second[0].holds.length, second[0].made.length) == (5, 6, 4)

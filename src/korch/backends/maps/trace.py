@@ -25,6 +25,10 @@ class Load:
     at: Index
 
 
+Maker = Callable[[Tensor], Primitive | None]
+"""What makes a tensor, where that is known."""
+
+
 @dataclass(frozen=True)
 class Fused:
     """Primitives that are one function of `source`."""
@@ -81,8 +85,9 @@ class Language(Protocol):
 
     def elementwise(self, p: Primitive, args: list[str]) -> str: ...
 
-    def together(self, p: Primitive, maker: Callable[[Tensor], Primitive | None]) -> Fused | None:
-        """The function for `p` and what makes its operands in one; None where there is none."""
+    def together(self, p: Primitive, maker: Maker, known: Maker) -> Fused | None:
+        """The function for `p` and what makes its operands in one; None where there is none. `maker` knows what is
+        computed on the way, `known` also what has been stored."""
         ...
 
     def below(self, e: Index, bound: int) -> str:
@@ -191,11 +196,15 @@ class Trace:
                 return self._elementwise(p, idx)
 
     def _elementwise(self, p: Primitive, idx: Indices) -> str:
-        if fused := self.language.together(p, lambda t: None if t in self.stored else self.makers.get(t)):
+        if fused := self.language.together(p, self._maker, self.makers.get):
             value = self.value(fused.source, broadcast(idx, fused.source))
             return self.name(f"{fused.function}({value})", p.output.dtype)
         args = [self.value(t, broadcast(idx, t)) for t in p.inputs]
         return self.name(self.language.elementwise(p, args), p.output.dtype)
+
+    def _maker(self, t: Tensor) -> Primitive | None:
+        """What computes `t` here, where it has not been stored."""
+        return None if t in self.stored else self.makers.get(t)
 
     def _reshaped(self, p: Primitive, idx: Indices) -> Indices:
         position = flat(idx, p.output.shape)

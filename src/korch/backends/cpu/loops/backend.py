@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from korch.backends.contract import Declined, Kernel
 from korch.backends.cpu.loops import bounds, depthwise, joins, products, winograd
+from korch.backends.cpu.loops.binding import Place
 from korch.backends.cpu.loops.ctypes import C_TYPES, spells
 from korch.backends.cpu.loops.emit import Code, generate
 from korch.backends.cpu.loops.work import operations
@@ -69,8 +70,19 @@ class Loops:
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):
             return (Kernel(cone, self.name, alias=True),)
-        code = _generator(cone)(cone, threads)
-        return (Kernel(cone, self.name, code.source, code.workspace, headers=HEADERS),)
+        return (self._kernel(cone, _generator(cone)(cone, threads)),)
+
+    def places(self, cone: Cone, place: Place) -> bool:
+        """Whether `placed` builds the cone."""
+        plain = _generator(cone) is generate and not is_view(cone)
+        return plain and self.declines(cone) is None and not joins.objection(((cone, place),))
+
+    def placed(self, cone: Cone, threads: int, place: Place) -> Kernel:
+        """The kernel that puts its root into a larger tensor, each element where it belongs."""
+        return self._kernel(cone, generate(cone, threads, place))
+
+    def _kernel(self, cone: Cone, code: Code) -> Kernel:
+        return Kernel(cone, self.name, code.source, code.workspace, headers=HEADERS)
 
 
 def _generator(cone: Cone) -> Callable[[Cone, int], Code]:

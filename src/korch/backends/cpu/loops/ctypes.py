@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from korch.backends.linear.activations import GELU, operand
-from korch.backends.maps.trace import Fused
+from korch.backends.maps.trace import Fused, Maker
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -61,8 +61,11 @@ LAST = ("Mul", "Tanh")
 """What they end in."""
 
 
-def together(p: Primitive, maker: Callable[[Tensor], Primitive | None]) -> Fused | None:
-    """The C function for `p` and what makes its operands; None where there is none."""
+def together(p: Primitive, maker: Maker, known: Maker) -> Fused | None:
+    """The C function for `p` and what makes its operands; None where there is none. `maker` knows what is computed on
+    the way, `known` also what has been stored."""
+    if p.op == "Exp" and p.output.dtype == "float32" and _is_below_zero(p.inputs[0], known):
+        return Fused("korch_exp_belowf", p.inputs[0], (p,))
     if p.op not in LAST or p.output.dtype != "float32":
         return None
     for text, function in FUSED.items():
@@ -72,7 +75,14 @@ def together(p: Primitive, maker: Callable[[Tensor], Primitive | None]) -> Fused
     return None
 
 
-def _down_to(x: Tensor, p: Primitive, maker: Callable[[Tensor], Primitive | None]) -> Iterator[Primitive]:
+def _is_below_zero(t: Tensor, maker: Maker) -> bool:
+    """Whether `t` is something less its own maximum."""
+    p = maker(t)
+    top = maker(p.inputs[1]) if p and p.op == "Sub" else None
+    return p is not None and top is not None and top.op == "ReduceMax" and top.inputs[0] == p.inputs[0]
+
+
+def _down_to(x: Tensor, p: Primitive, maker: Maker) -> Iterator[Primitive]:
     """`p` and what it is computed by from x."""
     yield p
     for t in p.inputs:

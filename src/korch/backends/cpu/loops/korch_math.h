@@ -5,6 +5,20 @@
 static inline float korch_bits_to_float(int32_t i) { float f; memcpy(&f, &i, 4); return f; }
 static inline int32_t korch_float_to_bits(float f) { int32_t i; memcpy(&i, &f, 4); return i; }
 
+/* x, or `most`, a positive number, where x is above it: as integers, floats that are not both negative keep their
+   order. NaN may become `most`. Compilers make one instruction of it, and several of a comparison of floats. */
+static inline float korch_at_most(float x, float most) {
+  int32_t i = korch_float_to_bits(x), j = korch_float_to_bits(most);
+  return korch_bits_to_float(i < j ? i : j);
+}
+
+/* x, or `least`, a negative number, where x is below it: as unsigned integers, negative floats come last and turn
+   their order round. NaN may become `least`. */
+static inline float korch_at_least(float x, float least) {
+  uint32_t i = (uint32_t)korch_float_to_bits(x), j = (uint32_t)korch_float_to_bits(least);
+  return korch_bits_to_float((int32_t)(i < j ? i : j));
+}
+
 /* exp(x) = exp(r) 2^n 2^n with |r| <= ln2, for x in [-104, 89]: the two steps make denormal results right. Added to
    1.5 * 2^23 + 127, a small number is rounded, and the low bits of the sum are the exponent field of 2^n. */
 static inline float korch_exp_within(float x) {
@@ -24,8 +38,26 @@ static inline float korch_exp_within(float x) {
 }
 
 static inline float korch_expf(float x) {
-  float c = x > 89.0f ? 89.0f : x;
-  return korch_exp_within(c < -104.0f ? -104.0f : c);
+  float e = korch_exp_within(korch_at_least(korch_at_most(x, 89.0f), -104.0f));
+  return x == x ? e : x;
+}
+
+/* exp(x) = exp(r) 2^n with |r| <= ln2 / 2, for x <= 0 as in a softmax. What would be below the least normal number is
+   0. */
+static inline float korch_exp_belowf(float x) {
+  const float magic = 12583039.0f, least = -87.3f;
+  int nothing = x < least;
+  float c = nothing ? least : x, t = fmaf(c, 1.44269504089f, magic), n = t - magic;
+  float r = fmaf(n, -0.693145751953125f, c);
+  r = fmaf(n, -1.42860682030941723e-6f, r);
+  float p = 8.3125012891e-3f;
+  p = fmaf(p, r, 4.1890331574e-2f);
+  p = fmaf(p, r, 1.6667115389e-1f);
+  p = fmaf(p, r, 4.9999230309e-1f);
+  p = fmaf(p, r, 1.0f);
+  p = fmaf(p, r, 1.0f);
+  float s = korch_bits_to_float((int32_t)((uint32_t)korch_float_to_bits(t) << 23));
+  return nothing ? 0.0f : p * s;
 }
 
 /* exp(x) = above / below for x in [-87, 87]: Pade's quotient of cubic polynomials p(r) / p(-r) on |r| <= ln2 / 2, the
@@ -41,13 +73,6 @@ static inline korch_quotient korch_exp_quotient(float x) {
   float p = fmaf(r, odd, even), q = fmaf(-r, odd, even);
   uint32_t scaled = (uint32_t)korch_float_to_bits(p) + ((uint32_t)korch_float_to_bits(t) << 23);
   return (korch_quotient){korch_bits_to_float((int32_t)scaled), q};
-}
-
-/* x, or `most`, a positive number, where x is above it: as integers, floats that are not both negative keep their
-   order. NaN may become `most`. */
-static inline float korch_at_most(float x, float most) {
-  int32_t i = korch_float_to_bits(x), j = korch_float_to_bits(most);
-  return korch_bits_to_float(i < j ? i : j);
 }
 
 /* log(m * 2^e) with m in [sqrt(1/2), sqrt(2)). */
@@ -110,9 +135,9 @@ static inline float korch_softplusf(float x) {
 
 /* tanh(log(1 + e)) = n / (n + 2) with e = exp(x), n = e (e + 2): what Mish multiplies x by. It is 1 from x = 20 on. */
 static inline float korch_tanh_softplusf(float x) {
-  float c = x > 20.0f ? 20.0f : x, e = korch_exp_within(c < -104.0f ? -104.0f : c);
-  float n = e * (e + 2.0f);
-  return n / (n + 2.0f);
+  float e = korch_exp_within(korch_at_least(korch_at_most(x, 20.0f), -104.0f));
+  float n = e * (e + 2.0f), y = n / (n + 2.0f);
+  return x == x ? y : x;
 }
 
 /* x sigmoid(x) = x e / (1 + e), and Mish, x tanh(log(1 + e)) = x n / (n + 2) with n = e (e + 2), for e = exp(x); below

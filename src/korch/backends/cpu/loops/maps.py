@@ -6,22 +6,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from korch.backends.cpu.loops.binding import Stage
+from korch.backends.cpu.loops.spell import c_index
 from korch.backends.cpu.loops.writer import Writer
-from korch.backends.maps.index import Var
+from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Trace
 
 TILE = 16
 LEAST = 4
 """Turns of a loop that is worth vectors."""
+AHEAD, FAR, SPREAD, LINE = 64, 1 << 18, 256, 16
+"""Short runs that lie apart are asked for so many runs before their turn: the processor foresees no addresses beyond a
+page. From so many bytes of a tensor and floats from run to run on. (16 of 576 channels: 2.6 ms without, 2.2 with 32
+runs, 1.95 with 64 and with 128.) Floats of a cache line."""
 
 
 @dataclass(frozen=True)
 class _Nest:
-    """Loops and what one turn does; `across` is the loop along which it reads what it writes along the last."""
+    """Loops and what one turn does; `across` is the loop along which it reads what it writes along the last; `ahead`
+    asks for what later turns read."""
 
     stage: Stage
     body: list[str]
     across: Var | None
+    ahead: tuple[str, ...] = ()
 
     @property
     def outer(self) -> tuple[Var, ...]:
@@ -59,7 +66,8 @@ def _alike(nests: Iterable[_Nest]) -> list[list[_Nest]]:
 def _nests(writer: Writer, s: Stage) -> Iterator[_Nest]:
     for stage, plan in writer.nests(s):
         trace, values = writer.trace(stage, plan)
-        yield _Nest(stage, [*trace.lines, writer.store(stage, values[0])], _transposed(stage, trace))
+        body = [*trace.lines, writer.store(stage, values[0])]
+        yield _Nest(stage, body, _transposed(stage, trace), tuple(_ahead(writer, stage, trace)))
 
 
 def _plain(writer: Writer, nests: Sequence[_Nest], parallel: bool) -> None:
@@ -75,12 +83,28 @@ def _plain(writer: Writer, nests: Sequence[_Nest], parallel: bool) -> None:
     for v in loops:
         writer.loop(v)
     for nest, v, wide in zip(nests, inner, vector, strict=True):
+        if shared <= len(loops):
+            text.add(*nest.ahead)
         if wide and shared <= len(loops):
             text.add("#pragma omp simd")
         writer.loop(v)
         text.add(*nest.body)
         text.close()
     text.close(len(loops))
+
+
+def _ahead(writer: Writer, s: Stage, trace: Trace) -> Iterator[str]:
+    """Prefetches of leaves that are read in short runs, one a turn of the last loop but one."""
+    if len(s.loops) < 2:
+        return
+    outer, inner = s.loops[-2:]
+    for load in dict.fromkeys(trace.loads):
+        step, t = load.at.coefficient(outer) or 0, load.tensor
+        far = t in writer.plan.cone.leaves and t.nbytes >= FAR and step >= max(SPREAD, 2 * inner.extent)
+        if far and load.at.coefficient(inner) == 1:
+            first = load.at + AHEAD * step + (Index.of(inner) * -1 + inner.lo)
+            for line in range(0, inner.extent, LINE):
+                yield f"__builtin_prefetch(in{writer.plan.cone.leaves.index(t)} + {c_index(first + line)}, 0, 2);"
 
 
 def _once(writer: Writer, body: list[str], parallel: bool) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from korch.backends.cpu.loops.ctypes import C_TYPES, elementwise, literal, together
 from korch.backends.maps.index import Index
 from korch.backends.maps.text import IndexText
-from korch.backends.maps.trace import Fused
+from korch.backends.maps.trace import Fused, Maker
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -34,8 +34,8 @@ class C(IndexText):
     def elementwise(self, p: Primitive, args: list[str]) -> str:
         return elementwise(p, args)
 
-    def together(self, p: Primitive, maker: Callable[[Tensor], Primitive | None]) -> Fused | None:
-        return together(p, maker)
+    def together(self, p: Primitive, maker: Maker, known: Maker) -> Fused | None:
+        return together(p, maker, known)
 
     def any_of(self, conditions: Sequence[str]) -> str:
         return f"({' || '.join(conditions)})"

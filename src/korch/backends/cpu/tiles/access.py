@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from korch.ir.cone import Cone
 from korch.ir.ops.table import Category, Shape
 from korch.ir.ops.winograd import tiling_of
 from korch.ir.primitive import Primitive
@@ -50,6 +51,15 @@ def part(p: Primitive, span: Span) -> Part | None:
 def outermost(shape: Shape) -> int:
     """The first axis that has more than one position: a span along it is one piece of memory."""
     return next((a for a, n in enumerate(shape) if n > 1), 0)
+
+
+def ways_across(cone: Cone) -> tuple[int, ...]:
+    """The axes of the root along which strips are worth trying: the outermost, and that one which is outermost where a
+    transposition that ends the cone begins."""
+    last, first = cone.primitives[-1], outermost(cone.root.shape)
+    if last.op != "Transpose":
+        return (first,)
+    return tuple(dict.fromkeys((first, last.attr("perm").index(outermost(last.inputs[0].shape)))))
 
 
 def narrowed(shape: Shape, read: Read) -> Shape:

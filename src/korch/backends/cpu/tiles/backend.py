@@ -12,10 +12,10 @@ import korch.backends.cpu
 from korch.backends.contract import Backend, Declined, Kernel
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
-from korch.backends.cpu.tiles.access import outermost
+from korch.backends.cpu.tiles.access import ways_across
 from korch.backends.cpu.tiles.emit import Parts, emit
 from korch.backends.cpu.tiles.stages import costly, stages, taker
-from korch.backends.cpu.tiles.strips import Chunk, chunks, quantum, sample, scratch
+from korch.backends.cpu.tiles.strips import Chunk, Cut, Piece, chunks, quantum, sample, scratch
 from korch.backends.footprint import footprint
 from korch.backends.libraries import code_digest
 from korch.ir.cone import Cone
@@ -55,7 +55,7 @@ class Tiles:
             return Declined("tiles store one tensor")
         if sum(t.nbytes for t in cone.leaves if t.const) > WEIGHTS:
             return Declined("has more weights than are worth reading for every strip")
-        if not _cut(cone):
+        if not _cuts(cone):
             return Declined("its stages cannot be narrowed to strips that fit a cache")
         return None
 
@@ -66,9 +66,9 @@ class Tiles:
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         """One kernel a height of the strips and form of the stages."""
-        cut = [chunks(cone, staged, height, threads) for staged, height in _cut(cone)]
+        found = [chunks(cut, threads) for cut in _cuts(cone)]
         forms = FORMS if any(_strided(p) for p in cone.linear) else FORMS[:1]
-        kernels = [_kernel(cone, found, form, threads) for found in cut if found for form in forms]
+        kernels = [_kernel(cone, some, form, threads) for some in found if some for form in forms]
         return tuple({k.source: k for k in kernels}.values())
 
 
@@ -80,28 +80,33 @@ def _strided(p: Primitive) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _cut(cone: Cone) -> tuple[tuple[Stages, int], ...]:
-    """The stages, costly functions apart or not, and the heights of strips that are worth trying."""
+def _cuts(cone: Cone) -> tuple[Cut, ...]:
+    """The stages, costly functions apart or not, along the first axis that will do, in strips as high as is worth
+    trying."""
     ways = [stages(cone, STAGES, apart) for apart in ((False, True) if costly(cone) else (False,))]
-    return tuple((staged, h) for staged in ways if staged and len(staged) > 1 for h in _heights(cone, staged))
+    return tuple(cut for staged in ways if staged and len(staged) > 1 for cut in _best(cone, staged))
 
 
-def _heights(cone: Cone, staged: Stages) -> list[int]:
-    """The largest for each budget."""
-    rows = cone.root.shape[outermost(cone.root.shape)]
+def _best(cone: Cone, staged: Stages) -> list[Cut]:
+    return next(filter(None, (_highest(cone, staged, axis) for axis in ways_across(cone))), [])
+
+
+def _highest(cone: Cone, staged: Stages, axis: int) -> list[Cut]:
+    """The highest strips for each budget."""
+    rows = cone.root.shape[axis]
     heights = [quantum(cone) << k for k in range(rows.bit_length()) if 2 * (quantum(cone) << k) <= rows]
-    sizes: dict[int, float] = {}
+    sizes: dict[Cut, float] = {}
     while heights and min(sizes.values(), default=inf) > min(BUDGETS):
-        h = heights.pop()
-        sizes[h] = _size(cone, staged, h)
-    best = [max((h for h, size in sizes.items() if size <= budget), default=0) for budget in BUDGETS]
-    return [h for h in dict.fromkeys(best) if h]
+        cut = Cut(staged, axis, heights.pop())
+        sizes[cut] = _size(cut)
+    best = [next((cut for cut, size in sizes.items() if size <= budget), None) for budget in BUDGETS]
+    return [cut for cut in dict.fromkeys(best) if cut]
 
 
-def _size(cone: Cone, staged: Stages, height: int) -> float:
+def _size(cut: Cut) -> float:
     """Bytes of a thread's scratch; infinite where a stage cannot be narrowed, or nobody takes it then."""
-    found = sample(cone, staged, height)
-    if found is None or not all(_taken(signature, c) for signature, c in _stages(found).items()):
+    found = sample(cut)
+    if found is None or not all(map(_taken, _pieces(found).values())):
         return inf
     return sum(scratch(found).values())
 
@@ -109,30 +114,33 @@ def _size(cone: Cone, staged: Stages, height: int) -> float:
 _TAKEN: dict[str, bool] = {}
 
 
-def _taken(signature: str, cone: Cone) -> bool:
+def _taken(piece: Piece) -> bool:
     """Whether some backend builds the narrowed stage: the same ones turn up in strip after strip, chain after chain."""
-    if signature not in _TAKEN:
-        _TAKEN[signature] = taker(cone, STAGES) is not None
-    return _TAKEN[signature]
+    if piece.key not in _TAKEN:
+        place = piece.place
+        _TAKEN[piece.key] = LOOPS.places(piece.cone, place) if place else taker(piece.cone, STAGES) is not None
+    return _TAKEN[piece.key]
 
 
-def _stages(found: Sequence[Chunk]) -> dict[str, Cone]:
-    """The distinct narrowed stages by signature."""
-    return {piece.cone.signature: piece.cone for chunk in found for strip in chunk for piece in strip}
+def _pieces(found: Sequence[Chunk]) -> dict[str, Piece]:
+    """One of the pieces for every key."""
+    return {piece.key: piece for chunk in found for strip in chunk for piece in strip}
 
 
 def _kernel(cone: Cone, found: tuple[Chunk, ...], form: Sequence[str], threads: int) -> Kernel:
-    kernels = {signature: _stage(c, form) for signature, c in _stages(found).items()}
+    kernels = {key: _stage(piece, form) for key, piece in _pieces(found).items()}
     code = emit(Parts(cone, found, kernels, threads))
     first, used = found[0][0], kernels.values()
-    names = [f"{k.backend} {k.variant}".strip() for k in (kernels[piece.cone.signature] for piece in first)]
+    names = [f"{k.backend} {k.variant}".strip() for k in (kernels[piece.key] for piece in first)]
     variant = f"{first[-1].made.length} rows: {', '.join(names)}"
     return Kernel(cone, Tiles.name, code.source, code.workspace, variant,
                   headers=tuple(dict.fromkeys(h for k in used for h in k.headers)),
                   libraries=tuple(dict.fromkeys(n for k in used for n in k.libraries)))  # fmt: skip
 
 
-def _stage(cone: Cone, form: Sequence[str]) -> Kernel:
+def _stage(piece: Piece, form: Sequence[str]) -> Kernel:
     """The kernel of a narrowed stage on one thread: one of that form, or the first."""
-    kernels = [k for b in STAGES if b.declines(cone) is None for k in b.build(cone, 1)]
+    if piece.place:
+        return LOOPS.placed(piece.cone, 1, piece.place)
+    kernels = [k for b in STAGES if b.declines(piece.cone) is None for k in b.build(piece.cone, 1)]
     return next((k for wish in form for k in kernels if wish in f"{k.backend} {k.variant}"), kernels[0])

@@ -21,7 +21,7 @@ from korch.ir.tensor import Tensor
 
 @dataclass(frozen=True)
 class Parts:
-    """What the strips are made of: every distinct kernel once, by the signature of its narrowed stage."""
+    """What the strips are made of: every distinct kernel once, by the key of the pieces that it makes."""
 
     cone: Cone
     chunks: tuple[Chunk, ...]
@@ -34,7 +34,7 @@ class Parts:
 
     @cached_property
     def number(self) -> dict[str, int]:
-        return {signature: i for i, signature in enumerate(self.kernels)}
+        return {key: i for i, key in enumerate(self.kernels)}
 
     @cached_property
     def places(self) -> dict[Tensor, int]:
@@ -87,7 +87,7 @@ def _init(parts: Parts) -> list[str]:
         "  if (!all) status = 1;",
         f"  for (int t = 0; !status && t < {parts.threads}; ++t) {{",
         f"    void **const own = all + t * {count};",
-        *(line for i, s in enumerate(parts.kernels) for line in _init_one(parts, i, s)),
+        *(line for i, key in enumerate(parts.kernels) for line in _init_one(parts, i, key)),
         "  }",
         "#ifdef _OPENMP",
         "  omp_set_num_threads(threads);",
@@ -100,10 +100,10 @@ def _init(parts: Parts) -> list[str]:
     ]
 
 
-def _init_one(parts: Parts, i: int, signature: str) -> list[str]:
-    if not has(parts.kernels[signature].source, "init"):
+def _init_one(parts: Parts, i: int, key: str) -> list[str]:
+    if not has(parts.kernels[key].source, "init"):
         return []
-    piece = next(p for strip in parts.strips for p in strip if p.cone.signature == signature)
+    piece = next(p for strip in parts.strips for p in strip if p.key == key)
     given = ", ".join(f"in[{parts.cone.leaves.index(t)}]" if t.const else "NULL" for t in piece.leaves)
     return [
         f"    const void *const in{i}[] = {{{given}}};",
@@ -139,7 +139,7 @@ def _strip(parts: Parts, form: int, strip: Strip) -> list[str]:
     ]
     n = 0
     for piece in strip:
-        i = parts.number[piece.cone.signature]
+        i = parts.number[piece.key]
         buffer = "out" if piece is strip[-1] else f"scratch + {parts.places[piece.stage.root]}"
         if piece.kept:
             lines.append(f"  memmove({buffer}, {buffer} + at[{n}], at[{n + 1}]);")
@@ -190,7 +190,7 @@ def _each(t: Tensor, axis: int) -> int:
 
 def _form(strip: Strip) -> tuple[str, ...]:
     """Strips of one form run one function."""
-    return tuple(f"{piece.cone.signature} {bool(piece.kept)}" for piece in strip)
+    return tuple(f"{piece.key} {bool(piece.kept)}" for piece in strip)
 
 
 def _tables(parts: Parts, forms: Sequence[tuple[str, ...]]) -> list[str]:

@@ -1,11 +1,12 @@
-"""The output cut into strips along its outermost axis, and every stage narrowed to what a strip needs of it."""
+"""The output cut into strips along one axis, and every stage narrowed to what a strip needs of it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from korch.backends.cpu.loops.binding import Place
 from korch.backends.cpu.tiles.access import Part, Read, Span, narrowed, outermost, part
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive, freeze
@@ -17,7 +18,8 @@ class Piece:
     """A stage for one strip: the narrowed `cone`, and what it reads of its `leaves`.
 
     Its buffer holds the span `holds` of the stage's root. Of that the cone computes `made`; what comes before is kept
-    from the strip before, in whose buffer it begins at position `shift`.
+    from the strip before, in whose buffer it begins at position `shift`. `place`: where a part of the cone's root lies
+    that is no one piece of memory.
     """
 
     cone: Cone
@@ -27,6 +29,12 @@ class Piece:
     leaves: tuple[Tensor, ...]
     reads: tuple[Read, ...]
     shift: int = 0
+    place: Place | None = None
+
+    @property
+    def key(self) -> str:
+        """Pieces with one key have one kernel."""
+        return f"{self.cone.signature} {self.place or ''}".strip()
 
     @property
     def kept(self) -> int:
@@ -42,42 +50,52 @@ LONG = 8
 """Strips of a chunk that are enough: the first computes its halo once more."""
 
 
+@dataclass(frozen=True)
+class Cut:
+    """How a cone is cut: into stages, and its root along an axis in strips of so many positions."""
+
+    stages: tuple[Cone, ...]
+    axis: int
+    height: int
+
+    @property
+    def count(self) -> int:
+        """Strips."""
+        return -(-self.stages[-1].root.shape[self.axis] // self.height)
+
+    def span(self, number: int) -> Span:
+        """What of the root a strip is."""
+        length = self.stages[-1].root.shape[self.axis]
+        return Span(self.axis, number * self.height, min((number + 1) * self.height, length))
+
+
 def quantum(cone: Cone) -> int:
     """Rows of which a strip must be a multiple: Winograd's tiles are whole."""
     return math.lcm(*(p.attr("tile") for p in cone.primitives if p.op == "WinogradOutput"))
 
 
-def chunks(cone: Cone, stages: Sequence[Cone], height: int, threads: int) -> tuple[Chunk, ...] | None:
-    """The strips of at most `height` positions of the root's outermost axis; None where a stage cannot be narrowed."""
-    rows = cone.root.shape[outermost(cone.root.shape)]
-    spans = [_span(cone, height, i) for i in range(-(-rows // height))]
+def chunks(cut: Cut, threads: int) -> tuple[Chunk, ...] | None:
+    """The strips; None where a stage cannot be narrowed."""
+    spans = [cut.span(i) for i in range(cut.count)]
     count = threads * max(len(spans) // (LONG * threads), 1)
     length = -(-len(spans) // count)
-    found: list[Chunk] = []
-    for at in range(0, len(spans), length):
-        chunk = _chunk(stages, spans[at : at + length])
-        if chunk is None:
-            return None
-        found.append(chunk)
-    return tuple(found)
+    return _chunks(cut, (spans[at : at + length] for at in range(0, len(spans), length)))
 
 
-def sample(cone: Cone, stages: Sequence[Cone], height: int) -> tuple[Chunk, ...] | None:
+def sample(cut: Cut) -> tuple[Chunk, ...] | None:
     """A few of the strips, of every form that there is: at the edges and in the middle, first of a chunk and not."""
-    axis = outermost(cone.root.shape)
-    count = -(-cone.root.shape[axis] // height)
+    firsts = sorted({0, max(cut.count // 2 - 1, 0), max(cut.count - 3, 0)})
+    return _chunks(cut, ([cut.span(i) for i in range(first, min(first + 3, cut.count))] for first in firsts))
+
+
+def _chunks(cut: Cut, spans: Iterable[Sequence[Span]]) -> tuple[Chunk, ...] | None:
     found: list[Chunk] = []
-    for first in sorted({0, max(count // 2 - 1, 0), max(count - 3, 0)}):
-        chunk = _chunk(stages, [_span(cone, height, i) for i in range(first, min(first + 3, count))])
+    for some in spans:
+        chunk = _chunk(cut.stages, some)
         if chunk is None:
             return None
         found.append(chunk)
     return tuple(found)
-
-
-def _span(cone: Cone, height: int, number: int) -> Span:
-    axis = outermost(cone.root.shape)
-    return Span(axis, number * height, min((number + 1) * height, cone.root.shape[axis]))
 
 
 def _chunk(stages: Sequence[Cone], spans: Sequence[Span]) -> Chunk | None:
@@ -103,10 +121,16 @@ def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | 
         for t, read in zip(piece.leaves, piece.reads, strict=True):
             if t in roots:
                 holds[t] = _joined(holds[t], read) if t in holds else read
-        found.append(piece)
+        found.append(_put(piece) if stage is stages[-1] else piece)
     if not all(_within(t, r, holds.get(t)) for p in found for t, r in zip(p.leaves, p.reads, strict=True)):
         return None
     return tuple(reversed(found))
+
+
+def _put(piece: Piece) -> Piece:
+    """A piece of the cone's root, with its place."""
+    shape, axis = piece.stage.root.shape, piece.made.axis
+    return piece if axis == outermost(shape) else replace(piece, place=Place(shape, axis, 0))
 
 
 def _within(t: Tensor, read: Read, held: Read) -> bool:

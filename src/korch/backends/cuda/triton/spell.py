@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from korch.backends.contract import Prepared
 from korch.backends.cuda.triton.elementwise import elementwise
 from korch.backends.maps.index import Atom, Clamp, Index
 from korch.backends.maps.text import IndexText
-from korch.backends.maps.trace import Fused
+from korch.backends.maps.trace import Fused, Maker
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -67,7 +67,7 @@ class Triton(IndexText):
     def elementwise(self, p: Primitive, args: list[str]) -> str:
         return elementwise(p, args)
 
-    def together(self, p: Primitive, maker: Callable[[Tensor], Primitive | None]) -> Fused | None:
+    def together(self, p: Primitive, maker: Maker, known: Maker) -> Fused | None:
         return None
 
     def any_of(self, conditions: Sequence[str]) -> str:
