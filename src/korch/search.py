@@ -233,7 +233,7 @@ class Search:
     def _steps(self, graph: Graph, ledger: Ledger, tuner: Tuner, tuned: Tuned) -> Sequence[float]:
         """What each kernel takes in the linked program, in seconds."""
         tuner.rest()
-        with self.target.link(self._plan(graph, ledger, tuned)) as trial:
+        with self.target.trial(self._plan(graph, ledger, tuned), self.costs) as trial:
             return in_place(trial, self.judge.feeds, tuned.cost).steps
 
     def _plan(self, graph: Graph, ledger: Ledger, tuned: Tuned) -> Plan:

@@ -111,9 +111,12 @@ CONES = {
 }
 
 
+LONG = linear_attention(4096, 3, 16)[0]
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_right(threads: int, tmp_path: Path):
-    cones = [*CONES.values(), *linear_attention(300, 4, 16), *linear_attention(77, 3, 8)]
+    cones = [*CONES.values(), *linear_attention(300, 4, 16), *linear_attention(77, 3, 8), LONG]
     assert not wrong(measured(BACKEND, cones, threads, tmp_path))
 
 
@@ -152,6 +155,13 @@ def test_operands_are_not_copied():
 def test_operands_are_stored_once_and_in_the_order_of_the_product():
     (kernel,) = BACKEND.build(CONES["merged"], 1)
     assert kernel.source.count("b0[") == 1 and "b1" not in kernel.source.split("KERNEL_run(")[1]
+
+
+def test_operands_of_long_sums_are_stored_in_pieces():
+    (kernel,), steps = BACKEND.build(LONG, 2), 256
+    (short,) = BACKEND.build(linear_attention(512, 3, 16)[0], 1)
+    assert kernel.workspace <= 2 * 4 * steps * (16 + 17) + 512 and "< 16; ++k2a)" in kernel.source
+    assert "collapse(1)" in kernel.source and "k2a" not in short.source
 
 
 def test_parts_are_computed_where_they_lie():

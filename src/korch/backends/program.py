@@ -6,6 +6,7 @@ i; where nothing native runs (an alias, a host kernel) its `run` is NULL.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -35,6 +36,9 @@ FEW = 4
 """Kernels that are not worth another compiler."""
 HEAD = 500
 """Characters for what a kernel takes however short it is."""
+Numbered = tuple[int, Kernel]
+"""A kernel, and the number in the names of its functions."""
+_COMMENT = re.compile(r"^ *//.*\n", re.M)
 _MARK = re.compile(r"\bKERNEL_")
 APART = "__attribute__((noinline))"
 """The line before a function that is compiled for itself: within a longer one, compilers keep sums in memory."""
@@ -43,27 +47,35 @@ _APART = re.compile(rf"^{re.escape(APART)}\nstatic void (\w+)\(.*?^}}\n", re.M |
 
 def compose(kernels: Sequence[Kernel]) -> str:
     """The C text of one translation unit that holds all of `kernels` and their table."""
-    return "\n".join((_head(kernels), *_bodies(enumerate(kernels)), _table(kernels, "")))
+    numbered = list(enumerate(kernels))
+    return "\n".join((_head(kernels), *_bodies(numbered), _table(numbered, "")))
 
 
 def compose_units(kernels: Sequence[Kernel], size: int, jobs: int = 1) -> dict[str, str]:
     """The same program as texts by file name, of about `size` kernels each, so that `jobs` compilers side by side
     have as much to do."""
-    shares = _shares(kernels, min(jobs * ceil(len(kernels) / (jobs * size)), ceil(len(kernels) / FEW)))
-    if len(shares) <= 1:
-        return {"program.c": compose(kernels)}
     numbered = list(enumerate(kernels))
-    units = {f"unit{i}.c": _unit(numbered[share]) for i, share in enumerate(shares)}
-    table = "\n".join((include(RUNTIME), ENTRY, *_declarations(numbered), _table(kernels, "korch_")))
-    return {**units, "table.c": table}
+    units = share_out(numbered, size, jobs)
+    if len(units) <= 1:
+        return {"program.c": compose(kernels)}
+    return {**{f"unit{i}.c": unit_text(unit) for i, unit in enumerate(units)}, "table.c": table_text(numbered)}
 
 
-def _shares(kernels: Sequence[Kernel], count: int) -> list[slice]:
-    """Neighbours, who have functions in common, in about `count` shares of equal length of text."""
+def share_out(numbered: Sequence[Numbered], size: int, jobs: int) -> list[Sequence[Numbered]]:
+    """Neighbours, who have functions in common, in units of about `size` kernels and of equal length of text."""
+    kernels = [kernel for _, kernel in numbered]
+    if not kernels:
+        return []
+    count = min(jobs * ceil(len(kernels) / (jobs * size)), ceil(len(kernels) / FEW))
     ends = list(accumulate(len(k.source) + HEAD for k in kernels))
     cuts = [bisect_left(ends, ends[-1] * (i + 1) / count) + 1 for i in range(count - 1)]
     starts = sorted({0, *cuts, len(kernels)})
-    return [slice(a, b) for a, b in pairwise(starts)]
+    return [numbered[a:b] for a, b in pairwise(starts)]
+
+
+def code_of(kernel: Kernel) -> str:
+    """A digest of what is compiled of the kernel: equal for kernels that differ in what comments call their tensors."""
+    return hashlib.sha256("\0".join((_COMMENT.sub("", kernel.source), *kernel.headers)).encode()).hexdigest()
 
 
 def include(name: str) -> str:
@@ -83,7 +95,7 @@ def _head(kernels: Iterable[Kernel]) -> str:
     return "\n".join((*(include(name) for name in headers), ENTRY))
 
 
-def _bodies(numbered: Iterable[tuple[int, Kernel]]) -> list[str]:
+def _bodies(numbered: Iterable[Numbered]) -> list[str]:
     """The kernels' texts. Equal functions, of strips of several forms or of several kernels, are there once."""
     names: dict[str, str] = {}
 
@@ -121,8 +133,8 @@ def _row(kernel: Kernel, i: int, prefix: str) -> str:
     return f"  {{{', '.join(names)}, {kernel.workspace}, {callers(kernel)}}},"
 
 
-def _table(kernels: Sequence[Kernel], prefix: str) -> str:
-    rows = [_row(kernel, i, prefix) for i, kernel in enumerate(kernels)] or ["  {NULL, NULL, NULL, 0, KORCH_OPENS},"]
+def _table(numbered: Sequence[Numbered], prefix: str) -> str:
+    rows = [_row(kernel, i, prefix) for i, kernel in numbered] or ["  {NULL, NULL, NULL, 0, KORCH_OPENS},"]
     return "\n".join((
         "_Thread_local int korch_out_of_range = 0;",
         "extern const korch_entry korch_kernels[];",
@@ -130,7 +142,7 @@ def _table(kernels: Sequence[Kernel], prefix: str) -> str:
         "const korch_entry korch_kernels[] = {",
         *rows,
         "};",
-        f"const int korch_kernel_count = {len(kernels)};",
+        f"const int korch_kernel_count = {len(numbered)};",
         "",
     ))  # fmt: skip
 
@@ -151,8 +163,9 @@ def _declaration(i: int, function: str) -> str:
     return f'__attribute__((visibility("hidden"))) {result} korch_k{i}_{function}({parameters})'
 
 
-def _declarations(numbered: Iterable[tuple[int, Kernel]]) -> list[str]:
-    return [f"{_declaration(i, f)};" for i, kernel in numbered for f in _SHAPES if has(kernel.source, f)]
+def _declarations(numbered: Iterable[Numbered]) -> list[str]:
+    every = [f"{_declaration(i, f)};" for i, kernel in numbered for f in _SHAPES if has(kernel.source, f)]
+    return list(dict.fromkeys(every))
 
 
 def _forward(i: int, function: str) -> str:
@@ -161,6 +174,12 @@ def _forward(i: int, function: str) -> str:
     return f"{_declaration(i, function)} {{ {'' if result == 'void' else 'return '}{call} }}"
 
 
-def _unit(numbered: Sequence[tuple[int, Kernel]]) -> str:
+def unit_text(numbered: Sequence[Numbered]) -> str:
+    """The C text of a translation unit with these kernels, for others to call."""
     forwards = [_forward(i, f) for i, kernel in numbered for f in _SHAPES if has(kernel.source, f)]
     return "\n".join((_head([kernel for _, kernel in numbered]), *_bodies(numbered), *forwards, ""))
+
+
+def table_text(numbered: Sequence[Numbered]) -> str:
+    """The C text with the table of kernels that lie in units."""
+    return "\n".join((include(RUNTIME), ENTRY, *_declarations(numbered), _table(numbered, "korch_")))

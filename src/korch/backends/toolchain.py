@@ -55,25 +55,30 @@ class Toolchain:
         link: bool = True,
         jobs: int = 1,
         defines: Sequence[str] = (),
+        objects: Sequence[Path] = (),
+        keep: Path | None = None,
     ) -> None:
         """Makes the shared library `output` from C texts by file name, `jobs` of them compiled at a time; those that
         come late are asked for when their turn has come.
 
         `libraries` give headers and, with `link`, are found again where they are now; without it their symbols stay
-        undefined, and whoever loads the library loads them first. BackendError has the first complaint.
+        undefined, and whoever loads the library loads them first. `objects` of earlier calls are linked as they are;
+        those of this one stay in the folder `keep`. BackendError has the first complaint.
         """
         own = [*defines, *(f"-I{library.include}" for library in libraries)]
         tail = _link_flags(libraries) if link else []
         try:
             with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder:
-                objects = self._objects(sources, Path(folder), own, jobs)
+                new = self._objects(sources, Path(folder), own, jobs, keep)
                 made = Path(folder) / "library.so"
-                self._run(["-shared", *own, "-o", str(made), *map(str, objects), *tail, "-lm"])
+                self._run(["-shared", *own, "-o", str(made), *map(str, (*objects, *new)), *tail, "-lm"])
                 _place(made, output)
         except OSError as e:
             raise BackendError(f"cannot write {e.filename or output}: {e.strerror}") from None
 
-    def _objects(self, sources: Mapping[str, Text], folder: Path, own: Sequence[str], jobs: int) -> Sequence[Path]:
+    def _objects(
+        self, sources: Mapping[str, Text], folder: Path, own: Sequence[str], jobs: int, keep: Path | None
+    ) -> Sequence[Path]:
         """One source goes straight to the linker."""
         for name, text in sources.items():
             if not name.endswith(".c"):
@@ -82,11 +87,11 @@ class Toolchain:
         if len(units) == 1:
             return [_write(*units[0])]
         with ThreadPoolExecutor(jobs) as pool:
-            return list(pool.map(lambda unit: self._object(unit[0], unit[1], own), units))
+            return list(pool.map(lambda unit: self._object(unit[0], unit[1], own, keep or folder), units))
 
-    def _object(self, source: Path, text: Text, own: Sequence[str]) -> Path:
+    def _object(self, source: Path, text: Text, own: Sequence[str], folder: Path) -> Path:
         _write(source, text)
-        target = source.with_suffix(".o")
+        target = folder / f"{source.stem}.o"
         self._run(["-c", *own, "-o", str(target), str(source)])
         return target
 

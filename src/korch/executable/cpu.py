@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from korch.backends.units import Units
 from korch.errors import ArchiveError, Error
 from korch.executable.buffers import Recycler
 from korch.executable.host import HostSteps
@@ -38,11 +39,11 @@ class CpuExecutable(Executable):
             self._native.set_host(self._host, [len(s.reads) for s in plan.steps])
 
     @staticmethod
-    def of(plan: Plan, threads: int = 0, shelf: Shelf | None = None) -> CpuExecutable:
-        """Compiles and opens `plan`, or takes its library from the `shelf`."""
+    def of(plan: Plan, threads: int = 0, shelf: Shelf | None = None, units: Units | None = None) -> CpuExecutable:
+        """Compiles and opens `plan`, or takes its library from the `shelf`, or for a trial its kernels from `units`."""
         folder = new_folder()
         try:
-            return CpuExecutable(plan, link(plan, folder, shelf), threads)
+            return CpuExecutable(plan, link(plan, folder, shelf, units), threads)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import Library, find_libraries
-from korch.backends.program import compose_units, include
+from korch.backends.program import code_of, compose_units, include
 from korch.backends.toolchain import Text, find_toolchain
+from korch.backends.units import Units
 from korch.errors import ArchiveError
 from korch.executable import weights
 from korch.executable.manifest import Manifest, check_cpu, cpu_requirements
@@ -27,7 +28,6 @@ C_TEXTS = files("korch.executable").joinpath("c")
 LIBRARY, SOURCES = "program.so", "sources/"
 DEFINES = ("-fvisibility=hidden",)
 UNIT = 24  # kernels compiled together; the units compile side by side
-Identity = tuple[str, tuple[str, ...]]
 Shelf = Callable[[str], bytes | None]
 """Libraries that were linked before, by `library_key`."""
 
@@ -73,8 +73,9 @@ class Linked:
         return self.folder / WEIGHTS
 
 
-def link(plan: Plan, folder: Path, shelf: Shelf | None = None) -> Linked:
-    """Writes the library and the weights of `plan` into `folder`; compiles nothing where `shelf` has the library.
+def link(plan: Plan, folder: Path, shelf: Shelf | None = None, units: Units | None = None) -> Linked:
+    """Writes the library and the weights of `plan` into `folder`; compiles nothing where `shelf` has the library. For a
+    trial, takes from `units` the kernels that they have, and keeps no sources.
 
     Error where the plan is not sound, BackendError where the compiler fails, ArchiveError where the disk is full.
     """
@@ -82,9 +83,18 @@ def link(plan: Plan, folder: Path, shelf: Shelf | None = None) -> Linked:
     memory = plan_memory(plan)
     with ThreadPoolExecutor(1) as pool:  # kernels are compiled while the weights are written
         checksum = pool.submit(_write_weights, plan, folder)
+        if units:
+            _write_trial(plan, memory, checksum.result, folder / LIBRARY, units)
+            return Linked(folder, memory, {})
         sources = write_program(plan, memory, checksum.result)
         _write_library(plan, sources, folder / LIBRARY, shelf)
     return Linked(folder, memory, _whole(sources))
+
+
+def _write_trial(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int], file: Path, units: Units) -> None:
+    kernels, program = _native(plan.steps), _Program(plan, memory, checksum)
+    units.compile_library(find_toolchain(), kernels, file, _libraries(plan), UNIT, plan.threads,
+                          program.behind, DEFINES)  # fmt: skip
 
 
 def _write_library(plan: Plan, sources: Mapping[str, Text], file: Path, shelf: Shelf | None) -> None:
@@ -127,41 +137,52 @@ def write_weights(plan: Plan, folder: Path) -> Path:
 
 
 def write_program(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> dict[str, Text]:
-    """The C texts of the whole program by file name; steps with equal sources share one kernel.
+    """The C texts of the whole program by file name; steps with equal code share one kernel.
 
     The last text holds the tables, the weights' `checksum` among them: it comes when that is there.
     """
-    kernels = _native(plan.steps)
-    number = {_identity(k): i for i, k in enumerate(kernels)}
-    units = compose_units(kernels, UNIT, plan.threads)
+    units = compose_units(_native(plan.steps), UNIT, plan.threads)
     last = list(units)[-1]  # the one with the table of kernels
-    layout = weights.layout(plan.constants)
+    return {**units, last: _Program(plan, memory, checksum).behind(units[last])}
 
-    @cache
-    def whole() -> str:
-        tables = _tables(plan, memory, layout, checksum(), number)
-        return "\n".join(
-            (units[last], include("korch_team.h"), _text("korch.h"), _text("tables.h"), tables, _text("model.c"))
-        )
 
-    return {**units, last: whole}
+@dataclass(frozen=True)
+class _Program:
+    """What makes a program of a table of kernels."""
+
+    plan: Plan
+    memory: MemoryPlan
+    checksum: Callable[[], int]
+
+    def behind(self, table: str) -> Text:
+        """The text `table` and all of the program that is no kernel."""
+
+        @cache
+        def whole() -> str:
+            layout = weights.layout(self.plan.constants)
+            number = {code_of(k): i for i, k in enumerate(_native(self.plan.steps))}
+            tables = _tables(self.plan, self.memory, layout, self.checksum(), number)
+            return "\n".join(
+                (table, include("korch_team.h"), _text("korch.h"), _text("tables.h"), tables, _text("model.c"))
+            )
+
+        return whole
 
 
 def _text(name: str) -> str:
     return C_TEXTS.joinpath(name).read_text()
 
 
-def _identity(kernel: Kernel) -> Identity:
-    return kernel.source, kernel.headers
-
-
 def _native(steps: Iterable[Step]) -> list[Kernel]:
-    return list({_identity(s.kernel): s.kernel for s in steps if not s.idle and not s.kernel.host}.values())
+    """The kernels in the order of their first steps. Of several with the same code the first stands for all."""
+    found: dict[str, Kernel] = {}
+    for s in steps:
+        if not s.idle and not s.kernel.host:
+            found.setdefault(code_of(s.kernel), s.kernel)
+    return list(found.values())
 
 
-def _tables(
-    plan: Plan, memory: MemoryPlan, layout: weights.Layout, checksum: int, number: Mapping[Identity, int]
-) -> str:
+def _tables(plan: Plan, memory: MemoryPlan, layout: weights.Layout, checksum: int, number: Mapping[str, int]) -> str:
     buffers = [t for s in plan.steps for t in (*s.reads, *s.outputs)]
     places = [memory.places[t] for t in buffers]
     uses = [i for i, p in enumerate(places) if p.room in (Room.INPUT, Room.OUTPUT)]
@@ -196,11 +217,11 @@ def _place(place: Place, layout: weights.Layout) -> str:
     return f"{{KORCH_{place.room.name}, {at}}}"
 
 
-def _steps(steps: Sequence[Step], memory: MemoryPlan, number: Mapping[Identity, int]) -> list[str]:
+def _steps(steps: Sequence[Step], memory: MemoryPlan, number: Mapping[str, int]) -> list[str]:
     rows: list[str] = []
     first = 0
     for step, workspace in zip(steps, memory.workspaces, strict=True):
-        kernel = number.get(_identity(step.kernel), 0)
+        kernel = number.get(code_of(step.kernel), 0)
         rows.append(f"{{{_work(step)}, {kernel}, {first}, {len(step.reads)}, {workspace}}},  // {_one_line(str(step))}")
         first += len(step.reads) + len(step.outputs)
     return rows

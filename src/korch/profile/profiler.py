@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import find_libraries
-from korch.backends.program import compose_units
 from korch.backends.toolchain import Toolchain, find_toolchain
+from korch.backends.units import Units
 from korch.errors import BackendError
 from korch.profile.database import Database
 from korch.profile.locks import locked, machine_lock
@@ -29,7 +31,8 @@ TIMEOUT = 60.0
 
 
 class Profiler(Remembered):
-    """Measures kernels with `threads` threads, remembering every result in `database` at once.
+    """Measures kernels with `threads` threads, remembering every result in `database` at once; `units` have what was
+    compiled for that.
 
     Several profilers, also of several processes, share a database and never time at the same moment.
     """
@@ -48,6 +51,8 @@ class Profiler(Remembered):
         self._worker = WorkerProcess("korch.profile.worker", (str(self.timing), str(threads)), timeout,
                                      environment(threads))  # fmt: skip
         self._lock = machine_lock()
+        self.units = Units(Path(tempfile.mkdtemp(prefix="korch-units-")))
+        weakref.finalize(self, shutil.rmtree, self.units.folder, ignore_errors=True)
 
     def rest(self) -> None:
         """Ends the measuring process; it starts again when it is asked."""
@@ -111,7 +116,7 @@ class Profiler(Remembered):
             libraries = find_libraries(name for k in kernels for name in k.libraries)
             with locked(self._lock, shared=True):
                 jobs = min(JOBS, os.cpu_count() or 1)
-                self.toolchain.compile_library(compose_units(kernels, UNIT, jobs), output, libraries, jobs=jobs)
+                self.units.compile_library(self.toolchain, kernels, output, libraries, UNIT, jobs)
         except BackendError as e:  # only what the compiler says of a line is the kernel's own fault
             return Failed(str(e), lasting=": error:" in str(e))
         return None

@@ -9,6 +9,7 @@ from typing import cast
 from korch.backends.contract import Backend, Kernel
 from korch.backends.table import backends
 from korch.executable import Executable
+from korch.executable.cpu import CpuExecutable
 from korch.executable.plan import Plan
 from korch.executable.recall import Recall
 from korch.ir.ops.table import Array
@@ -41,6 +42,9 @@ class Processor:
 
     def link(self, plan: Plan, recall: Recall | None = None) -> Executable:
         return Executable.link(plan, shelf=recall.library if recall else None)
+
+    def trial(self, plan: Plan, costs: Costs) -> Executable:
+        return CpuExecutable.of(plan, units=cast(Profiler, costs).units)
 
     def keep(self, program: Executable, recall: Recall) -> None:
         recall.keep_library(program.plan, program.linked)

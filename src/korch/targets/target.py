@@ -50,6 +50,10 @@ class Target(Protocol):
         """The program of `plan`; what `recall` has of it need not be compiled."""
         ...
 
+    def trial(self, plan: Plan, costs: Costs) -> Executable:
+        """The program of `plan`, to be timed and not to be kept; `costs` may have its kernels."""
+        ...
+
     def keep(self, program: Executable, recall: Recall) -> None:
         """Remembers what of a finished program took long to make."""
         ...

@@ -40,7 +40,8 @@ class Place:
 class Config:
     """Decisions so far; scheduling starts from none and adds what tracing asks for. `fused`: what follows a product is
     computed where its sums are, and the product's stage stores the root. `place`: where the root lies, if it is a part
-    of something."""
+    of something. `piece`: steps of the product that makes the root for which its operands are stored at a time, or 0
+    for all."""
 
     splits: tuple[tuple[str, int], ...] = ()
     merged: tuple[tuple[str, int, int], ...] = ()
@@ -48,6 +49,7 @@ class Config:
     fused: bool = False
     kept: frozenset[Tensor] = frozenset()
     place: Place | None = None
+    piece: int = 0
 
 
 @dataclass
@@ -102,6 +104,14 @@ class Schedule:
     hoisted: tuple[Var, ...]
     requests: Requests
     config: Config
+    pieces: tuple[Var, ...] = ()
+    """Of the shared loops, the innermost one where it walks along the steps of the product that makes the root: its
+    turns add to the same sums."""
+
+    @property
+    def apart(self) -> tuple[Var, ...]:
+        """The shared loops whose turns have nothing to do with each other."""
+        return self.hoisted[: len(self.hoisted) - len(self.pieces)]
 
     def destination(self, s: Stage) -> Index:
         """Where in its array the stage stores the element at its loops' position."""
@@ -132,7 +142,8 @@ def bind(cone: Cone, config: Config) -> Schedule:
     scope = _Scope(config, {})
     _own_axes(root, scope, {})
     shares = len(stages) > 1 or root.multiplies
-    hoisted = {v for v in root.loops if v.name not in config.grounded} if shares else set()
+    pieces = root.reds[:-1] if root.multiplies else ()
+    hoisted = {v for v in (*root.loops, *pieces) if v.name not in config.grounded} if shares else set()
     while True:
         requests = Requests()
         kept = _bind_inner(cone, stages, scope, hoisted, requests)
@@ -140,8 +151,9 @@ def bind(cone: Cone, config: Config) -> Schedule:
             break
         hoisted = kept
     shared = tuple(v for v in root.loops if v in hoisted)
-    root.loops = tuple(v for v in root.loops if v not in hoisted)
-    return Schedule(cone, tuple(stages), shared, requests, config)
+    pieces = tuple(v for v in pieces if v in hoisted)
+    root.loops, root.reds = (tuple(v for v in some if v not in hoisted) for some in (root.loops, root.reds))
+    return Schedule(cone, tuple(stages), (*shared, *pieces), requests, config, pieces)
 
 
 def within(plan: Schedule, number: int, ranges: dict[str, tuple[int, int]]) -> Schedule:
@@ -216,23 +228,31 @@ def _own_axes(stage: Stage, scope: _Scope, fixed: Fixed) -> None:
     own, stage.loops = scope.axes(f"i{stage.number}", stage.extent, range(len(shape)))
     stage.axes = tuple(b + own[a] for a, b in enumerate(base))
     if stage.multiplies:
-        stage.source, stage.second, stage.reds = _multiplied(stage)
+        stage.source, stage.second, stage.reds = _multiplied(stage, scope)
     else:
         stage.source, stage.reds = _reduced(stage, scope) if stage.reduces else (stage.axes, ())
 
 
-def _multiplied(stage: Stage) -> tuple[Indices, Indices, tuple[Var, ...]]:
-    """The indices of both operands, and the variable that runs along what they are multiplied over."""
+def _multiplied(stage: Stage, scope: _Scope) -> tuple[Indices, Indices, tuple[Var, ...]]:
+    """The indices of both operands, and the variables that run along what they are multiplied over."""
     p, (*rows, column) = stage.maker, stage.axes
     x, w = p.inputs
-    k = Var(f"k{stage.number}", 0, w.shape[1] if p.op == "Conv" else x.shape[-1])
-    inner = Index.of(k)
+    inner, steps = _steps(f"k{stage.number}", w.shape[1] if p.op == "Conv" else x.shape[-1], scope.config.piece)
     if p.op == "Conv":
         places = (i * stride for i, stride in zip(rows[1:], p.attr("strides"), strict=True))
         group = column // (w.shape[0] // p.attr("group"))
-        return (rows[0], *places, group * w.shape[1] + inner), (column, inner, *[Index()] * (w.rank - 2)), (k,)
+        return (rows[0], *places, group * w.shape[1] + inner), (column, inner, *[Index()] * (w.rank - 2)), steps
     *batch, row = rows
-    return (*broadcast((*batch, row), x, 1), inner), (*broadcast((*batch, inner), w, 1), column), (k,)
+    return (*broadcast((*batch, row), x, 1), inner), (*broadcast((*batch, inner), w, 1), column), steps
+
+
+def _steps(name: str, count: int, piece: int) -> tuple[Index, tuple[Var, ...]]:
+    """The steps of a product, with `piece` as pieces and the steps of one."""
+    if not piece:
+        k = Var(name, 0, count)
+        return Index.of(k), (k,)
+    outer, inner = Var(f"{name}a", 0, count // piece), Var(f"{name}b", 0, piece)
+    return Index.of(outer) * piece + Index.of(inner), (outer, inner)
 
 
 def _reduced(stage: Stage, scope: _Scope) -> tuple[Indices, tuple[Var, ...]]:

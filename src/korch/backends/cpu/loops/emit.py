@@ -94,7 +94,7 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
     if big:
         _own_workspace(writer, sum(aligned(s.stored * width(s)) for s in big))
     if writer.threads > 1:
-        writer.text.add(f"#pragma omp for schedule(static) nowait collapse({len(plan.hoisted)})")
+        writer.text.add(f"#pragma omp for schedule(static) nowait collapse({len(plan.apart)})")
     for v in plan.hoisted:
         writer.loop(v)
     offset = 0

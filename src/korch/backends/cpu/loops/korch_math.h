@@ -182,8 +182,7 @@ static inline float korch_erff(float x) {
 /* x (1 + erf(x / sqrt(2))) / 2, erf as x times a quotient of polynomials in x^2: a few ulp, of |x| where it is all but
    zero. The quotient is 1 where it ends. */
 static inline float korch_geluf(float x) {
-  float u = korch_at_most(x * 0.70710678118f, 3.8999998f);
-  u = -3.8999998f > u ? -3.8999998f : u;
+  float u = korch_at_least(korch_at_most(x * 0.70710678118f, 3.8999998f), -3.8999998f);
   float z = u * u, h = 0.5f * x;
   float p = 2.06647837e-6f, q = 3.827006e-5f;
   p = fmaf(p, z, 2.85063521e-4f);

@@ -79,6 +79,8 @@ def block_of(plan: Schedule, s: Stage) -> Block | None:
     rows = _run([v for v in s.loops if v not in own], [first, result, *extras])
     if not columns or any(o.step(columns[-1]) != 1 for o in (*seconds, result)) or (packed and len(columns) < len(own)):
         return None
+    if len(s.reds) != 1:
+        return None
     (k,) = s.reds
     if first.step(k) is None or any(not o.step(k) for o in seconds):
         return None
@@ -132,7 +134,7 @@ def _write_group(writer: Writer, block: Block, group: Group) -> None:
     second = _step(block.second, block.step) if block.second else group.width
     strides = Strides(_step(block.first, block.row), _step(block.first, block.step), second,
                       _step(block.result, block.row), others, packed=not block.second)  # fmt: skip
-    steps, chunked = block.step.extent, block.step.extent > tile.LONGEST
+    steps, turns = block.step.extent, _turns(writer.plan, block)
     where = f"b + {group.first}" if block.second else f"b + {group.first * steps} + k0 * {group.width}"
     for begin, end, rows in tile.runs(height, len(group.lanes)):
         text.open(f"for (int r = {begin}; r < {end}; r += {rows})")
@@ -143,13 +145,22 @@ def _write_group(writer: Writer, block: Block, group: Group) -> None:
             text.add(f"for (int j = {AHEAD * rows}; j < {(AHEAD + 1) * rows}; ++j)",
                      f"  for (int l = 0; l < count; l += {LINE})",
                      f"    __builtin_prefetch(a + (r + j) * {strides.row} + l, 0, 2);")  # fmt: skip
-        if not chunked:
+        if not turns:
             text.add(f"{tiles.named(False, block.behind)}{call}{ends});")
         else:
-            text.add(f"if (k0 == 0) {tiles.named(False, None)}{call});",
-                     f"else if (k0 + count < {steps}) {tiles.named(True, None)}{call});",
+            text.add(f"if ({turns[0]}) {tiles.named(False, None)}{call});",
+                     f"else if ({turns[1]}) {tiles.named(True, None)}{call});",
                      f"else {tiles.named(True, block.behind)}{call}{ends});")  # fmt: skip
         text.close()
+
+
+def _turns(plan: Schedule, block: Block) -> tuple[str, str] | None:
+    """C for "these are the first steps" and "others follow", where a tile is not computed in one go."""
+    if plan.pieces:
+        (piece,) = plan.pieces
+        return f"{piece.name} == 0", f"{piece.name} < {piece.extent - 1}"
+    steps = block.step.extent
+    return ("k0 == 0", f"k0 + count < {steps}") if steps > tile.LONGEST else None
 
 
 def _comes_from_afar(writer: Writer, block: Block) -> bool:

@@ -1,0 +1,50 @@
+"""Kernels that are compiled once and linked again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from korch.backends.contract import Kernel
+from korch.backends.program import code_of
+from korch.backends.toolchain import find_toolchain
+from korch.backends.units import Units
+from korch.errors import BackendError
+
+from .test_program import alias, kernel, run_all
+
+
+@pytest.fixture
+def units(tmp_path: Path) -> Units:
+    (tmp_path / "units").mkdir()
+    return Units(tmp_path / "units")
+
+
+def linked(units: Units, kernels: list[Kernel], file: Path) -> list[int]:
+    units.compile_library(find_toolchain(), kernels, file, (), 4, 2)
+    return run_all(file, len(kernels))
+
+
+def test_what_is_known_is_not_compiled_again(units: Units, tmp_path: Path) -> None:
+    assert linked(units, [kernel(1), alias(), kernel(2)], tmp_path / "a.so") == [1, -1, 2]
+    before = {f: f.stat().st_mtime_ns for f in units.folder.glob("unit*.o")}
+    assert linked(units, [kernel(3), kernel(2), alias(), kernel(2)], tmp_path / "b.so") == [3, 2, -1, 2]
+    assert linked(units, [kernel(2), kernel(1)], tmp_path / "c.so") == [2, 1]
+    after = {f: f.stat().st_mtime_ns for f in units.folder.glob("unit*.o")}
+    assert len(before) == 1 and len(after) == 2 and before.items() <= after.items()
+
+
+def test_comments_make_no_other_kernel(units: Units, tmp_path: Path) -> None:
+    told, other = (replace(kernel(1), source=f"// {name}\n{kernel(1).source}") for name in ("relu(x)", "relu(u)"))
+    assert code_of(told) == code_of(other) != code_of(kernel(2))
+    assert linked(units, [told, other], tmp_path / "a.so") == [1, 1]
+    assert len(list(units.folder.glob("unit*.o"))) == 1
+
+
+def test_a_unit_that_does_not_compile_is_forgotten(units: Units, tmp_path: Path) -> None:
+    wrong = replace(kernel(5), source="static void KERNEL_run( {\n")
+    with pytest.raises(BackendError, match="error"):
+        units.compile_library(find_toolchain(), [kernel(4), wrong], tmp_path / "a.so", (), 4, 2)
+    assert linked(units, [kernel(4), kernel(6)], tmp_path / "b.so") == [4, 6]
