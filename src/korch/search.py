@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from korch.backends.cuda.precision import ROUNDED, precision_of
-from korch.candidates import Limits, enumerate_cones
+from korch.candidates import Limits, enumerate_cones, trimmed
 from korch.executable import Executable, Profile
 from korch.executable.choices import label
 from korch.executable.plan import Accuracy, Plan
@@ -81,7 +81,7 @@ class Search:
         """The program, and facts for the summary."""
         self.report(State("enumerating"))
         begin = time.monotonic()
-        cones = enumerate_cones(self.graph, self.limits)
+        cones = trimmed(enumerate_cones(self.graph, self.limits), self.graph.outputs)
         enumerating = time.monotonic() - begin
         calibrated = self.target.machine(self.costs)
         if self.deadline - time.monotonic() < SHORT:  # chains are dear to measure, and their links have to be placed

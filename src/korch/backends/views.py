@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from korch.ir.cone import Cone
-from korch.ir.primitive import Primitive
-
-VIEWS = frozenset({"Reshape"})
+from korch.ir.views import moves_nothing
 
 
 def is_view(cone: Cone) -> bool:
     """Whether the root is the bytes of the only leaf."""
     alone = len(cone.leaves) == len(cone.outputs) == 1
-    return alone and all(p.op in VIEWS or _moves_nothing(p) for p in cone.primitives)
-
-
-def _moves_nothing(p: Primitive) -> bool:
-    """A Transpose that only moves axes of length 1."""
-    if p.op != "Transpose":
-        return False
-    moved = [a for a in p.attr("perm") if p.inputs[0].shape[a] != 1]
-    return moved == sorted(moved)
+    return alone and all(map(moves_nothing, cone.primitives))

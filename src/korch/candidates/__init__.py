@@ -6,3 +6,4 @@ kept as the oracle of the tests.
 
 from korch.candidates.cuts import Limits as Limits
 from korch.candidates.cuts import enumerate_cones as enumerate_cones
+from korch.candidates.trim import trimmed as trimmed

@@ -1,0 +1,13 @@
+"""Primitives whose output is the bytes of their input."""
+
+from __future__ import annotations
+
+from korch.ir.primitive import Primitive
+
+
+def moves_nothing(p: Primitive) -> bool:
+    """Whether `p` is a Reshape, or a Transpose that only moves axes of length 1."""
+    if p.op == "Transpose":
+        moved = [a for a in p.attr("perm") if p.inputs[0].shape[a] != 1]
+        return moved == sorted(moved)
+    return p.op == "Reshape"
