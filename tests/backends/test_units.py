@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def units(tmp_path: Path) -> Units:
 
 
 def linked(units: Units, kernels: list[Kernel], file: Path) -> list[int]:
-    units.compile_library(find_toolchain(), kernels, file, (), 4, 2)
+    units.compile_library(find_toolchain(), kernels, file, 4, 2)
     return run_all(file, len(kernels))
 
 
@@ -46,5 +47,13 @@ def test_comments_make_no_other_kernel(units: Units, tmp_path: Path) -> None:
 def test_a_unit_that_does_not_compile_is_forgotten(units: Units, tmp_path: Path) -> None:
     wrong = replace(kernel(5), source="static void KERNEL_run( {\n")
     with pytest.raises(BackendError, match="error"):
-        units.compile_library(find_toolchain(), [kernel(4), wrong], tmp_path / "a.so", (), 4, 2)
+        units.compile_library(find_toolchain(), [kernel(4), wrong], tmp_path / "a.so", 4, 2)
     assert linked(units, [kernel(4), kernel(6)], tmp_path / "b.so") == [4, 6]
+
+
+def test_a_unit_brings_the_libraries_of_all_its_kernels(units: Units, tmp_path: Path) -> None:
+    asks = replace(kernel(0), source=kernel(0).source.replace("= 0; }", "= dnnl_version()->major > 0; }"),
+                   headers=("korch_dnnl.h",), libraries=("dnnl",))  # fmt: skip
+    assert linked(units, [asks, kernel(8)], tmp_path / "a.so") == [1, 8]
+    assert linked(units, [kernel(8)], tmp_path / "b.so") == [8]
+    assert "libdnnl" in subprocess.run(["ldd", str(tmp_path / "b.so")], capture_output=True, text=True).stdout

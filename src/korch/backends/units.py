@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from korch.backends.contract import Kernel
-from korch.backends.libraries import Library
+from korch.backends.libraries import find_libraries
 from korch.backends.program import code_of, share_out, table_text, unit_text
 from korch.backends.toolchain import Text, Toolchain
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """The number of a kernel, the object in which it lies, and the vendor libraries that this one needs."""
+
+    number: int
+    unit: Path
+    libraries: tuple[str, ...]
 
 
 class Units:
@@ -17,8 +27,7 @@ class Units:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._numbers: dict[str, int] = {}
-        self._objects: dict[str, Path] = {}
+        self._known: dict[str, _Compiled] = {}
         self._count = 0
 
     def compile_library(
@@ -26,7 +35,6 @@ class Units:
         toolchain: Toolchain,
         kernels: Sequence[Kernel],
         output: Path,
-        libraries: Sequence[Library],
         size: int,
         jobs: int,
         completed: Callable[[str], Text] = str,
@@ -34,16 +42,19 @@ class Units:
     ) -> None:
         """Makes the shared library `output` with a table of the `kernels` in their order, and what `completed` puts
         behind the table's text. New kernels are compiled in units of about `size`. BackendError where that fails."""
-        codes = [code_of(k) for k in kernels]
-        fresh = {c: k for c, k in zip(codes, kernels, strict=True) if k.source and c not in self._numbers}
-        numbers = self._numbers | {c: len(self._numbers) + i for i, c in enumerate(fresh)}
-        units = share_out([(numbers[c], k) for c, k in fresh.items()], size, jobs)
-        names = [f"unit{self._count + i}" for i in range(len(units))]
-        texts = {f"{name}.c": unit_text(unit) for name, unit in zip(names, units, strict=True)}
-        table = table_text([(numbers.get(c, 0), k) for c, k in zip(codes, kernels, strict=True)])
-        known = dict.fromkeys(self._objects[c] for c in codes if c in self._objects)
-        toolchain.compile_library({**texts, "table.c": completed(table)}, output, libraries, jobs=jobs,
-                                  defines=defines, objects=tuple(known), keep=self.folder)  # fmt: skip
-        self._numbers, self._count = numbers, self._count + len(units)
-        for name, unit in zip(names, units, strict=True):
-            self._objects |= {code_of(k): self.folder / f"{name}.o" for _, k in unit}
+        coded = [(code_of(k), k) for k in kernels]
+        fresh = {c: k for c, k in coded if k.source and c not in self._known}
+        numbered = list(enumerate(fresh.values(), len(self._known)))
+        texts: dict[str, Text] = {}
+        known = dict(self._known)
+        for i, unit in enumerate(share_out(numbered, size, jobs), self._count):
+            texts[f"unit{i}.c"] = unit_text(unit)
+            needed = tuple(dict.fromkeys(name for _, k in unit for name in k.libraries))
+            known |= {code_of(k): _Compiled(n, self.folder / f"unit{i}.o", needed) for n, k in unit}
+        used = [known[c] for c, k in coded if k.source]
+        objects = dict.fromkeys(u.unit for u in used if f"{u.unit.stem}.c" not in texts)
+        texts["table.c"] = completed(table_text([(known[c].number if k.source else 0, k) for c, k in coded]))
+        libraries = find_libraries(name for u in used for name in u.libraries)
+        toolchain.compile_library(texts, output, libraries, jobs=jobs, defines=defines, objects=tuple(objects),
+                                  keep=self.folder)  # fmt: skip
+        self._known, self._count = known, self._count + len(texts) - 1

@@ -93,7 +93,7 @@ def link(plan: Plan, folder: Path, shelf: Shelf | None = None, units: Units | No
 
 def _write_trial(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int], file: Path, units: Units) -> None:
     kernels, program = _native(plan.steps), _Program(plan, memory, checksum)
-    units.compile_library(find_toolchain(), kernels, file, _libraries(plan), UNIT, plan.threads,
+    units.compile_library(find_toolchain(), kernels, file, UNIT, plan.threads,
                           program.behind, DEFINES)  # fmt: skip
 
 

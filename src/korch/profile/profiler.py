@@ -113,10 +113,9 @@ class Profiler(Remembered):
         if not any(k.source for k in kernels):
             return None
         try:
-            libraries = find_libraries(name for k in kernels for name in k.libraries)
             with locked(self._lock, shared=True):
                 jobs = min(JOBS, os.cpu_count() or 1)
-                self.units.compile_library(self.toolchain, kernels, output, libraries, UNIT, jobs)
+                self.units.compile_library(self.toolchain, kernels, output, UNIT, jobs)
         except BackendError as e:  # only what the compiler says of a line is the kernel's own fault
             return Failed(str(e), lasting=": error:" in str(e))
         return None
