@@ -98,6 +98,12 @@ def layer_norm(x: Value) -> Value:
     return d / b.op("Sqrt", b.op("ReduceMean", d * d, axes=(1,), keepdims=True) + 1e-5)
 
 
+def channels(x: Value, count: int) -> Value:
+    """The last few channels, not below zero."""
+    y = x.builder.op("Slice", x, starts=(0, x.shape[1] - count), steps=(1, 1), lengths=(x.shape[0], count))
+    return x.builder.op("Relu", y)
+
+
 def silu(x: Value) -> Value:
     return x * x.builder.op("Sigmoid", x)
 
@@ -135,6 +141,8 @@ def cases() -> list[Case]:
         moving("silu", silu(image(*matrix)), 2.1),
         moving("softmax", softmax(image(*matrix)), 3.8),
         moving("layer norm", layer_norm(image(*matrix)), 1.7),
+        moving("layer norm of 32", layer_norm(image(1 << 16, 32)), 2.0),
+        moving("16 of 576 channels", channels(image(1 << 14, 576), 16), 2.0),
         moving("channels last", channels_last(image(1, 32, 208, 208)), 2.4),
         moving("reflect pad", padded(image(*maps)), 1.25),
         Case("depthwise 3x3", depthwise, LOOPS, (depthwise,), ONEDNN, 1.2),
