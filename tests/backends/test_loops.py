@@ -100,10 +100,10 @@ def test_what_only_looks_like_gelu_is_not(half: float, whole: float):
     assert "korch_erff(" in BACKEND.build(cone, 1)[0].source
 
 
-@pytest.mark.parametrize(("channels", "asked"), [(576, 1), (48, 0)])
-def test_short_runs_that_lie_apart_are_asked_for_ahead(channels: int, asked: int):
+@pytest.mark.parametrize(("channels", "run", "asked"), [(576, 16, 1), (576, 128, 8), (48, 16, 0), (4096, 1024, 0)])
+def test_short_runs_that_lie_apart_are_asked_for_ahead(channels: int, run: int, asked: int):
     def some(b: Builder, x: Value) -> Value:
-        y = b.op("Slice", x, starts=(0, 0, 16), steps=(1, 1, 1), lengths=(4, 2000, 16))
+        y = b.op("Slice", x, starts=(0, 0, 16), steps=(1, 1, 1), lengths=(4, 2000, run))
         return b.op("Relu", y)
 
     source = BACKEND.build(cone_of(some, (4, 2000, channels)), 1)[0].source
