@@ -1,7 +1,7 @@
 """Candidates that begin or end with what moves nothing: the kernel without it does, as such views cost nothing.
 
-Cuts and chains need them on the way; measuring them would be to measure a kernel several times (of `segformer`'s 6,375
-distinct candidates 1,927).
+Cuts and chains need them on the way; measuring them would be to measure a kernel several times (`segformer` has 4,021
+distinct candidates instead of 5,534).
 """
 
 from __future__ import annotations
