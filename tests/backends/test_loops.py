@@ -76,6 +76,13 @@ def test_the_source_reads_like_the_cone():
     assert source.count("korch_exp_belowf(") == 1  # of what is never above zero; kept for the sum and the quotient
 
 
+def test_the_maximum_of_another_row_may_be_smaller():
+    def crossed(b: Builder, x: Value) -> Value:
+        return b.op("Exp", x - b.op("ReduceMax", x, axes=(1,), keepdims=False))
+
+    assert "korch_exp_belowf" not in BACKEND.build(cone_of(crossed, (8, 8)), 1)[0].source
+
+
 @pytest.mark.parametrize("name", ["one pass rows", "one pass image", "one pass image last", "range"])
 def test_reductions_of_the_same_elements_share_a_loop_nest(name: str):
     source = BACKEND.build(CONES[name], 1)[0].source

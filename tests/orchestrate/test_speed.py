@@ -21,5 +21,5 @@ SIZES = {
 @pytest.mark.parametrize("name", SIZES)
 def test_large_problems(name: str, noise: float) -> None:
     net, limits = SIZES[name]
-    found = solve(problem(*net, noise=noise, **limits), time_limit=60)
-    assert found.gap <= 0.01 and found.seconds < 66
+    found = solve(problem(*net, noise=noise, **limits), time_limit=55)
+    assert found.gap <= 0.01 and found.seconds < 60

@@ -92,9 +92,8 @@ def link(plan: Plan, folder: Path, shelf: Shelf | None = None, units: Units | No
 
 
 def _write_trial(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int], file: Path, units: Units) -> None:
-    kernels, program = _native(plan.steps), _Program(plan, memory, checksum)
-    units.compile_library(find_toolchain(), kernels, file, UNIT, plan.threads,
-                          program.behind, DEFINES)  # fmt: skip
+    units.compile_library(find_toolchain(), _native(plan.steps), file, UNIT, plan.threads,
+                          lambda table: _behind(table, plan, memory, checksum), DEFINES)  # fmt: skip
 
 
 def _write_library(plan: Plan, sources: Mapping[str, Text], file: Path, shelf: Shelf | None) -> None:
@@ -143,30 +142,21 @@ def write_program(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -
     """
     units = compose_units(_native(plan.steps), UNIT, plan.threads)
     last = list(units)[-1]  # the one with the table of kernels
-    return {**units, last: _Program(plan, memory, checksum).behind(units[last])}
+    return {**units, last: _behind(units[last], plan, memory, checksum)}
 
 
-@dataclass(frozen=True)
-class _Program:
-    """What makes a program of a table of kernels."""
+def _behind(table: str, plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> Text:
+    """The text `table` and all of the program that is no kernel."""
 
-    plan: Plan
-    memory: MemoryPlan
-    checksum: Callable[[], int]
+    @cache
+    def whole() -> str:
+        number = {code_of(k): i for i, k in enumerate(_native(plan.steps))}
+        tables = _tables(plan, memory, weights.layout(plan.constants), checksum(), number)
+        return "\n".join(
+            (table, include("korch_team.h"), _text("korch.h"), _text("tables.h"), tables, _text("model.c"))
+        )
 
-    def behind(self, table: str) -> Text:
-        """The text `table` and all of the program that is no kernel."""
-
-        @cache
-        def whole() -> str:
-            layout = weights.layout(self.plan.constants)
-            number = {code_of(k): i for i, k in enumerate(_native(self.plan.steps))}
-            tables = _tables(self.plan, self.memory, layout, self.checksum(), number)
-            return "\n".join(
-                (table, include("korch_team.h"), _text("korch.h"), _text("tables.h"), tables, _text("model.c"))
-            )
-
-        return whole
+    return whole
 
 
 def _text(name: str) -> str:

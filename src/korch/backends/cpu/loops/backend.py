@@ -77,9 +77,9 @@ class Loops:
         plain = _generator(cone) is generate and not is_view(cone)
         return plain and self.declines(cone) is None and not joins.objection(((cone, place),))
 
-    def placed(self, cone: Cone, threads: int, place: Place) -> Kernel:
-        """The kernel that puts its root into a larger tensor, each element where it belongs."""
-        return self._kernel(cone, generate(cone, threads, place))
+    def placed(self, cone: Cone, place: Place) -> Kernel:
+        """The kernel of one thread that puts its root into a larger tensor, each element where it belongs."""
+        return self._kernel(cone, generate(cone, 1, place))
 
     def _kernel(self, cone: Cone, code: Code) -> Kernel:
         return Kernel(cone, self.name, code.source, code.workspace, headers=HEADERS)

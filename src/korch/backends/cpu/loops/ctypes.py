@@ -76,10 +76,12 @@ def together(p: Primitive, maker: Maker, known: Maker) -> Fused | None:
 
 
 def _is_below_zero(t: Tensor, maker: Maker) -> bool:
-    """Whether `t` is something less its own maximum."""
+    """Whether `t` is something less its own maximum: without kept axes it could be that of another row."""
     p = maker(t)
     top = maker(p.inputs[1]) if p and p.op == "Sub" else None
-    return p is not None and top is not None and top.op == "ReduceMax" and top.inputs[0] == p.inputs[0]
+    if p is None or top is None or top.op != "ReduceMax":
+        return False
+    return top.inputs[0] == p.inputs[0] and bool(top.attr("keepdims"))
 
 
 def _down_to(x: Tensor, p: Primitive, maker: Maker) -> Iterator[Primitive]:

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from korch.backends.cpu.loops.binding import Stage
 from korch.backends.cpu.loops.spell import c_index
-from korch.backends.cpu.loops.writer import Writer
+from korch.backends.cpu.loops.writer import FAR, LINE, Writer
 from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Trace
 
 TILE = 16
 LEAST = 4
 """Turns of a loop that is worth vectors."""
-AHEAD, FAR, SPREAD, SHORT, LINE = 64, 1 << 18, 256, 128, 16
+AHEAD, SPREAD, SHORT = 64, 256, 128
 """Short runs that lie apart are asked for so many runs before their turn: the processor foresees no addresses beyond a
-page. From so many bytes of a tensor and floats from run to run on, up to so many floats of a run. (16 of 576 channels:
-2.6 ms without, 2.2 with 32 runs, 1.95 with 64 and with 128.) Floats of a cache line."""
+page. From so many floats from run to run on, up to so many floats of a run. (16 of 576 channels: 2.6 ms without, 2.2
+with 32 runs, 1.95 with 64 and with 128.)"""
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,13 @@ from korch.backends.cpu.loops.behind import Behind, behind_of
 from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
 from korch.backends.cpu.loops.spell import c_index
 from korch.backends.cpu.loops.tile import Group, Strides
-from korch.backends.cpu.loops.writer import Text, Writer, target
+from korch.backends.cpu.loops.writer import FAR, LINE, Text, Writer, target
 from korch.backends.maps.index import Index, Var, flat
 from korch.backends.maps.trace import Requests, Trace, broadcast
 from korch.ir.tensor import Tensor
 
-AHEAD, FAR, LINE = 4, 1 << 18, 16
-"""Tiles by which rows are asked for before their turn, bytes of an operand from which on they are, floats of a cache
-line."""
+AHEAD = 4
+"""Tiles by which rows are asked for before their turn."""
 VIEWS = ("Transpose", "Reshape")
 """What keeps all elements: behind them, an operand is stored where it is computed."""
 

@@ -26,7 +26,7 @@ LEAST = 4
 """Rows, columns and steps below which there is nothing to hold in registers."""
 NEAR = 1 << 16
 """Bytes of a block's result: it is read again at once."""
-FAR = 1 << 18
+MOST_STORED = 1 << 18
 """Bytes of stored operands from which on they are stored for some steps at a time. (16 x 17 numbers, each of 16384
 steps, in 12 heads: 1.5 instead of 1.95 ms.)"""
 TRIED = 8
@@ -74,7 +74,7 @@ def planned(cone: Cone, threads: int, place: Place | None = None) -> Schedule | 
 def _in_pieces(plan: Schedule) -> Schedule:
     """`plan` with both operands stored for some steps at a time, where all of them would leave the cache."""
     product, stored = plan.stages[-1], sum(s.stored * 4 for s in plan.stages[:-1])
-    if not product.multiplies or stored < FAR or product.reds[0].extent % tile.LONGEST:
+    if not product.multiplies or stored < MOST_STORED or product.reds[0].extent % tile.LONGEST:
         return plan
     found = settled(plan.cone, replace(plan.config, piece=tile.LONGEST))
     block = block_of(found, found.stages[-1]) if found.pieces and found.apart else None

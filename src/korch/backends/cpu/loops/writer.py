@@ -16,6 +16,8 @@ from korch.backends.maps.trace import Requests, Trace
 SMALL = 1 << 14
 """Work (element operations) below which starting threads costs more than it saves."""
 MOST_NESTS = 64
+FAR, LINE = 1 << 18, 16
+"""Bytes of a tensor from which on what is read of it may be asked for ahead; floats of a cache line."""
 
 
 @dataclass

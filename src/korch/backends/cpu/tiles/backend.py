@@ -141,6 +141,6 @@ def _kernel(cone: Cone, found: tuple[Chunk, ...], form: Sequence[str], threads: 
 def _stage(piece: Piece, form: Sequence[str]) -> Kernel:
     """The kernel of a narrowed stage on one thread: one of that form, or the first."""
     if piece.place:
-        return LOOPS.placed(piece.cone, 1, piece.place)
+        return LOOPS.placed(piece.cone, piece.place)
     kernels = [k for b in STAGES if b.declines(piece.cone) is None for k in b.build(piece.cone, 1)]
     return next((k for wish in form for k in kernels if wish in f"{k.backend} {k.variant}"), kernels[0])
