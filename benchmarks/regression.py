@@ -4,8 +4,8 @@
 
 The peer of a kernel that moves memory is a copy of as many bytes (a generated one); of a kernel that computes, the best
 that oneDNN has for the same primitives, one after another. Times are those of the profiler, each round with an empty
-database; the least ratio of all rounds counts, as others can only slow down. Exit status 1, and a line that says TOO
-SLOW, where a ratio is above its limit.
+database; the least time of all rounds counts, ours and the peer's, as others can only slow down. Exit status 1, and a
+line that says TOO SLOW, where a ratio is above its limit.
 """
 
 from __future__ import annotations
@@ -98,12 +98,6 @@ def layer_norm(x: Value) -> Value:
     return d / b.op("Sqrt", b.op("ReduceMean", d * d, axes=(1,), keepdims=True) + 1e-5)
 
 
-def channels(x: Value, count: int) -> Value:
-    """The last few channels, not below zero."""
-    y = x.builder.op("Slice", x, starts=(0, x.shape[1] - count), steps=(1, 1), lengths=(x.shape[0], count))
-    return x.builder.op("Relu", y)
-
-
 def silu(x: Value) -> Value:
     return x * x.builder.op("Sigmoid", x)
 
@@ -139,10 +133,9 @@ def cases() -> list[Case]:
     return [
         moving("add", image(*matrix) + 1.0, 1.15),
         moving("silu", silu(image(*matrix)), 2.1),
-        moving("softmax", softmax(image(*matrix)), 3.8),
-        moving("layer norm", layer_norm(image(*matrix)), 1.7),
-        moving("layer norm of 32", layer_norm(image(1 << 16, 32)), 2.0),
-        moving("16 of 576 channels", channels(image(1 << 14, 576), 16), 2.0),
+        moving("softmax", softmax(image(*matrix)), 2.2),
+        moving("layer norm", layer_norm(image(*matrix)), 1.35),
+        moving("layer norm of 32", layer_norm(image(1 << 16, 32)), 1.75),
         moving("channels last", channels_last(image(1, 32, 208, 208)), 2.4),
         moving("reflect pad", padded(image(*maps)), 1.25),
         Case("depthwise 3x3", depthwise, LOOPS, (depthwise,), ONEDNN, 1.2),
@@ -155,10 +148,10 @@ def cases() -> list[Case]:
     ]  # fmt: skip
 
 
-def ratio(case: Case, profiler: Profiler, threads: int) -> float:
-    """The case's best kernel over the best of its peers."""
-    peers = sum(_best(case.peer.build(c, threads), profiler.measure) for c in case.peers)
-    return _best(case.ours.build(case.cone, threads), profiler.measure) / peers
+def seconds(case: Case, profiler: Profiler, threads: int) -> tuple[float, ...]:
+    """Of the case's best kernel, then of the best of each of its peers."""
+    ours = _best(case.ours.build(case.cone, threads), profiler.measure)
+    return ours, *(_best(case.peer.build(c, threads), profiler.measure) for c in case.peers)
 
 
 def _best(kernels: Sequence[Kernel], measure: Callable[[Sequence[Kernel]], Sequence[object]]) -> float:
@@ -172,15 +165,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     chosen = [c for c in cases() if not given.names or c.name in given.names]
-    least = dict.fromkeys((c.name for c in chosen), inf)
+    rounds = []
     for _ in range(given.rounds):
         with tempfile.TemporaryDirectory() as folder, Profiler(given.threads, Database(Path(folder))) as profiler:
-            for c in chosen:
-                least[c.name] = min(least[c.name], ratio(c, profiler, given.threads))
-    for c in chosen:
-        verdict = "ok" if least[c.name] <= c.limit else "TOO SLOW"
-        print(f"{c.name:20} {least[c.name]:6.2f} of its peer, at most {c.limit:.2f}  {verdict}")
-    sys.exit(any(least[c.name] > c.limit for c in chosen))
+            rounds.append([seconds(c, profiler, given.threads) for c in chosen])
+    slow = False
+    for c, *times in zip(chosen, *rounds, strict=True):
+        ours, *peers = map(min, zip(*times, strict=True))
+        ratio = ours / sum(peers)
+        slow |= ratio > c.limit
+        verdict = "TOO SLOW" if ratio > c.limit else "ok"
+        print(f"{c.name:20} {ratio:6.2f} of its peer, at most {c.limit:.2f}  {verdict}")
+    sys.exit(slow)
 
 
 if __name__ == "__main__":
