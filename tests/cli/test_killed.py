@@ -15,6 +15,7 @@ from typing import Any
 import onnx
 import onnx.parser
 import pytest
+from tests.backends.endless import all_gone, endless_compiler, started
 
 from korch.profile import Database
 
@@ -63,6 +64,18 @@ def test_killed_at_random_moments_it_resumes_to_the_same_plan(tmp_path: Path):
         subprocess.run(command(model, again), env=environment(cache), check=True, stdout=subprocess.DEVNULL)
         plans.append(steps_of(again))
     assert plans[0] == plans[1]
+
+
+def test_terminated_it_leaves_no_compiler_behind(tmp_path: Path):
+    model, cache = tmp_path / "small.onnx", tmp_path / "cache"
+    onnx.save(onnx.parser.parse_model(MODEL), model)
+    (compiler,) = endless_compiler(tmp_path, "static").command
+    process = subprocess.Popen(command(model, tmp_path / "m.korch"), env=environment(cache) | {"CC": compiler})
+    while not started(tmp_path):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.terminate()
+    assert process.wait(60) == 128 + signal.SIGTERM and all_gone(tmp_path)
 
 
 @pytest.mark.slow

@@ -10,8 +10,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from tests.backends.endless import all_gone, endless_compiler
 
+from korch.backends.contract import Kernel
 from korch.backends.table import entry_of
+from korch.errors import BackendError
 from korch.ir import Builder, Cone
 from korch.profile import Database, Failed, Measurement, Profiler, calibrate, machine
 
@@ -60,6 +63,33 @@ def test_endless_kernel_is_stopped(tmp_path: Path) -> None:
         )
     assert isinstance(endless, Failed) and "did not end" in endless.reason
     assert isinstance(right, Measurement)
+
+
+def test_endless_compilation_is_stopped(tmp_path: Path) -> None:
+    compiler = endless_compiler(tmp_path, "forever")
+    kernels = [relu(first="/* forever */", variant="0"), *(relu(variant=str(i)) for i in range(1, 4))]
+    with Database(tmp_path) as database, Profiler(2, database, compiler, limit=1.5) as profiler:
+        endless, *others = profiler.measure(kernels)
+    assert endless == Failed("cc did not end within 1.5 s", lasting=False)
+    assert all(isinstance(r, Measurement) for r in others) and all_gone(tmp_path)
+
+
+def test_one_endless_compilation_does_not_take_the_limit_again_and_again(
+    profiler: Profiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    endless = several(96)[70]
+
+    def compile_library(toolchain: object, kernels: list[Kernel], *_: object, limit: float) -> None:
+        if endless in kernels:
+            waits.append(limit)
+            raise BackendError(f"cc did not end within {limit:g} s")
+
+    monkeypatch.setattr(profiler.units, "compile_library", compile_library)
+    monkeypatch.setattr(profiler, "_result", lambda *_: Measurement(1.0))
+    results = profiler.measure(several(96))
+    assert [i for i, r in enumerate(results) if isinstance(r, Failed)] == [70]
+    assert waits[0] == 60 and sum(waits) < 90 and min(waits) >= 5
 
 
 def test_host_kernel(profiler: Profiler) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from korch.backends.compilers import Compilers
 from korch.backends.libraries import Library
 from korch.errors import BackendError
 
@@ -31,7 +29,6 @@ _PROBE = """\
 float korch_probe(float x) { return sqrtf(x); }
 """
 Text = str | Callable[[], str]
-_FOLDER = re.compile(r"\S*/korch-cc-[^/]*/")
 
 
 @dataclass(frozen=True)
@@ -57,27 +54,31 @@ class Toolchain:
         defines: Sequence[str] = (),
         objects: Sequence[Path] = (),
         keep: Path | None = None,
+        limit: float | None = None,
     ) -> None:
         """Makes the shared library `output` from C texts by file name, `jobs` of them compiled at a time; those that
         come late are asked for when their turn has come.
 
         `libraries` give headers and, with `link`, are found again where they are now; without it their symbols stay
         undefined, and whoever loads the library loads them first. `objects` of earlier calls are linked as they are;
-        those of this one stay in the folder `keep`. BackendError has the first complaint.
+        those of this one stay in the folder `keep`. BackendError has the first complaint, or says that a compiler took
+        longer than `limit` seconds. A program that is handed out has none: each of its kernels has been compiled within
+        one before, and giving up would lose the whole search.
         """
         own = [*defines, *(f"-I{library.include}" for library in libraries)]
         tail = _link_flags(libraries) if link else []
         try:
-            with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder:
-                new = self._objects(sources, Path(folder), own, jobs, keep)
+            with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder, Compilers(jobs, limit) as compilers:
+                new = self._objects(sources, Path(folder), own, compilers, keep)
                 made = Path(folder) / "library.so"
-                self._run(["-shared", *own, "-o", str(made), *map(str, (*objects, *new)), *tail, "-lm"])
+                parts = map(str, (*objects, *new))
+                compilers.run(self._command("-shared", *own, "-o", str(made), *parts, *tail, "-lm"))
                 _place(made, output)
         except OSError as e:
             raise BackendError(f"cannot write {e.filename or output}: {e.strerror}") from None
 
     def _objects(
-        self, sources: Mapping[str, Text], folder: Path, own: Sequence[str], jobs: int, keep: Path | None
+        self, sources: Mapping[str, Text], folder: Path, own: Sequence[str], compilers: Compilers, keep: Path | None
     ) -> Sequence[Path]:
         """One source goes straight to the linker."""
         for name, text in sources.items():
@@ -86,17 +87,17 @@ class Toolchain:
         units = [(folder / name, text) for name, text in sources.items() if name.endswith(".c")]
         if len(units) == 1:
             return [_write(*units[0])]
-        with ThreadPoolExecutor(jobs) as pool:
-            return list(pool.map(lambda unit: self._object(unit[0], unit[1], own, keep or folder), units))
 
-    def _object(self, source: Path, text: Text, own: Sequence[str], folder: Path) -> Path:
-        _write(source, text)
-        target = folder / f"{source.stem}.o"
-        self._run(["-c", *own, "-o", str(target), str(source)])
-        return target
+        def compiled(unit: tuple[Path, Text]) -> Path:
+            source = _write(*unit)
+            target = (keep or folder) / f"{source.stem}.o"
+            compilers.run(self._command("-c", *own, "-o", str(target), str(source)))
+            return target
 
-    def _run(self, arguments: Sequence[str]) -> None:
-        _run([*self.command, *self.flags, *arguments])
+        return compilers.map(compiled, units)
+
+    def _command(self, *arguments: str) -> list[str]:
+        return [*self.command, *self.flags, *arguments]
 
 
 def _write(path: Path, text: Text) -> Path:
@@ -116,24 +117,9 @@ def _place(made: Path, output: Path) -> None:
 
 
 def _run(command: Sequence[str]) -> str:
-    """Runs a compiler; BackendError with its first error line where it fails."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
-    except OSError as e:
-        raise BackendError(f"cannot start the C compiler {command[0]}: {e.strerror}") from None
-    if done.returncode:
-        raise BackendError(f"{_name(command)} failed: {_first_error(done.stderr) or f'status {done.returncode}'}")
-    return done.stdout
-
-
-def _name(command: Sequence[str]) -> str:
-    return "zig cc" if "ziglang" in command else Path(command[0]).name
-
-
-def _first_error(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    first = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "")
-    return _FOLDER.sub("", first)
+    """What a compiler says; BackendError where it fails."""
+    with Compilers() as compilers:
+        return compilers.run(command)
 
 
 @cache

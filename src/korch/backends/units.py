@@ -39,9 +39,11 @@ class Units:
         jobs: int,
         completed: Callable[[str], Text] = str,
         defines: Sequence[str] = (),
+        limit: float | None = None,
     ) -> None:
         """Makes the shared library `output` with a table of the `kernels` in their order, and what `completed` puts
-        behind the table's text. New kernels are compiled in units of about `size`. BackendError where that fails."""
+        behind the table's text. New kernels are compiled in units of about `size`, each within `limit` seconds.
+        BackendError where that fails."""
         coded = [(code_of(k), k) for k in kernels]
         fresh = {c: k for c, k in coded if k.source and c not in self._known}
         numbered = list(enumerate(fresh.values(), len(self._known)))
@@ -56,5 +58,5 @@ class Units:
         texts["table.c"] = completed(table_text([(known[c].number if k.source else 0, k) for c, k in coded]))
         libraries = find_libraries(name for u in used for name in u.libraries)
         toolchain.compile_library(texts, output, libraries, jobs=jobs, defines=defines, objects=tuple(objects),
-                                  keep=self.folder)  # fmt: skip
+                                  keep=self.folder, limit=limit)  # fmt: skip
         self._known, self._count = known, self._count + len(texts) - 1

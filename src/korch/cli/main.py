@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -25,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; the exit code, 0 only where all went well."""
     debug = os.environ.get("KORCH_DEBUG", "") not in ("", "0")
     logging.basicConfig(format="%(message)s", level=logging.DEBUG if debug else logging.WARNING, stream=sys.stderr)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminated)
     try:
         code = typer.main.get_command(app())(args=arguments, prog_name="korch", standalone_mode=False) or 0
         sys.stdout.flush()
@@ -63,6 +67,11 @@ def _korch(
         typer.echo(f"korch {korch.__version__}")
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
+
+
+def _terminated(number: int, frame: object) -> None:
+    """Leaves as an exception does, which ends the processes that were started."""
+    raise SystemExit(128 + number)
 
 
 def _told(e: BaseException, debug: bool) -> int:

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from pathlib import Path
 from time import monotonic
 
@@ -27,13 +28,20 @@ from korch.profile.timing import timing_library
 BATCH = 48  # kernels compiled together
 UNIT = 12  # kernels in one translation unit
 JOBS = 2  # compilers at a time, and none while a kernel is measured
-TIMEOUT = 60.0
+TIMEOUT = 60.0  # seconds that measuring a kernel may take
+LIMIT = 60.0
+"""Seconds that a compiler may take for a unit: ten times what it does take on slow machines. On some texts it spends
+minutes."""
+PARTS, LEAST = 4, 5.0
+"""Into how many parts a batch that does not build is divided, and seconds that a compiler always has. Its share of the
+time goes with a part: one endless kernel among 48 costs 60 + 15 + 5 + 5 seconds until it is refused alone."""
 
 
 class Profiler(Remembered):
     """Measures kernels with `threads` threads, remembering every result in `database` at once; `units` have what was
     compiled for that.
 
+    A question to the measuring process may take `timeout` seconds, each compiler `limit`.
     Several profilers, also of several processes, share a database and never time at the same moment.
     """
 
@@ -44,6 +52,7 @@ class Profiler(Remembered):
         toolchain: Toolchain | None = None,
         progress: Progress | None = None,
         timeout: float = TIMEOUT,
+        limit: float = LIMIT,
     ) -> None:
         self.toolchain = toolchain or find_toolchain()
         super().__init__(Setting(self.toolchain.version, processor(), threads), database, progress)
@@ -51,6 +60,7 @@ class Profiler(Remembered):
         self._worker = WorkerProcess("korch.profile.worker", (str(self.timing), str(threads)), timeout,
                                      environment(threads))  # fmt: skip
         self._lock = machine_lock()
+        self._limit = limit
         self.units = Units(Path(tempfile.mkdtemp(prefix="korch-units-")))
         weakref.finalize(self, shutil.rmtree, self.units.folder, ignore_errors=True)
 
@@ -74,32 +84,35 @@ class Profiler(Remembered):
     def _results(self, kernels: Mapping[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
         order = by_cone(kernels)
         for at in range(0, len(order), BATCH):
-            yield from self._batch(order[at : at + BATCH], deadline)
+            yield from self._batch(order[at : at + BATCH], deadline, self._limit)
 
-    def _batch(self, batch: Sequence[tuple[str, Kernel]], deadline: float) -> Iterator[tuple[str, Result]]:
-        """Compiles what nobody else has measured meanwhile, then measures; halves a batch that does not build."""
+    def _batch(
+        self, batch: Sequence[tuple[str, Kernel]], deadline: float, limit: float
+    ) -> Iterator[tuple[str, Result]]:
+        """Compiles what nobody else has measured meanwhile, then measures; divides a batch that does not build."""
         if monotonic() > deadline:
             return
         with tempfile.TemporaryDirectory(prefix="korch-batch-") as folder:
             library = Path(folder) / "batch.so"
             wanted = [k for key, k in batch if self._recall(k, key) is None]
-            failed = self._compile(wanted, library)
+            failed = self._compile(wanted, library, limit)
             place = {id(k): i for i, k in enumerate(wanted)}
             for at, (key, kernel) in enumerate(batch):
                 if monotonic() > deadline:
                     return
                 result = failed or self._result(key, kernel, library, place.get(id(kernel), -1))
                 if isinstance(result, Unloadable) or failed:
-                    yield from self._divided(batch[at:], result, deadline)
+                    yield from self._divided(batch[at:], result, deadline, limit)
                     return
                 yield key, result
 
     def _divided(
-        self, batch: Sequence[tuple[str, Kernel]], why: Unloadable | Result, deadline: float
+        self, batch: Sequence[tuple[str, Kernel]], why: Unloadable | Result, deadline: float, limit: float
     ) -> Iterator[tuple[str, Result]]:
         if len(batch) > 1:
-            yield from self._batch(batch[: len(batch) // 2], deadline)
-            yield from self._batch(batch[len(batch) // 2 :], deadline)
+            size, less = ceil(len(batch) / PARTS), min(limit, max(limit / PARTS, LEAST))
+            for at in range(0, len(batch), size):
+                yield from self._batch(batch[at : at + size], deadline, less)
             return
         assert not isinstance(why, Measurement)
         key, kernel = batch[0]
@@ -109,13 +122,13 @@ class Profiler(Remembered):
             or self._keep(key, kernel, Failed(why.reason, not isinstance(why, Failed) or why.lasting)),
         )
 
-    def _compile(self, kernels: Sequence[Kernel], output: Path) -> Failed | None:
+    def _compile(self, kernels: Sequence[Kernel], output: Path, limit: float) -> Failed | None:
         if not any(k.source for k in kernels):
             return None
         try:
             with locked(self._lock, shared=True):
                 jobs = min(JOBS, os.cpu_count() or 1)
-                self.units.compile_library(self.toolchain, kernels, output, UNIT, jobs)
+                self.units.compile_library(self.toolchain, kernels, output, UNIT, jobs, limit=limit)
         except BackendError as e:  # only what the compiler says of a line is the kernel's own fault
             return Failed(str(e), lasting=": error:" in str(e))
         return None

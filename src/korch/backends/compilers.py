@@ -1,0 +1,100 @@
+"""Compilers that run: for how long they may, and how they are ended with all that they have started."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+from korch.errors import BackendError
+
+T = TypeVar("T")
+R = TypeVar("R")
+_FOLDER = re.compile(r"\S*/korch-cc-[^/]*/")
+
+
+class Compilers:
+    """The compilers of one build: `jobs` at a time, each for at most `limit` seconds; None: as long as it takes.
+
+    Leaving the context ends those that still run, as where the build is interrupted or one of them has failed. Each
+    has a session of its own, with what it starts: a compiler that is killed leaves that behind, and the terminal's
+    Ctrl-C reaches neither.
+    """
+
+    def __init__(self, jobs: int = 1, limit: float | None = None) -> None:
+        self._limit = limit
+        self._pool = ThreadPoolExecutor(jobs)
+        self._running: set[subprocess.Popen[str]] = set()
+        self._lock = Lock()
+        self._left = False
+
+    def __enter__(self) -> Compilers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._left = True
+            for process in self._running:
+                _kill(process)
+        self._pool.shutdown(cancel_futures=True)
+
+    def map(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
+        """What `function` returns for each item, `jobs` of them side by side."""
+        return list(self._pool.map(function, items))
+
+    def run(self, command: Sequence[str]) -> str:
+        """What the compiler says; BackendError with its first error line where it fails, or where it does not end."""
+        process = self._started(command)
+        try:
+            said, complaints = process.communicate(timeout=self._limit)
+        except subprocess.TimeoutExpired:
+            raise BackendError(f"{_name(command)} did not end within {self._limit:g} s") from None
+        finally:
+            self._end(process)
+        if status := process.returncode:
+            raise BackendError(f"{_name(command)} failed: {_first_error(complaints) or f'status {status}'}")
+        return said
+
+    def _started(self, command: Sequence[str]) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        with self._lock:  # whoever leaves finds it among those that run, or it never does
+            if self._left:
+                raise BackendError(f"{_name(command)} was not started: the build has ended")
+            try:
+                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True,
+                                           errors="replace", start_new_session=True)  # fmt: skip
+            except OSError as e:
+                raise BackendError(f"cannot start the C compiler {command[0]}: {e.strerror}") from None
+            self._running.add(process)
+        return process
+
+    def _end(self, process: subprocess.Popen[str]) -> None:
+        with self._lock:
+            self._running.remove(process)
+            _kill(process)
+        with process:  # closes its pipes and waits for it
+            pass
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """Ends a compiler that has not ended, and all that it has started."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _name(command: Sequence[str]) -> str:
+    return "zig cc" if "ziglang" in command else Path(command[0]).name
+
+
+def _first_error(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    first = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "")
+    return _FOLDER.sub("", first)
