@@ -32,9 +32,9 @@ TIMEOUT = 60.0  # seconds that measuring a kernel may take
 LIMIT = 60.0
 """Seconds that a compiler may take for a unit: ten times what it does take on slow machines. On some texts it spends
 minutes."""
-PARTS, LEAST = 4, 5.0
+PARTS, LEAST = 4, 10.0
 """Into how many parts a batch that does not build is divided, and seconds that a compiler always has. Its share of the
-time goes with a part: one endless kernel among 48 costs 60 + 15 + 5 + 5 seconds until it is refused alone."""
+time goes with a part: one endless kernel among 48 costs 60 + 15 + 10 + 10 seconds until it is refused alone."""
 
 
 class Profiler(Remembered):
