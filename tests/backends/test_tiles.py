@@ -116,6 +116,26 @@ def linear_attention(height: int, width: int, heads: int, each: int, out: int) -
     return cone_of(conv(b.op("Transpose", y, perm=(0, 2, 3, 1)), out))
 
 
+def enlarged(x: Value, axis: int, times: int) -> Value:
+    """Each position between its neighbours, as linear resizing has it."""
+    n = x.shape[axis]
+    at = np.clip((np.arange(n * times) + 0.5) / times - 0.5, 0, n - 1)
+    low = np.floor(at).astype(int)
+    pairs = np.stack([low, np.minimum(low + 1, n - 1)], 1)
+    shares = np.stack([1 - (at - low), at - low], 1).astype(np.float32)
+    return x.builder.op("Interpolate", x, axis=axis, taps=2, indices=tuple(pairs.reshape(-1).tolist()),
+                        weights=tuple(shares.reshape(-1).tolist()))  # fmt: skip
+
+
+def decode_head(shape: tuple[int, ...], times: int, wide: int, out: int) -> Cone:
+    """An enlarged image added to a convolution's result."""
+    _, height, width, _ = shape
+    x = image(*shape)
+    small = x.builder.input("small", "float32", (1, height // times, width // times, wide))
+    y = conv(relu(conv(x, wide) + enlarged(enlarged(small, 1, times), 2, times)), out)
+    return cone_of(y.builder.op("Transpose", y, perm=(0, 3, 1, 2)))
+
+
 def mish(x: Value) -> Value:
     return x * x.builder.op("Tanh", x.builder.op("Softplus", x))
 
@@ -132,6 +152,8 @@ CONES = [
     two_convolutions((1, 40, 37, 9), 2),
     head((1, 40, 24, 16), 32, 21),
     head((1, 19, 32, 12), 24, 8, 3),
+    decode_head((1, 40, 24, 16), 4, 32, 21),
+    decode_head((1, 24, 36, 12), 3, 24, 8),
     winograd((1, 32, 40, 24), 20),
     winograd((1, 37, 29, 16), 33),
     winograd((1, 19, 18, 16), 16, tile=2),
@@ -159,6 +181,14 @@ def test_a_strip_reads_the_halo_and_pads_only_at_the_edges():
     middle, first = part(p, Span(1, 3, 5)), part(p, Span(1, 0, 2))
     assert middle and middle.reads[0] == Span(1, 2, 13) and middle.attrs["pads"] == (0, 4, 0, 4)
     assert first and first.reads[0] == Span(1, 0, 7) and first.attrs["pads"] == (4, 4, 0, 4)
+
+
+def test_a_strip_of_an_enlarged_image_reads_its_neighbours():
+    p = cone_of(enlarged(image(1, 5, 7, 4), 1, 3)).primitives[0]
+    middle, across = part(p, Span(1, 6, 9)), part(p, Span(2, 1, 3))
+    assert middle and middle.reads == (Span(1, 1, 4),) and middle.attrs["indices"] == (0, 1, 1, 2, 1, 2)
+    assert middle.attrs["weights"] == p.attr("weights")[12:18]
+    assert across and across.reads == (Span(2, 1, 3),) and across.attrs["indices"] == p.attr("indices")
 
 
 @pytest.mark.parametrize("cone", CONES, ids=lambda c: str(c.root.shape))

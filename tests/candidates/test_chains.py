@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from korch.candidates import Limits, enumerate_cones
 from korch.ir import Builder, Cone, Graph, Value
@@ -45,6 +46,19 @@ def test_a_softmax_stands_between_two_products():
     y = (e / b.op("ReduceSum", e, axes=(1,), keepdims=True)) @ v
     (chain,) = [c for c in chains(b.graph([("y", y)])) if len(c.leaves) == 3]
     assert [p.op for p in chain.linear] == ["MatMul", "MatMul"] and len(chain.primitives) == 7
+
+
+def test_what_is_added_and_computed_from_less_may_be_computed_beside(monkeypatch: pytest.MonkeyPatch):
+    """Also where what stands between the products reads too much to be among the few that chains are made of."""
+    monkeypatch.setattr("korch.candidates.chains.WAYS", 1)
+    b = Builder()
+    x, *small = (b.input(name, "float32", shape) for name, shape in (("x", (64, 8)), ("s", (16, 32)), ("t", (8, 32))))
+    one, two = (b.op("Interpolate", t, axis=0, taps=1, weights=(1.0,) * 64,
+                     indices=tuple(i * t.shape[0] // 64 for i in range(64))) for t in small)  # fmt: skip
+    bias = b.constant(np.arange(32, dtype=np.float32))
+    y = product(b.op("Relu", product(x, 32) + bias + (one + two)), 64)
+    found = [c.leaves for c in chains(b.graph([("y", y)]))]
+    assert [{t.name for t in leaves if not t.const} for leaves in found].count({"x", "s", "t"}) == 1
 
 
 def test_winograd_is_one_chain():

@@ -21,11 +21,15 @@ LINKS = 3
 WAYS = 2
 """Cones of one root and linear operator that chains are made of: those that read least."""
 
+LESS = 2
+"""How many times less must be read of what a chain computes beside it."""
+
 
 def chained_cones(graph: Graph, cones: Iterable[Cone], least: int) -> list[Cone]:
     """Chains of 2 to `LINKS` of the `cones` with one linear primitive each, joined at tensors of `least` bytes.
 
-    Between two of them may be a cone without any, as the softmax of an attention.
+    Between two of them may be a cone without any, as the softmax of an attention. So may be beside them: what a chain
+    adds to a result, and is computed from less, as sums of enlarged images.
     """
     yard = _Yard(graph, cones, least)
     found = [cone for root, some in yard.links.items() if not _goes_on(graph, root) for cone in some]
@@ -33,6 +37,8 @@ def chained_cones(graph: Graph, cones: Iterable[Cone], least: int) -> list[Cone]
     for _ in range(LINKS - 1):
         found = list(dict.fromkeys(c for cone in found for c in yard.longer(cone) if not yard.repeats(c)))
         chains += found
+    known = {frozenset(c.primitives) for c in chains}
+    chains += [c for chain in chains for c in yard.wider(chain) if frozenset(c.primitives) not in known]
     return list(dict.fromkeys(chains))
 
 
@@ -61,6 +67,12 @@ class _Yard:
             for middle in self._joined(self.between, t, cone):
                 for u in set(middle.leaves) - set(cone.leaves):
                     yield from self._joined(self.links, u, middle)
+
+    def wider(self, cone: Cone) -> Iterator[Cone]:
+        """The chain with what computes a leaf beside it, where that reads less."""
+        for t in set(cone.leaves) - set(_operands(cone)):
+            makers = [c for c in self.between.get(t, ()) if LESS * _traffic(c)[0] <= t.nbytes]
+            yield from self._joined({t: makers}, t, cone)
 
     def _joined(self, makers: Mapping[Tensor, Sequence[Cone]], t: Tensor, cone: Cone) -> Iterator[Cone]:
         """`cone` on top of each of the `makers` of its leaf `t`, where that is large and nobody else reads it."""

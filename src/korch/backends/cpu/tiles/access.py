@@ -171,6 +171,17 @@ def _expand(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
     return Part((_aligned(p.inputs[0], p.output, span),), attrs | {"shape": narrowed(p.output.shape, span)})
 
 
+def _interpolate(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Along its axis, from the first to the last position that one of the span is made of."""
+    if span.axis != attrs["axis"]:
+        return Part((span,), attrs)
+    taps = slice(span.begin * attrs["taps"], span.end * attrs["taps"])
+    indices = attrs["indices"][taps]
+    read = Span(span.axis, min(indices), max(indices) + 1)
+    own = {"indices": tuple(i - read.begin for i in indices), "weights": attrs["weights"][taps]}
+    return Part((read,), attrs | own)
+
+
 def _reduce(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
     rank = p.inputs[0].rank
     kept = range(rank) if attrs["keepdims"] else [a for a in range(rank) if a not in attrs["axes"]]
@@ -182,5 +193,6 @@ Relation = Callable[[Primitive, Span, dict[str, Any]], Part | None]
 _RELATIONS: dict[str, Relation] = {
     "MatMul": _matmul, "Conv": _convolution, "WinogradInput": _winograd_input, "WinogradOutput": _winograd_output,
     "Transpose": _transpose, "Reshape": _reshape, "Slice": _slice, "Concat": _concat, "Pad": _pad, "Expand": _expand,
+    "Interpolate": _interpolate,
     "ReduceSum": _reduce, "ReduceMax": _reduce, "ReduceMin": _reduce, "ReduceMean": _reduce,
 }  # fmt: skip
