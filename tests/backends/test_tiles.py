@@ -83,6 +83,14 @@ def winograd(shape: tuple[int, ...], out: int, tile: int = 4, stride: int = 1,
     return cone_of(relu(y + b.constant(weights(out))))
 
 
+def strassen(shape: tuple[int, ...], out: int) -> Cone:
+    x = image(*shape)
+    m = x.builder.op("StrassenInput", x)
+    m = m @ x.builder.constant(weights(7, shape[-1] // 2, out // 2))
+    y = x.builder.op("StrassenOutput", m, shape=(*shape[:-1], out))
+    return cone_of(relu(y + x.builder.constant(weights(out))) + (x if out == shape[-1] else 1.0))
+
+
 def feed_forward(rows: int, width: int, hidden: int) -> Cone:
     x = image(1, rows, width)
     y = x.builder.op("Tanh", x @ x.builder.constant(weights(width, hidden)))
@@ -160,6 +168,11 @@ CONES = [
     winograd((1, 60, 43, 16), 20, tile=3, stride=2),
     winograd((1, 38, 29, 24), 33, tile=2, stride=2, pads=(0, 1, 0, 0)),
     winograd((1, 62, 61, 16), 16, tile=5, stride=2, pads=(2, 0, 1, 3)),
+    strassen((96, 64), 32),
+    strassen((1, 130, 48), 48),
+    strassen((1, 24, 16, 40), 72),
+    strassen((1, 32, 13, 40), 40),
+    strassen((8, 5, 7, 32), 64),
     feed_forward(67, 48, 100),
     attention(130, 50, 1, 32),
     attention(96, 33, 3, 16),
@@ -212,6 +225,21 @@ def evaluated(cone: Cone, values: dict[Tensor, np.ndarray]) -> dict[Tensor, np.n
         known = [values[t] for t in p.inputs]
         values[p.output] = p.spec.evaluate(p, whole(p.output.shape), lambda i, r, known=known: known[i][np.ix_(*r)])
     return values
+
+
+@pytest.mark.parametrize(("shape", "whole"), [((96, 64), 2), ((1, 24, 16, 40), 1), ((1, 32, 13, 40), 2)])
+def test_strips_are_whole_pairs_of_rows(shape: tuple[int, ...], whole: int):
+    cone = strassen(shape, 32)
+    first, _, last, *_ = cone.primitives
+    axis = 1 if shape[0] == 1 else 0
+    each = np.prod(shape[axis + 1 : -1], dtype=int)
+    assert quantum(cone) == whole
+    back = part(last, Span(axis, 2, 6))
+    assert back and back.reads == (Span(1, each, 3 * each),)
+    into = part(first, Span(1, each, 3 * each))
+    assert into and into.reads == (Span(axis, 2, 6),)
+    assert (part(last, Span(axis, 2, 5)) is None) == (whole == 2)
+    assert part(last, Span(len(shape) - 1, 0, 16)) is None and part(first, Span(2, 0, 16)) is None
 
 
 def test_what_two_strips_read_is_computed_once():

@@ -13,6 +13,8 @@ from korch.ir.tensor import Tensor
 STRIPS = "conv_in_strips"
 """The rewrite whose convolutions multiply zeros."""
 COUNTED = ("MatMul", "Conv", "ConvTranspose")
+BACK = ("WinogradOutput", "StrassenOutput")
+"""What makes the result out of the products that take its place."""
 
 
 def products(p: Primitive) -> int:
@@ -21,26 +23,31 @@ def products(p: Primitive) -> int:
 
 
 def total(primitives: Iterable[Primitive]) -> int:
-    """Multiply-adds of all of `primitives`; Winograd's are those of its products, transforms do not count."""
+    """Multiply-adds of all of `primitives`; Winograd's and Strassen's are those of their products, transforms do not
+    count."""
     return sum(map(products, primitives))
 
 
 def total_of_values(graph: Graph) -> int:
     """Multiply-adds of a choice-free selection whose values are computed once, by what it computes and not how:
-    Winograd's products and convolutions in strips are counted as the convolutions that they stand for."""
+    Winograd's and Strassen's products and convolutions in strips are counted as what they stand for."""
     distinct = _distinct(graph.primitives)
     makers = {p.output: p for p in distinct}
-    stands = {p.inputs[0]: p for p in distinct if p.op == "WinogradOutput" or (p.rule == STRIPS and p.op != "Conv")}
+    stands = {p.inputs[0]: p for p in distinct if p.op in BACK or (p.rule == STRIPS and p.op != "Conv")}
     return sum(products(_plain(p, stands, makers)) for p in distinct)
 
 
 def _plain(p: Primitive, stands: Mapping[Tensor, Primitive], makers: Mapping[Tensor, Primitive]) -> Primitive:
-    """The convolution that `p` is the work of, or `p` itself."""
+    """The convolution or product that `p` is the work of, or `p` itself."""
     if p.output not in stands:
         return p
     if p.op == "Conv" and p.rule == STRIPS:
         return _out_of_strips(p, stands)
-    return _convolution_of(p, stands[p.output], makers)
+    given = makers.get(p.inputs[0])
+    if p.op != "MatMul" or given is None:
+        return p
+    of = {"WinogradInput": _convolution_of, "StrassenInput": _product_of}.get(given.op)
+    return of(given, p, stands[p.output]) if of else p
 
 
 def _distinct(primitives: Iterable[Primitive]) -> list[Primitive]:
@@ -54,11 +61,8 @@ def _distinct(primitives: Iterable[Primitive]) -> list[Primitive]:
     return list(first.values())
 
 
-def _convolution_of(product: Primitive, output: Primitive, makers: Mapping[Tensor, Primitive]) -> Primitive:
-    """The convolution whose place WinogradInput, `product` and `output` take; `product` where it is no such chain."""
-    given = makers.get(product.inputs[0])
-    if product.op != "MatMul" or given is None or given.op != "WinogradInput":
-        return product
+def _convolution_of(given: Primitive, product: Primitive, output: Primitive) -> Primitive:
+    """The convolution whose place the Winograd chain of `given`, `product` and `output` takes."""
     u, kernel, phases = product.inputs[1], output.attr("kernel"), output.attr("phases")
     channels = (u.shape[-1] // phases**2, u.shape[-2])
     strides = (phases * output.attr("stride"),) * 2  # one of them is 1
@@ -70,6 +74,12 @@ def _convolution_of(product: Primitive, output: Primitive, makers: Mapping[Tenso
     begin = tuple(phases * (kernel - 1 - pad) + cut
                   for pad, cut in zip(given.attr("pads")[:2], output.attr("skipped"), strict=True))  # fmt: skip
     return Primitive("ConvTranspose", (given.inputs[0], weights), output.output, freeze(attrs | {"pads": begin}))
+
+
+def _product_of(given: Primitive, product: Primitive, output: Primitive) -> Primitive:
+    """The product whose place the Strassen chain of `given`, `product` and `output` takes."""
+    u, x, y = product.inputs[1], given.inputs[0], output.output
+    return Primitive("MatMul", (x, Tensor(u.name, u.dtype, (x.shape[-1], y.shape[-1]), True)), y)
 
 
 def _out_of_strips(p: Primitive, stands: Mapping[Tensor, Primitive]) -> Primitive:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from korch.ir.cone import Cone
+from korch.ir.ops.strassen import BLOCKS, PRODUCTS
 from korch.ir.ops.table import Region, Shape, whole
 from korch.ir.ops.winograd import tiling_of
 from korch.ir.primitive import Primitive
@@ -70,6 +71,8 @@ def _reads(p: Primitive) -> int:
         return terms(p.op, p.inputs[1])
     if p.op in ("WinogradInput", "WinogradOutput"):
         return tiling_of(p).side ** 2
+    if p.op in ("StrassenInput", "StrassenOutput"):
+        return BLOCKS if p.op == "StrassenInput" else PRODUCTS
     if p.op == "Interpolate":
         return p.attr("taps")
     if p.op in ("MaxPool", "AveragePool"):

@@ -2,7 +2,7 @@
 
 - *Moves* (layout, broadcast, Where): the reference on residues themselves.
 - *Sums of products* (MatMul, Conv): the reference on 16-bit digits, which float64 holds exactly.
-- *Linear maps* of one input (AveragePool, Winograd's transforms): the matrix that the reference has,
+- *Linear maps* of one input (AveragePool, Winograd's and Strassen's transforms): the matrix that the reference has,
   its coefficients read as the simple numbers that they round.
 - *Comparisons* (Max, Relu, MaxPool): the reference on ranks in a random order of the field. An order is all they know.
 - exp takes sums to products; Sigmoid, Tanh and their kin are made of it. Any other function is *uninterpreted*: equal
@@ -24,7 +24,7 @@ from functools import lru_cache
 import numpy as np
 
 from korch.ir.evaluate import evaluate_primitive
-from korch.ir.ops.table import Array, Category, whole
+from korch.ir.ops.table import Array, Category, Shape, whole
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.exact.field import DOUBLE, P, Q, product, residue, residue_array
@@ -264,9 +264,15 @@ def _times(matrix: Array, x: Array, y: Tensor, axis: int | None, times: Callable
     """matrix x, for every position of `axis` by itself."""
     if axis is None:
         return times(matrix, x.reshape(-1)).reshape(y.shape)
-    columns = np.moveaxis(x, axis, -1).reshape(-1, y.shape[axis])
-    rest = [n for a, n in enumerate(y.shape) if a != axis % y.rank]
-    return np.moveaxis(times(matrix, columns).reshape(*rest, y.shape[axis]), -1, axis)
+    length = _alike(x.shape, y.shape, axis)
+    columns = np.moveaxis(x, axis, -1).reshape(-1, length)
+    moved = [n for a, n in enumerate(y.shape) if a != axis % y.rank]
+    return np.moveaxis(times(matrix, columns).reshape(*moved, y.shape[axis]), -1, axis)
+
+
+def _alike(x: Shape, y: Shape, axis: int) -> int:
+    """Positions that may fare alike: the last axis of either may be several of the other's one behind the other."""
+    return min(x[axis], y[axis])
 
 
 def _nameless(p: Primitive) -> Primitive:
@@ -276,16 +282,13 @@ def _nameless(p: Primitive) -> Primitive:
 
 @lru_cache(maxsize=64)
 def _matrix(p: Primitive) -> tuple[int | None, Array]:
-    """(axis, [outputs, inputs]): what p does to unit vectors, at one position of `axis` where all fare alike.
-
-    The input's last axis may be several such axes one behind the other.
-    """
+    """(axis, [outputs, inputs]): what p does to unit vectors, at one position of `axis` where all fare alike."""
+    x, y = p.inputs[0].shape, p.output.shape
     for axis in (1, -1):
-        here, there = p.inputs[0].shape[axis], p.output.shape[axis]
-        if here == there or (axis == -1 and here % there == 0):
+        if x[axis] == y[axis] or (axis == -1 and max(x[axis], y[axis]) % _alike(x, y, axis) == 0):
             matrix = _columns(p, axis)
-            x = np.random.default_rng(0).standard_normal(p.inputs[0].shape)
-            if np.allclose(_times(matrix, x, p.output, axis, np.matmul), evaluate_primitive(p, [x])):
+            sample = np.random.default_rng(0).standard_normal(x)
+            if np.allclose(_times(matrix, sample, p.output, axis, np.matmul), evaluate_primitive(p, [sample])):
                 return axis, matrix
     return None, _columns(p, None)
 
@@ -294,8 +297,9 @@ def _columns(p: Primitive, axis: int | None) -> Array:
     """The outputs for every unit vector, at the first position of `axis` and of each that begins behind it."""
     here, there = [list(whole(t.shape)) for t in (p.inputs[0], p.output)]
     if axis is not None:
-        here[axis] = np.arange(0, p.inputs[0].shape[axis], p.output.shape[axis])
-        there[axis] = np.zeros(1, np.int64)
+        length = _alike(p.inputs[0].shape, p.output.shape, axis)
+        here[axis] = np.arange(0, p.inputs[0].shape[axis], length)
+        there[axis] = np.arange(0, p.output.shape[axis], length)
     unit, columns = np.zeros(p.inputs[0].shape), []
     for place in itertools.product(*(r.tolist() for r in here)):
         unit[place] = 1.0

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cpu.loops import bounds, depthwise, joins, products, winograd
+from korch.backends.cpu.loops import bounds, depthwise, joins, products, transforms
 from korch.backends.cpu.loops.binding import Place
 from korch.backends.cpu.loops.ctypes import C_TYPES, spells
 from korch.backends.cpu.loops.emit import Code, generate
@@ -46,8 +46,8 @@ class Loops:
             reason = "" if p == product else _unsupported(p)
             if reason:
                 return Declined(f"{p.output.name}: {reason}")
-        if winograd.transform_of(cone) and (cone.exports or winograd.objection(cone)):
-            return Declined(winograd.objection(cone) or "a transform stores nothing besides")
+        if transforms.transform_of(cone) and (cone.exports or transforms.objection(cone)):
+            return Declined(transforms.objection(cone) or "a transform stores nothing besides")
         if product and (objection := joins.objection(joined) if joined else products.objection(cone)):
             return Declined(objection)
         if objection := bounds.objection(cone):
@@ -90,7 +90,7 @@ def _generator(cone: Cone) -> Callable[[Cone, int], Code]:
         return depthwise.generate
     if joins.parts(cone):
         return joins.generate
-    return winograd.generate if winograd.transform_of(cone) else generate
+    return transforms.generate if transforms.transform_of(cone) else generate
 
 
 def _unsupported(p: Primitive) -> str:
@@ -104,7 +104,7 @@ def _unsupported(p: Primitive) -> str:
         case Category.OPAQUE:
             return "an opaque primitive"
         case Category.LINEAR:
-            return f"{p.op} is compute-intensive" if p.intensive and p.op not in winograd.TRANSFORMS else ""
+            return f"{p.op} is compute-intensive" if p.intensive and p.op not in transforms.TRANSFORMS else ""
         case Category.ELEMENTWISE:
             return "" if spells(p) else f"{p.op} on {p.inputs[0].dtype}"
         case Category.REDUCE if p.op in ("MaxPool", "AveragePool"):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from korch.backends.cpu.loops.spell import C
 from korch.backends.cpu.loops.writer import Text
-from korch.backends.maps.index import Index, Var
+from korch.backends.maps.index import Index, Var, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
@@ -48,8 +50,23 @@ def simd(text: Text, body: list[str]) -> None:
 def lines(cone: Cone, p: Primitive) -> list[str]:
     """The root at (image, h, w, c0 + c), from the result of `p`, the first primitive, in z."""
     n, height, width, channels = p.output.shape
+    row = f"(image * {height} + h)" if n > 1 else "h"
+    lead = (_axis("image", n), _axis("h", height), _axis("w", width))
+    return _stored(cone, p, lead, f"({row} * {width} + w) * {channels} + c0 + c")
+
+
+def row_lines(cone: Cone, p: Primitive) -> list[str]:
+    """The same for a result of any rank, at (row, c0 + c): rows are counted through all axes but the last."""
+    *lead, channels = p.output.shape
+    rows = unflat(_axis("row", math.prod(lead)), tuple(lead))
+    return _stored(cone, p, rows, f"row * {channels} + c0 + c")
+
+
+def _stored(cone: Cone, p: Primitive, lead: Indices, place: str) -> list[str]:
+    """The root stored at `place`, its indices being `lead` and c0 + c."""
+    channels = p.output.shape[-1]
     c = Var("c", 0, channels)
-    idx = (_axis("image", n), _axis("h", height), _axis("w", width), Index.of(Var("c0", 0, channels)) + Index.of(c))
+    idx = (*lead, Index.of(Var("c0", 0, channels)) + Index.of(c))
 
     def waiting(t: Tensor, at: Indices) -> tuple[str, Index]:
         return "z", Index.of(c)
@@ -57,8 +74,7 @@ def lines(cone: Cone, p: Primitive) -> list[str]:
     arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
     trace = Trace({q.output: q for q in cone.primitives}, arrays, {p.output: waiting}, Requests(), C())
     value = trace.value(cone.root, idx)
-    row = f"(image * {height} + h)" if n > 1 else "h"
-    return [*trace.lines, f"out[({row} * {width} + w) * {channels} + c0 + c] = {value};"]
+    return [*trace.lines, f"out[{place}] = {value};"]
 
 
 def _axis(name: str, length: int) -> Index:

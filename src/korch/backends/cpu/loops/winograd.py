@@ -6,40 +6,16 @@ from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import BLOCK, open_run, simd, thread_number
 from korch.backends.cpu.loops.matrices import Lines, sandwich
-from korch.backends.cpu.loops.writer import SMALL, Text
+from korch.backends.cpu.loops.writer import Text
 from korch.ir.cone import Cone
 from korch.ir.ops.winograd import tiling_of
 from korch.ir.primitive import Primitive
 
-TRANSFORMS = frozenset({"WinogradInput", "WinogradOutput"})
-
-
-def transform_of(cone: Cone) -> Primitive | None:
-    """The Winograd transform inside, if there is one."""
-    return next((p for p in cone.primitives if p.op in TRANSFORMS), None)
-
-
-def objection(cone: Cone) -> str:
-    """Why a cone with a transform is not built; empty if it is."""
-    first, *rest = cone.primitives
-    if first.op not in TRANSFORMS:
-        return "computes what a Winograd transform reads"
-    if first.op == "WinogradInput" and rest:
-        return "goes on behind a Winograd input transform"
-    return epilogue.objection(cone)
-
-
-def generate(cone: Cone, threads: int) -> Code:
-    """C for a cone that starts with a transform."""
-    first = cone.primitives[0]
-    threads = threads if first.inputs[0].size > SMALL else 1
-    return _input(cone, first, threads) if first.op == "WinogradInput" else _output(cone, first, threads)
-
-
 # The input's side ------------------------------------------------------------------------------------------------
 
 
-def _input(cone: Cone, p: Primitive, threads: int) -> Code:
+def into(cone: Cone, p: Primitive, threads: int) -> Code:
+    """C for the input's transform alone."""
     tiling = tiling_of(p)
     side, step, (_, height, width, channels) = tiling.side, tiling.step, p.inputs[0].shape
     top, left = p.attr("pads")[:2]
@@ -88,7 +64,8 @@ def _patch(p: Primitive) -> list[str]:
 # The output's side -----------------------------------------------------------------------------------------------
 
 
-def _output(cone: Cone, p: Primitive, threads: int) -> Code:
+def back(cone: Cone, p: Primitive, threads: int) -> Code:
+    """C for the output's transform and what stands behind it."""
     tiling, span, (_, height, width, channels) = tiling_of(p), _span(p), p.output.shape
     block = min(BLOCK, channels)
     (top, left), every = p.attr("skipped"), p.attr("phases") ** 2 * channels

@@ -132,6 +132,23 @@ def _winograd_output(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | 
     return Part((read,), attrs | {"shape": (1, span.length, width, channels)})
 
 
+def _strassen_input(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Whole pairs of adjacent rows."""
+    x = p.inputs[0].shape
+    read = _run(x, 1, span.begin * 2 * x[-1], span.end * 2 * x[-1]) if span.axis == 1 else None
+    return Part((read,), attrs) if read else None
+
+
+def _strassen_output(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Positions of the outermost axis whose rows are whole pairs."""
+    y = p.output.shape
+    each = math.prod(y[span.axis + 1 : -1])
+    if span.axis != outermost(y) or (span.begin * each) % 2 or (span.end * each) % 2:
+        return None
+    read = Span(1, span.begin * each // 2, span.end * each // 2)
+    return Part((read,), attrs | {"shape": narrowed(y, span)})
+
+
 def _transpose(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
     return Part((Span(attrs["perm"][span.axis], span.begin, span.end),), attrs)
 
@@ -139,15 +156,19 @@ def _transpose(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
 def _reshape(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
     """Where an axis of the input begins with the span's, and both ends lie between its positions."""
     x, y = p.inputs[0].shape, p.output.shape
-    before = math.prod(y[: span.axis])
-    axis = next((a for a, n in enumerate(x) if n > 1 and math.prod(x[:a]) == before), None)
+    wanted = math.prod(y[span.axis + 1 :])
+    read = _run(x, math.prod(y[: span.axis]), span.begin * wanted, span.end * wanted)
+    return Part((read,), attrs | {"shape": narrowed(y, span)}) if read else None
+
+
+def _run(shape: Shape, before: int, begin: int, end: int) -> Span | None:
+    """Elements `begin` to `end` as a span of the axis that begins behind `before` positions of the outer ones; None
+    where there is no such axis, or they end between its positions."""
+    axis = next((a for a, n in enumerate(shape) if n > 1 and math.prod(shape[:a]) == before), None)
     if axis is None:
         return None
-    each, wanted = math.prod(x[axis + 1 :]), math.prod(y[span.axis + 1 :])
-    if (span.begin * wanted) % each or (span.end * wanted) % each:
-        return None
-    read = Span(axis, span.begin * wanted // each, span.end * wanted // each)
-    return Part((read,), attrs | {"shape": narrowed(y, span)})
+    each = math.prod(shape[axis + 1 :])
+    return None if begin % each or end % each else Span(axis, begin // each, end // each)
 
 
 def _slice(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
@@ -192,6 +213,7 @@ def _reduce(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
 Relation = Callable[[Primitive, Span, dict[str, Any]], Part | None]
 _RELATIONS: dict[str, Relation] = {
     "MatMul": _matmul, "Conv": _convolution, "WinogradInput": _winograd_input, "WinogradOutput": _winograd_output,
+    "StrassenInput": _strassen_input, "StrassenOutput": _strassen_output,
     "Transpose": _transpose, "Reshape": _reshape, "Slice": _slice, "Concat": _concat, "Pad": _pad, "Expand": _expand,
     "Interpolate": _interpolate,
     "ReduceSum": _reduce, "ReduceMax": _reduce, "ReduceMin": _reduce, "ReduceMean": _reduce,

@@ -70,8 +70,16 @@ class Cut:
 
 
 def quantum(cone: Cone) -> int:
-    """Rows of which a strip must be a multiple: Winograd's tiles are whole."""
-    return math.lcm(*(p.attr("tile") for p in cone.primitives if p.op == "WinogradOutput"))
+    """Positions of which a strip must be a multiple: Winograd's tiles and Strassen's pairs of rows are whole."""
+    return math.lcm(*map(_whole, cone.primitives))
+
+
+def _whole(p: Primitive) -> int:
+    """The same for one primitive."""
+    if p.op == "StrassenOutput":
+        y = p.output.shape
+        return 1 + math.prod(y[outermost(y) + 1 : -1]) % 2
+    return p.attr("tile") if p.op == "WinogradOutput" else 1
 
 
 def chunks(cut: Cut, threads: int) -> tuple[Chunk, ...] | None:

@@ -1,0 +1,105 @@
+"""Strassen's algorithm as a choice: products with constant weights by seven half as large instead of eight.
+
+One level, in Winograd's form (`ir/ops/strassen.py`): an eighth of the multiply-adds goes, 15 sums of blocks come, of
+which the 4 of the weights are made once. 1x1 convolutions of channels-last images are such products too.
+
+The sums cancel, so the result errs about twice as much as the product as written (256 to 1024 channels, normal data).
+Hence `approximate`, and no choice under strict numerics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from korch.ir.constants import Derived
+from korch.ir.graph import Graph
+from korch.ir.ops.strassen import PRODUCTS, weights
+from korch.ir.ops.table import Array, op_named
+from korch.ir.primitive import APPROXIMATE, Primitive, freeze
+from korch.ir.tensor import Tensor
+from korch.rewrite.maps import is_still
+from korch.rewrite.table import rewrite
+
+LEAST_ROWS = 64
+"""Fewer leave the products too few rows to work at their pace: weights are read for 32 and less."""
+WHOLE = 32
+"""Channels of input and output are multiples: halves are whole vectors."""
+MOVED = 4
+"""Multiply-adds that a number costs which a sum reads through a cache."""
+PAYS = 2
+"""How many times what the sums cost must be saved."""
+
+
+@rewrite(stage=2, error=APPROXIMATE)
+def strassen(graph: Graph) -> Graph:
+    """`graph` with one more way for every product with constant weights that is large enough."""
+    build = _Strassen(graph)
+    for p in graph.primitives:
+        if _takes(p) and _pays(p):
+            build.product(p)
+    return graph.add(build.added, build.constants)
+
+
+def _takes(p: Primitive) -> bool:
+    """Whether `p` is a product of rows with one constant matrix."""
+    x, w = p.inputs[:2] if p.op in ("MatMul", "Conv") else (None, None)
+    if not x or not w or x.const or not w.const or p.output.dtype != "float32":
+        return False
+    if p.op == "MatMul":
+        return w.rank == 2 and x.rank >= 2
+    return p.output.rank == 4 and p.attr("channels_last") == 1 and p.attr("group") == 1 and is_still(p)
+
+
+def _pays(p: Primitive) -> bool:
+    """Whether the rows are pairs, enough of them, and a row saves more than its sums cost."""
+    (rows, c), k = _sides(p.inputs[0]), p.output.shape[-1]
+    halves = rows % 2 == c % WHOLE == k % WHOLE == 0
+    return halves and rows >= LEAST_ROWS and c * k / 8 >= PAYS * MOVED * (c + PRODUCTS / 4 * k)
+
+
+def _sides(x: Tensor) -> tuple[int, int]:
+    """(rows, columns) of x as a matrix."""
+    return prod(x.shape[:-1]), x.shape[-1]
+
+
+@dataclass
+class _Strassen:
+    graph: Graph
+    added: list[Primitive] = field(default_factory=list)
+    constants: dict[str, Derived] = field(default_factory=dict)
+    _products: dict[tuple[Tensor, Tensor], Tensor] = field(default_factory=dict)
+    _halved: dict[Tensor, Tensor] = field(default_factory=dict)
+
+    def product(self, p: Primitive) -> None:
+        """Adds the chain that ends in p's output; products of one tensor share its sums.
+
+        What is in between is a tensor for each pair of operands: two ways to compute one output need not have one.
+        """
+        s, t = self._input(p), self._weights(p)
+        if (s, t) not in self._products:
+            self._products[s, t] = self._add(p, "MatMul", (s, t), f"{p.output.name}_strassen_{len(self._products)}")
+        self._add(p, "StrassenOutput", (self._products[s, t],), p.output, shape=p.output.shape)
+
+    def _input(self, p: Primitive) -> Tensor:
+        x = p.inputs[0]
+        if x not in self._halved:
+            self._halved[x] = self._add(p, "StrassenInput", (x,), f"{x.name}_strassen")
+        return self._halved[x]
+
+    def _weights(self, p: Primitive) -> Tensor:
+        w, (c, k) = p.inputs[1], (p.inputs[0].shape[-1], p.output.shape[-1])
+        name = f"{w.name}_strassen" + ("" if p.op == "MatMul" else "_kernel")
+        self.constants[name] = Derived(lambda: weights(_matrix(self.graph.constants[w.name])))
+        return Tensor(name, w.dtype, (PRODUCTS, c // 2, k // 2), True)
+
+    def _add(self, p: Primitive, op: str, inputs: tuple[Tensor, ...], output: str | Tensor, **attrs: object) -> Tensor:
+        if isinstance(output, str):
+            output = Tensor(output, *op_named(op).infer(inputs, dict(attrs)))
+        self.added.append(Primitive(op, inputs, output, freeze(dict(attrs)), APPROXIMATE, p.origin, "strassen"))
+        return output
+
+
+def _matrix(w: Array) -> Array:
+    """[C, K] of a product's weights, or of a convolution's [K, C, 1, 1]."""
+    return w if w.ndim == 2 else w.reshape(w.shape[:2]).T
