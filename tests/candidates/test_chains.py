@@ -71,6 +71,13 @@ def test_winograd_is_one_chain():
     assert ("WinogradInput", "MatMul", "WinogradOutput") in ops
 
 
+def test_strassen_is_one_chain():
+    b = Builder()
+    y = product(b.input("x", "float32", (64, 192)), 192)
+    ops = {tuple(p.op for p in c.linear) for c in chains(add_choices(b.graph([("y", b.op("Relu", y))])))}
+    assert ("StrassenInput", "MatMul", "StrassenOutput") in ops
+
+
 def test_no_chain_computes_again_what_its_leaf_is_made_of():
     b = Builder()
     x = b.op("Relu", product(b.input("x", "float32", (64, 8)), 32))

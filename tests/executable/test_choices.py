@@ -67,3 +67,9 @@ def test_winograds_forms_are_told_apart(tile: int, stride: int, form: str):
     v = b.op("WinogradInput", b.input("x", "float32", (1, 8, 8, 4)), tile=tile, kernel=3, stride=stride, pads=(0,) * 4)
     (p,) = b.graph([("v", v)]).primitives
     assert label(p) == f"as written: WinogradInput, {form}"
+
+
+def test_strassens_chain_has_its_name():
+    m, y = Tensor("m", "float32", (7, 4, 8)), Tensor("y", "float32", (8, 16))
+    p = Primitive("StrassenOutput", (m,), y, (("shape", y.shape),), rule="strassen")
+    assert label(p) == "strassen: StrassenOutput"

@@ -17,7 +17,8 @@ from korch.ir.tensor import Tensor
 
 VIEWS = ("Reshape", "Transpose", "Slice")
 LINKS = 3
-"""Linear primitives in a chain: expand, depthwise and project; both transforms and the product of Winograd."""
+"""Linear primitives in a chain: expand, depthwise and project; both transforms and the product of Winograd or
+Strassen."""
 WAYS = 2
 """Cones of one root and linear operator that chains are made of: those that read least."""
 

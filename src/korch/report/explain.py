@@ -96,7 +96,7 @@ class Explanation:
     """The kernels in execution order, and the totals. `total_us` is the sum of costs; memory in bytes.
 
     `options` are what the search was asked for. `multiply_adds`: of the model `as_written`; of what was `chosen`, each
-    value computed once and Winograd's products counted as the convolutions that they replace; and `executed`, where
+    value computed once and Winograd's and Strassen's products counted as what they replace; and `executed`, where
     those products count as such, and what several kernels compute as often as they do. `accuracy` is what the program
     erred when it was made, None for one that no search has made.
     """

@@ -14,7 +14,7 @@ from math import prod
 
 from korch.ir.constants import Derived
 from korch.ir.graph import Graph
-from korch.ir.ops.strassen import PRODUCTS, weights
+from korch.ir.ops.strassen import BLOCKS, PRODUCTS, weights
 from korch.ir.ops.table import Array, op_named
 from korch.ir.primitive import APPROXIMATE, Primitive, freeze
 from korch.ir.tensor import Tensor
@@ -22,11 +22,11 @@ from korch.rewrite.maps import is_still
 from korch.rewrite.table import rewrite
 
 LEAST_ROWS = 64
-"""Fewer leave the products too few rows to work at their pace: weights are read for 32 and less."""
+"""Of fewer a product reads each of its weights for less than 32 rows, and waits for them."""
 WHOLE = 32
-"""Channels of input and output are multiples: halves are whole vectors."""
+"""What the channels of input and output are multiples of: halves are whole vectors."""
 MOVED = 4
-"""Multiply-adds that a number costs which a sum reads through a cache."""
+"""Multiply-adds that a number costs which the sums read through a cache."""
 PAYS = 2
 """How many times what the sums cost must be saved."""
 
@@ -43,24 +43,24 @@ def strassen(graph: Graph) -> Graph:
 
 def _takes(p: Primitive) -> bool:
     """Whether `p` is a product of rows with one constant matrix."""
-    x, w = p.inputs[:2] if p.op in ("MatMul", "Conv") else (None, None)
-    if not x or not w or x.const or not w.const or p.output.dtype != "float32":
+    if p.op not in ("MatMul", "Conv") or p.output.dtype != "float32":
+        return False
+    x, w = p.inputs
+    if x.const or not w.const:
         return False
     if p.op == "MatMul":
-        return w.rank == 2 and x.rank >= 2
-    return p.output.rank == 4 and p.attr("channels_last") == 1 and p.attr("group") == 1 and is_still(p)
+        return w.rank == 2
+    return p.output.rank == 4 and bool(p.attr("channels_last")) and p.attr("group") == 1 and is_still(p)
 
 
 def _pays(p: Primitive) -> bool:
-    """Whether the rows are pairs, enough of them, and a row saves more than its sums cost."""
-    (rows, c), k = _sides(p.inputs[0]), p.output.shape[-1]
-    halves = rows % 2 == c % WHOLE == k % WHOLE == 0
-    return halves and rows >= LEAST_ROWS and c * k / 8 >= PAYS * MOVED * (c + PRODUCTS / 4 * k)
-
-
-def _sides(x: Tensor) -> tuple[int, int]:
-    """(rows, columns) of x as a matrix."""
-    return prod(x.shape[:-1]), x.shape[-1]
+    """Whether rows come in pairs, enough of them, and what a row saves is worth its sums: they read its c numbers, and
+    7 / 4 for each of its k results."""
+    (*lead, c), k = p.inputs[0].shape, p.output.shape[-1]
+    rows = prod(lead)
+    if rows < LEAST_ROWS or rows % 2 or c % WHOLE or k % WHOLE:
+        return False
+    return c * k / 8 >= PAYS * MOVED * (c + PRODUCTS / BLOCKS * k)
 
 
 @dataclass
@@ -89,7 +89,7 @@ class _Strassen:
 
     def _weights(self, p: Primitive) -> Tensor:
         w, (c, k) = p.inputs[1], (p.inputs[0].shape[-1], p.output.shape[-1])
-        name = f"{w.name}_strassen" + ("" if p.op == "MatMul" else "_kernel")
+        name = f"{w.name}_strassen"
         self.constants[name] = Derived(lambda: weights(_matrix(self.graph.constants[w.name])))
         return Tensor(name, w.dtype, (PRODUCTS, c // 2, k // 2), True)
 

@@ -19,10 +19,12 @@ from korch.rewrite.pointwise import pointwise_as_product
 from korch.rewrite.rule import Rule
 from korch.rewrite.samples import algebra, drawing, layouts, moments, shift, strips
 from korch.rewrite.samples import im2col as windows
+from korch.rewrite.samples import strassen as strassen_samples
 from korch.rewrite.samples import winograd as winograd_samples
 from korch.rewrite.saturate import saturated
 from korch.rewrite.shift import softmax_unshifted
 from korch.rewrite.space import Space
+from korch.rewrite.strassen import strassen
 from korch.rewrite.strips import conv_in_strips
 from korch.rewrite.table import Rewrite
 from korch.rewrite.winograd import winograd
@@ -101,11 +103,40 @@ def turned_phases(graph: Graph) -> Graph:
     return replace(result, constants={**result.constants, **wrong})
 
 
-def weights_of_the_next_product(graph: Graph) -> Graph:
-    """Winograd whose products have one another's weights."""
-    result = winograd(graph)
-    wrong = {n: np.roll(x, 1, axis=0) for n, x in result.constants.items() if n not in graph.constants}
-    return replace(result, constants={**result.constants, **wrong})
+def weights_of_the_next_product(rewrite: Rewrite) -> Callable[[Graph], Graph]:
+    """Batched products that have one another's weights."""
+    return other_weights(rewrite, lambda u: np.roll(u, 1, axis=0))
+
+
+def wrong_sign(product: int) -> Callable[[Graph], Graph]:
+    """Strassen with the weights of one product negated."""
+    signs = np.where(np.arange(7) == product, -1, 1)[:, None, None]
+    return other_weights(strassen, lambda t: (t * signs).astype(t.dtype))
+
+
+def other_weights(rewrite: Rewrite, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[Graph], Graph]:
+    """`rewrite` with all that it makes of weights changed."""
+
+    def apply(graph: Graph) -> Graph:
+        result = rewrite(graph)
+        wrong = {n: change(x) for n, x in result.constants.items() if n not in graph.constants}
+        return replace(result, constants={**result.constants, **wrong})
+
+    return apply
+
+
+def swapped_rows(graph: Graph) -> Graph:
+    """Strassen with the rows of each pair in the other's place."""
+    result = strassen(graph)
+    *kept, last = result.primitives
+    k, y = last.output.shape[-1], last.output
+    parts = {n: replace(y, name=f"{y.name}_{n}", shape=(y.size // (2 * k), 2, k)) for n in ("pairs", "turned")}
+    steps = [
+        Primitive("StrassenOutput", last.inputs, parts["pairs"], freeze({"shape": parts["pairs"].shape})),
+        Primitive("Gather", (parts["pairs"],), parts["turned"], freeze({"axis": 1, "indices": (1, 0)})),
+        Primitive("Reshape", (parts["turned"],), y, freeze({"shape": y.shape})),
+    ]
+    return replace(result, primitives=(*kept, *steps))
 
 
 def padded_windows(draw: Random) -> Graph:
@@ -143,7 +174,10 @@ CHANGED: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]
         "pads", lambda p: (p[0] + 1, p[1], p[2] - 1, p[3]))), winograd_samples.plain_2x2),
     ("strided winograd one column too far", changed(winograd, "WinogradInput", attr(
         "pads", lambda p: (p[0], p[1] + 1, p[2], p[3] - 1))), winograd_samples.strided_3x3),
-    ("winograd with weights of other products", weights_of_the_next_product, winograd_samples.strided_3x3),
+    ("winograd with weights of other products", weights_of_the_next_product(winograd), winograd_samples.strided_3x3),
+    ("strassen with weights of other products", weights_of_the_next_product(strassen), strassen_samples.rows),
+    ("strassen with a wrong sign", wrong_sign(3), strassen_samples.rows),
+    ("strassen with the rows of a pair swapped", swapped_rows, strassen_samples.image),
     ("windows padded on the other side", changed(im2col, "Pad", attr("pads", swapped_pads)), padded_windows),
     ("windows in another order", changed(im2col, "Gather", attr("indices", lambda i: (*i[1:], i[0]))), padded_windows),
     ("windows against unturned weights", weights_as_written, padded_windows),
