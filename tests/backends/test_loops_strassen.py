@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from korch.backends.contract import Declined
+from korch.backends.contract import Backend, Declined
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
 from korch.backends.cuda.triton.backend import BACKEND as TRITON
@@ -58,14 +58,14 @@ def test_declined_with_a_reason():
     x = b.input("x", "float32", (8, 16))
     before = BACKEND.declines(cone_of(b, b.op("StrassenInput", b.op("Exp", x))))
     behind = BACKEND.declines(cone_of(b, b.op("Relu", b.op("StrassenInput", x))))
-    moved = BACKEND.declines(cone_of(b, b.op("Transpose", b.op("StrassenOutput", x.builder.input(
-        "m", "float32", (7, 4, 8)), shape=(8, 16)), perm=(1, 0))))  # fmt: skip
+    y = b.op("StrassenOutput", b.input("m", "float32", (7, 4, 8)), shape=(8, 16))
+    moved = BACKEND.declines(cone_of(b, b.op("Transpose", y, perm=(1, 0))))
     assert isinstance(before, Declined) and "computes what" in before.reason
     assert isinstance(behind, Declined) and "behind a StrassenInput" in behind.reason
     assert isinstance(moved, Declined) and "elementwise" in moved.reason
 
 
 @pytest.mark.parametrize("backend", [ONEDNN, TRITON, VENDOR], ids=lambda b: b.name)
-def test_no_other_backend_takes_them(backend: object):
+def test_no_other_backend_takes_them(backend: Backend):
     for cone in (into(64, 32), back((64, 32)), back((64, 160), (160,))):
-        assert isinstance(backend.declines(cone), Declined)  # pyright: ignore
+        assert isinstance(backend.declines(cone), Declined)
