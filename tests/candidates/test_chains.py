@@ -73,7 +73,7 @@ def test_winograd_is_one_chain():
 
 def test_strassen_is_one_chain():
     b = Builder()
-    y = product(b.input("x", "float32", (64, 192)), 192)
+    y = product(b.input("x", "float32", (64, 448)), 448)
     ops = {tuple(p.op for p in c.linear) for c in chains(add_choices(b.graph([("y", b.op("Relu", y))])))}
     assert ("StrassenInput", "MatMul", "StrassenOutput") in ops
 

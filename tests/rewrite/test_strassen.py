@@ -73,12 +73,12 @@ def test_weights_are_rounded_once():
 
 
 PLAIN = [
-    product_graph((64, 192), 192),
-    product_graph((3, 38, 256), 160),
-    product_graph((1, 6, 13, 160), 256),
-    product_graph((1, 2, 3, 12, 192), 224),
-    conv_graph((1, 8, 9, 192), 192),
-    conv_graph((2, 7, 7, 160), 224),
+    product_graph((64, 448), 448),
+    product_graph((3, 38, 512), 384),
+    product_graph((1, 6, 13, 416), 512),
+    product_graph((1, 2, 3, 12, 448), 512),
+    conv_graph((1, 8, 9, 448), 448),
+    conv_graph((2, 7, 7, 416), 512),
 ]
 
 
@@ -138,12 +138,12 @@ def test_what_has_no_halves_has_no_transforms(shape: Shape):
 
 
 @pytest.mark.parametrize("plain", [
-    product_graph((65, 192), 192), product_graph((1, 7, 13, 192), 192), product_graph((62, 192), 192),
-    product_graph((64, 200), 192), product_graph((64, 192), 200), product_graph((64, 160), 160),
+    product_graph((65, 448), 448), product_graph((1, 7, 13, 448), 448), product_graph((62, 448), 448),
+    product_graph((64, 456), 448), product_graph((64, 448), 456), product_graph((64, 256), 256),
     product_graph((4096, 1024), 64),
-    conv_graph((1, 9, 9, 192), 192), conv_graph((1, 16, 16, 192), 192, stride=2),
-    conv_graph((1, 16, 16, 192), 192, kernel=3, pad=1), conv_graph((1, 16, 16, 384), 384, group=2),
-    conv_graph((1, 16, 16, 192), 192, pad=1), conv_graph((1, 192, 16, 192), 192, last=0),
+    conv_graph((1, 9, 9, 448), 448), conv_graph((1, 16, 16, 448), 448, stride=2),
+    conv_graph((1, 16, 16, 448), 448, kernel=3, pad=1), conv_graph((1, 16, 16, 896), 896, group=2),
+    conv_graph((1, 16, 16, 448), 448, pad=1), conv_graph((1, 448, 16, 448), 448, last=0),
 ], ids=lambda g: str(g.primitives[0])[:60])  # fmt: skip
 def test_left_alone_where_it_cannot_be_or_cannot_pay(plain: Graph):
     assert strassen(plain).primitives == plain.primitives
@@ -151,31 +151,31 @@ def test_left_alone_where_it_cannot_be_or_cannot_pay(plain: Graph):
 
 def test_left_alone_where_weights_are_computed_or_of_a_batch():
     b = Builder()
-    x, w = b.input("x", "float32", (2, 64, 192)), b.input("w", "float32", (192, 192))
-    plain = b.graph([("y", x @ w), ("z", x @ b.constant(normal(2, 192, 192))), ("v", b.constant(normal(64, 192)) @ w)])
+    x, w = b.input("x", "float32", (2, 64, 448)), b.input("w", "float32", (448, 448))
+    plain = b.graph([("y", x @ w), ("z", x @ b.constant(normal(2, 448, 448))), ("v", b.constant(normal(64, 448)) @ w)])
     assert strassen(plain).primitives == plain.primitives
     twice = strassen(strassen(product_graph((64, 1024), 1024)))
     assert {p.inputs[0].name for p in twice.primitives if p.op == "StrassenInput"} == {"x"}
 
 
 def test_refused_under_strict_numerics():
-    plain = product_graph((64, 192), 192)
+    plain = product_graph((64, 448), 448)
     assert sums_of(add_choices(plain))
     assert not any(p.error == APPROXIMATE for p in add_choices(plain, approximate=False).primitives)
 
 
 def test_products_of_one_input_share_its_sums():
     b = Builder()
-    x = b.input("x", "float32", (64, 192))
-    ys = [x @ b.constant(normal(192, k)) for k in (192, 224)]
+    x = b.input("x", "float32", (64, 448))
+    ys = [x @ b.constant(normal(448, k)) for k in (448, 512)]
     graph = strassen(b.graph([(f"y{i}", y) for i, y in enumerate(ys)]))
     assert len([p for p in graph.primitives if p.op == "StrassenInput"]) == 1 and len(sums_of(graph)) == 2
 
 
 def test_each_way_to_compute_an_output_has_a_product_of_its_own():
     b = Builder()
-    x = b.input("x", "float32", (64, 192))
-    y, z = (x @ b.constant(normal(192, 192) * scale) for scale in (1, 2))
+    x = b.input("x", "float32", (64, 448))
+    y, z = (x @ b.constant(normal(448, 448) * scale) for scale in (1, 2))
     plain = b.graph([("y", y), ("z", z)])
     other = replace(plain.producers[z.tensor][0], output=y.tensor)  # as if another rule had said so
     graph = strassen(plain.add([other]))
@@ -185,9 +185,9 @@ def test_each_way_to_compute_an_output_has_a_product_of_its_own():
 def test_a_convolution_that_is_also_a_product_has_one_chain():
     """A pointwise convolution whose positions a product reads: of the forms that it takes one is Strassen's."""
     b = Builder()
-    y = convolved(b.input("x", "float32", (1, 192, 16, 16)), 192, last=0)
-    rows = b.op("Transpose", b.op("Reshape", b.op("Relu", y), shape=(1, 192, 256)), perm=(0, 2, 1))
-    graph = add_choices(b.graph([("y", y), ("z", rows @ b.constant(normal(192, 256)))]))
+    y = convolved(b.input("x", "float32", (1, 448, 16, 16)), 448, last=0)
+    rows = b.op("Transpose", b.op("Reshape", b.op("Relu", y), shape=(1, 448, 256)), perm=(0, 2, 1))
+    graph = add_choices(b.graph([("y", y), ("z", rows @ b.constant(normal(448, 512)))]))
     values = [graph.value_of(p.output) for p in sums_of(graph)]
     assert len(values) == len(set(values)) == 2
 

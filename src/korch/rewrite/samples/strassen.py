@@ -10,7 +10,7 @@ from korch.rewrite.evidence.table import sample
 from korch.rewrite.samples.drawing import conv, graph, weights
 from korch.rewrite.strassen import strassen
 
-SIDES = ((192, 192), (160, 224), (256, 160))
+SIDES = ((448, 448), (416, 512), (512, 384))
 """Input and output channels."""
 
 
