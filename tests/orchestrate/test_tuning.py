@@ -106,6 +106,19 @@ def test_what_nearly_is_in_the_plan_gets_a_second_look(profiler: Profiler, monke
     assert tuner.prove().cost < plan.cost
 
 
+def test_what_took_far_longer_than_its_kind_gets_a_second_look(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
+    """A rival that was measured in a moment which the machine spent elsewhere."""
+    plan, tuner = tuned(profiler)
+    entry = next(e for e in map(tuner.ledger.entry, plan.chosen) if len(e.offers) > 1)
+    rival = next(o for o in entry.offers if o is not entry.best)
+    rival.kind = Kind(alone=[0.5 * entry.best.seconds / rival.roofline] * SEEN)
+    rival.alone, rival.variant = 20 * entry.best.seconds, rival.kernels(entry.cone, 1)[0].variant
+    again: list[Kernel] = []
+    monkeypatch.setattr(profiler, "measure_again", lambda _, kernels, rivals: [again.append(k) for k in kernels])
+    tuner.doubt(plan)
+    assert any(k.cone == entry.cone and k.backend == rival.backend.name for k in again)
+
+
 def test_rivals_for_one_cone_run_beside_the_kernel_of_the_plan(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     plan, tuner = tuned(profiler)
     for i in plan.chosen:

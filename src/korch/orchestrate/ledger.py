@@ -114,7 +114,12 @@ class Offer:
     @property
     def guess(self) -> float:
         """Seconds: measured, or as many as a good kernel of its kind would take."""
-        return self.seconds if self.measured else self.roofline * self.kind.usual * self.kind.slowdown
+        return self.seconds if self.measured else self.usual
+
+    @property
+    def usual(self) -> float:
+        """Seconds that a good kernel of its kind takes in a program."""
+        return self.roofline * self.kind.usual * self.kind.slowdown
 
     def place(self, seconds: float) -> None:
         """Enters what the kernel took in place."""

@@ -34,8 +34,9 @@ SLIGHT = 0.03
 """The share of a sketch that need not be measured."""
 SHARE, PROOF_SHARE = 0.25, 0.75
 DOUBT, DOUBTED, WORTH = 0.3, 96, 0.001
-"""By how much of its time a kernel may have been measured too slow, how many of those that would then be picked are
-measured again, and of what share of the plan they must be. Virtual machines lose a third of their pace for seconds."""
+"""By how much of its time a kernel may have been measured too slow, at least; how many of those that would then be picked
+are measured again, and of what share of the plan they must be. Virtual machines lose a third of their pace for seconds,
+and sometimes half."""
 LEAST = 4.0
 """Seconds that any solution may take: without a relaxation it would be blind."""
 
@@ -201,13 +202,14 @@ class Tuner:
         return lower
 
     def _doubted(self, tuned: Tuned) -> list[tuple[Entry, Offer]]:
-        """The offers that a plan as cheap as this could hold if they took `DOUBT` less, the most promising first."""
+        """The offers that a plan as cheap as this could hold if they took `DOUBT` less, or what the better ones of their
+        kind take; the most promising first."""
         extra = dict(self._warm.near if self._warm else {}) | dict.fromkeys(tuned.chosen, 0.0)
         found: dict[int, tuple[float, Entry, Offer]] = {}
         for i, more in extra.items():
             entry = self.ledger.entry(i)
             for o in entry.offers:
-                slack = DOUBT * o.seconds - (o.seconds - entry.best.seconds) - more
+                slack = entry.best.seconds - min((1 - DOUBT) * o.seconds, o.usual) - more
                 timed_once = o.measured and o.in_place is None and tuned.cost * WORTH < o.seconds < inf
                 if timed_once and slack > max(0.0, found.get(id(o), (0.0,))[0]):
                     found[id(o)] = slack, entry, o
