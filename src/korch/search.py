@@ -32,9 +32,9 @@ RUNS, BLOCKS, ENOUGH = (2, 7), 4, 3.0
 """Runs of a linked program over which its kernels are timed in place, at least and at most, and how often that is
 repeated: as many runs as take no more than so many seconds."""
 MOST_PLACEMENTS, MOST_DOUBTS, MOST_PROOFS = 4, 3, 3
-LOOK = 40.0
+LOOK = 25.0
 """Seconds left that are enough for a second look."""
-LAST = 60.0
+LAST = 80.0
 """Seconds kept for second looks and the proof, or a quarter of what is left where that is less."""
 SETTLED = 0.02
 """Of the predicted time: if less came off the plan's own kernels since the proof, it stands: no other got cheaper."""

@@ -34,9 +34,9 @@ SLIGHT = 0.03
 """The share of a sketch that need not be measured."""
 SHARE, PROOF_SHARE = 0.25, 0.75
 DOUBT, DOUBTED, WORTH = 0.3, 96, 0.001
-"""By how much of its time a kernel may have been measured too slow, at least; how many of those that would then be picked
-are measured again, and of what share of the plan they must be. Virtual machines lose a third of their pace for seconds,
-and sometimes half."""
+"""By how much of its time a kernel may have been measured too slow, at least; how many of those that would be picked
+then are measured again, and of what share of the plan they must be. Virtual machines lose a third of their pace for
+seconds, and sometimes half."""
 LEAST = 4.0
 """Seconds that any solution may take: without a relaxation it would be blind."""
 
@@ -202,8 +202,8 @@ class Tuner:
         return lower
 
     def _doubted(self, tuned: Tuned) -> list[tuple[Entry, Offer]]:
-        """The offers that a plan as cheap as this could hold if they took `DOUBT` less, or what the better ones of their
-        kind take; the most promising first."""
+        """The offers that a plan as cheap as this could hold if they took `DOUBT` less, or what the better ones of
+        their kind take; the most promising first."""
         extra = dict(self._warm.near if self._warm else {}) | dict.fromkeys(tuned.chosen, 0.0)
         found: dict[int, tuple[float, Entry, Offer]] = {}
         for i, more in extra.items():

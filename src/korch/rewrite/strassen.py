@@ -28,8 +28,8 @@ WHOLE = 32
 MOVED = 4
 """Multiply-adds that a number costs which the sums read through a cache."""
 PAYS = 5
-"""How many times what the sums cost must be saved. (Two threads of Zen 4, the product as written 1: 0.92 for 128 rows and
-768 x 3072, 0.87 to 0.92 for 1024 and 1024 x 1024, about 1 for 256 x 256 or 768 x 192 even with all in the cache.)"""
+"""How many times what the sums cost must be saved. (Two threads of Zen 4, the product as written 1: 0.92 for 128 rows
+and 768 x 3072, 0.87 to 0.92 for 1024 and 1024 x 1024, about 1 for 256 x 256 or 768 x 192 even with all in a cache.)"""
 
 
 @rewrite(stage=2, error=APPROXIMATE)
