@@ -89,7 +89,7 @@ def test_one_endless_compilation_does_not_take_the_limit_again_and_again(
     monkeypatch.setattr(profiler, "_result", lambda *_: Measurement(1.0))
     results = profiler.measure(several(96))
     assert [i for i, r in enumerate(results) if isinstance(r, Failed)] == [70]
-    assert waits[0] == 60 and sum(waits) < 90 and min(waits) >= 5
+    assert waits[0] == 60 and sum(waits) < 100 and min(waits) >= 10
 
 
 def test_host_kernel(profiler: Profiler) -> None:
