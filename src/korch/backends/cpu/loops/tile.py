@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from korch.backends.cpu.loops.behind import Behind
+from korch.backends.cpu.loops.writer import LINE
 from korch.backends.program import APART
 from korch.ir.tensor import Tensor
 from korch.processor import cpu_flags
@@ -105,16 +106,20 @@ class Strides:
     """Whether the second operand has whole vectors."""
 
 
-def function(name: str, rows: int, group: Group, strides: Strides, more: bool, behind: Behind | None) -> list[str]:
+def function(name: str, rows: int, group: Group, strides: Strides, more: bool, behind: Behind | None,
+             ahead: int = 0) -> list[str]:  # fmt: skip
     """C that multiplies `count` steps of a tile and ends with what is `behind` it. With `more`, the sums are added to
-    what the result holds already: sums of sums err less than one long sum."""
+    what the result holds already: sums of sums err less than one long sum. In each step so many lines are asked for at
+    `ahead`, which walks as the second operand does."""
     vectors = list(group.vectors())
     sums = [(f"s{r}_{j}", r, v) for r in range(rows) for j, v in enumerate(vectors)]
     lines = [APART,
              f"static void {name}(const float *restrict a, const float *restrict b, float *restrict c, int count"
+             f"{', const float *ahead' if ahead else ''}"
              f"{''.join(f', const float *restrict e{i}' for i in range(len(strides.others)))}) {{"]  # fmt: skip
     lines += [f"  korch_f{lanes} {s} = {{0}};" for s, _, (_, lanes, _) in sums]
     lines.append("  for (int k = 0; k < count; ++k) {")
+    lines += [f"    __builtin_prefetch(ahead + k * {strides.second} + {LINE * i}, 0, 2);" for i in range(ahead)]
     for j, (at, lanes, wanted) in enumerate(vectors):
         lines += _loaded(f"b{j}", f"b + k * {strides.second} + {at}", lanes, lanes if strides.packed else wanted)
     for r in range(rows):
