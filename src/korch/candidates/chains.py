@@ -21,7 +21,6 @@ LINKS = 3
 Strassen."""
 WAYS = 2
 """Cones of one root and linear operator that chains are made of: those that read least."""
-
 LESS = 2
 """How many times less must be read of what a chain computes beside it."""
 
@@ -66,12 +65,12 @@ class _Yard:
         for t in _operands(cone):
             yield from self._joined(self.links, t, cone)
             for middle in self._joined(self.between, t, cone):
-                for u in set(middle.leaves) - set(cone.leaves):
+                for u in _without(middle.leaves, cone.leaves):
                     yield from self._joined(self.links, u, middle)
 
     def wider(self, cone: Cone) -> Iterator[Cone]:
         """The chain with what computes a leaf beside it, where that reads less."""
-        for t in set(cone.leaves) - set(_operands(cone)):
+        for t in _without(cone.leaves, _operands(cone)):
             makers = [c for c in self.between.get(t, ()) if LESS * _traffic(c)[0] <= t.nbytes]
             yield from self._joined({t: makers}, t, cone)
 
@@ -88,6 +87,12 @@ class _Yard:
     def _keeps(self, t: Tensor, inside: set[Tensor]) -> bool:
         values = {self.graph.value_of(u) for u in inside}
         return self.readers.get(self.graph.value_of(t), values) <= values
+
+
+def _without(some: Iterable[Tensor], others: Iterable[Tensor]) -> list[Tensor]:
+    """Those of `some` that are none of `others`, in their order: a set's would differ from process to process."""
+    gone = set(others)
+    return [t for t in some if t not in gone]
 
 
 def _prepares(cone: Cone) -> bool:

@@ -71,8 +71,10 @@ def _reads(p: Primitive) -> int:
         return terms(p.op, p.inputs[1])
     if p.op in ("WinogradInput", "WinogradOutput"):
         return tiling_of(p).side ** 2
-    if p.op in ("StrassenInput", "StrassenOutput"):
-        return BLOCKS if p.op == "StrassenInput" else PRODUCTS
+    if p.op == "StrassenInput":
+        return BLOCKS
+    if p.op == "StrassenOutput":
+        return PRODUCTS
     if p.op == "Interpolate":
         return p.attr("taps")
     if p.op in ("MaxPool", "AveragePool"):

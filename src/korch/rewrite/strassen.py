@@ -9,17 +9,17 @@ Hence `approximate`, and no choice under strict numerics.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import prod
 
 from korch.ir.constants import Derived
 from korch.ir.graph import Graph
 from korch.ir.ops.strassen import BLOCKS, PRODUCTS, weights
-from korch.ir.ops.table import Array, op_named
-from korch.ir.primitive import APPROXIMATE, Primitive, freeze
+from korch.ir.ops.table import Array
+from korch.ir.primitive import APPROXIMATE, Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.maps import is_still
 from korch.rewrite.table import rewrite
+from korch.rewrite.transformed import Transformed
 
 LEAST_ROWS = 64
 """Of fewer a product reads each of its weights for less than 32 rows, and waits for them."""
@@ -35,11 +35,11 @@ and 768 x 3072, 0.87 to 0.92 for 1024 and 1024 x 1024, about 1 for 256 x 256 or 
 @rewrite(stage=2, error=APPROXIMATE)
 def strassen(graph: Graph) -> Graph:
     """`graph` with one more way for every product with constant weights that is large enough."""
-    build = _Strassen(graph)
+    build = _Strassen(graph, "strassen")
     for p in graph.primitives:
         if _takes(p) and _pays(p):
-            build.product(p)
-    return graph.add(build.added, build.constants)
+            build.chain(p)
+    return build.result
 
 
 def _takes(p: Primitive) -> bool:
@@ -64,41 +64,18 @@ def _pays(p: Primitive) -> bool:
     return c * k / 8 >= PAYS * MOVED * (c + PRODUCTS / BLOCKS * k)
 
 
-@dataclass
-class _Strassen:
-    graph: Graph
-    added: list[Primitive] = field(default_factory=list)
-    constants: dict[str, Derived] = field(default_factory=dict)
-    _products: dict[tuple[Tensor, Tensor], Tensor] = field(default_factory=dict)
-    _halved: dict[Tensor, Tensor] = field(default_factory=dict)
-
-    def product(self, p: Primitive) -> None:
-        """Adds the chain that ends in p's output; products of one tensor share its sums.
-
-        What is in between is a tensor for each pair of operands: two ways to compute one output need not have one.
-        """
-        s, t = self._input(p), self._weights(p)
-        if (s, t) not in self._products:
-            self._products[s, t] = self._add(p, "MatMul", (s, t), f"{p.output.name}_strassen_{len(self._products)}")
-        self._add(p, "StrassenOutput", (self._products[s, t],), p.output, shape=p.output.shape)
-
-    def _input(self, p: Primitive) -> Tensor:
-        x = p.inputs[0]
-        if x not in self._halved:
-            self._halved[x] = self._add(p, "StrassenInput", (x,), f"{x.name}_strassen")
-        return self._halved[x]
+class _Strassen(Transformed):
+    def chain(self, p: Primitive) -> None:
+        """Adds the chain that ends in p's output; products of one tensor share its sums."""
+        s = self.operand(p, "StrassenInput", f"{p.inputs[0].name}_strassen")
+        m = self.product(p, s, self._weights(p), "strassen")
+        self.add(p, "StrassenOutput", (m,), p.output, shape=p.output.shape)
 
     def _weights(self, p: Primitive) -> Tensor:
         w, (c, k) = p.inputs[1], (p.inputs[0].shape[-1], p.output.shape[-1])
         name = f"{w.name}_strassen"
         self.constants[name] = Derived(lambda: weights(_matrix(self.graph.constants[w.name])))
         return Tensor(name, w.dtype, (PRODUCTS, c // 2, k // 2), True)
-
-    def _add(self, p: Primitive, op: str, inputs: tuple[Tensor, ...], output: str | Tensor, **attrs: object) -> Tensor:
-        if isinstance(output, str):
-            output = Tensor(output, *op_named(op).infer(inputs, dict(attrs)))
-        self.added.append(Primitive(op, inputs, output, freeze(dict(attrs)), APPROXIMATE, p.origin, "strassen"))
-        return output
 
 
 def _matrix(w: Array) -> Array:

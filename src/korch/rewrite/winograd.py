@@ -27,15 +27,16 @@ Hence `approximate`, and no choice under strict numerics.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from korch.ir.constants import Derived
 from korch.ir.graph import Graph
-from korch.ir.ops.table import Array, op_named
+from korch.ir.ops.table import Array
 from korch.ir.ops.winograd import Tiling, weights
-from korch.ir.primitive import APPROXIMATE, Primitive, freeze
+from korch.ir.primitive import APPROXIMATE, Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.table import rewrite
+from korch.rewrite.transformed import Transformed
 
 TILES = {(3, 1): (2, 4), (2, 1): (3, 5), (3, 2): (2, 3, 5)}
 """The tiles on offer, by kernel and stride."""
@@ -50,12 +51,12 @@ Pads = tuple[int, int, int, int]
 @rewrite(stage=2, error=APPROXIMATE)
 def winograd(graph: Graph) -> Graph:
     """`graph` with a few ways for every channels-last convolution that they can pay for."""
-    build = _Winograd(graph)
+    build = _Winograd(graph, "winograd")
     for p in graph.primitives:
         for view in _views(p):
             for tile in TILES[view.kernel, view.stride]:
                 build.convolution(view, tile)
-    return graph.add(build.added, build.constants)
+    return build.result
 
 
 @dataclass(frozen=True)
@@ -116,38 +117,18 @@ def _transposed(p: Primitive) -> _View | None:
     return _View(p, kernel, (top, left, bottom, right), s, (before[0] % s, before[1] % s))
 
 
-@dataclass
-class _Winograd:
-    graph: Graph
-    added: list[Primitive] = field(default_factory=list)
-    constants: dict[str, Derived] = field(default_factory=dict)
-    _products: dict[tuple[Tensor, Tensor], Tensor] = field(default_factory=dict)
-    _transformed: dict[tuple[Tensor, int, int, int, Pads], Tensor] = field(default_factory=dict)
-
+class _Winograd(Transformed):
     def convolution(self, view: _View, tile: int) -> None:
-        """Adds the chain that ends in the view's output; convolutions of one tensor share its transform.
-
-        The product is a tensor for each pair of operands: two ways to compute one output need not have one product.
-        """
+        """Adds the chain that ends in the view's output; convolutions of one tensor share its transform."""
         p, tiling = view.primitive, view.tiling(tile)
         written = p.output.size // p.output.shape[3] * view.kernel**2
         if tiling.tiles * (tiling.side * view.phases) ** 2 > WORTH * written:
             return
-        v, u = self._input(view, tile), self._weights(view, tile)
-        if (v, u) not in self._products:
-            name = f"{p.output.name}_{_form(view, tile)}_{len(self._products)}"
-            self._products[v, u] = self._add(p, "MatMul", (v, u), name)
-        self._add(p, "WinogradOutput", (self._products[v, u],), p.output, tile=tile, kernel=view.kernel,
-                  stride=view.stride, shape=p.output.shape, phases=view.phases, skipped=view.skipped)  # fmt: skip
-
-    def _input(self, view: _View, tile: int) -> Tensor:
-        x, pads = view.primitive.inputs[0], view.pads
-        key = (x, tile, view.kernel, view.stride, pads)
-        if key not in self._transformed:
-            name = f"{x.name}_{_form(view, tile)}_{'_'.join(map(str, pads))}"
-            attrs = {"tile": tile, "kernel": view.kernel, "stride": view.stride, "pads": pads}
-            self._transformed[key] = self._add(view.primitive, "WinogradInput", (x,), name, **attrs)
-        return self._transformed[key]
+        name = f"{p.inputs[0].name}_{_form(view, tile)}_{'_'.join(map(str, view.pads))}"
+        v = self.operand(p, "WinogradInput", name, tile=tile, kernel=view.kernel, stride=view.stride, pads=view.pads)
+        m = self.product(p, v, self._weights(view, tile), _form(view, tile))
+        self.add(p, "WinogradOutput", (m,), p.output, tile=tile, kernel=view.kernel, stride=view.stride,
+                 shape=p.output.shape, phases=view.phases, skipped=view.skipped)  # fmt: skip
 
     def _weights(self, view: _View, tile: int) -> Tensor:
         p = view.primitive
@@ -156,12 +137,6 @@ class _Winograd:
         name = f"{w.name}_{_form(view, tile)}" + ("" if p.op == "Conv" else "_transposed")
         self.constants[name] = Derived(lambda: weights(view.kernels(self.graph.constants[w.name]), tile, view.stride))
         return Tensor(name, w.dtype, (view.tiling(tile).side ** 2, c, view.phases**2 * k), True)
-
-    def _add(self, p: Primitive, op: str, inputs: tuple[Tensor, ...], output: str | Tensor, **attrs: object) -> Tensor:
-        if isinstance(output, str):
-            output = Tensor(output, *op_named(op).infer(inputs, dict(attrs)))
-        self.added.append(Primitive(op, inputs, output, freeze(dict(attrs)), APPROXIMATE, p.origin, "winograd"))
-        return output
 
 
 def _form(view: _View, tile: int) -> str:

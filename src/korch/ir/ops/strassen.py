@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add
+from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, write_reshape
 from korch.ir.ops.windows import Positions
 from korch.ir.tensor import Tensor
 
@@ -85,13 +85,9 @@ def _rows(shape: Shape, rows: Positions, columns: Positions, pull: Pull) -> Arra
 
 def _input_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     _, pairs, columns = p.output.shape
-    blocks = _reshape(emit, names[0], (pairs, BLOCKS, columns))
+    blocks = write_reshape(emit, names[0], (pairs, BLOCKS, columns))
     sums = emit.node("MatMul", [emit.const(INPUT.astype(p.output.dtype)), blocks])
     emit.node("Transpose", [sums], p.output.name, perm=(1, 0, 2))
-
-
-def _reshape(emit: Emit, name: str, shape: Shape, output: str | None = None) -> str:
-    return emit.node("Reshape", [name, emit.const(np.asarray(shape, np.int64))], output)
 
 
 add(Op("StrassenInput", Category.LINEAR, _input_infer, _input, _input_write))
@@ -121,7 +117,7 @@ def _output(p: Primitive, region: Region, pull: Pull) -> Array:
 def _output_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     m = emit.node("Transpose", names, perm=(1, 0, 2))
     blocks = emit.node("MatMul", [emit.const(OUTPUT.astype(p.output.dtype)), m])
-    _reshape(emit, blocks, p.output.shape, p.output.name)
+    write_reshape(emit, blocks, p.output.shape, p.output.name)
 
 
 add(Op("StrassenOutput", Category.LINEAR, _output_infer, _output, _output_write))

@@ -91,6 +91,11 @@ def write_same(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node(p.op, names, p.output.name, **dict(p.attrs))
 
 
+def write_reshape(emit: Emit, name: str, shape: Shape, output: str | None = None) -> str:
+    """Writes the tensor called `name` in another shape."""
+    return emit.node("Reshape", [name, emit.const(np.asarray(shape, np.int64))], output)
+
+
 def whole(shape: Shape) -> Region:
     """The region that is all of a tensor."""
     return tuple(np.arange(n) for n in shape)

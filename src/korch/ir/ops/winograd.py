@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.polynomial import polynomial
 
-from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add
+from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, write_reshape
 from korch.ir.ops.windows import Positions
 from korch.ir.tensor import Tensor
 
@@ -186,22 +186,18 @@ def _input_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     top, left = p.attr("pads")[:2]
     covered = [n * tiling.step + tiling.kernel - tiling.stride for n in (tiling.rows, tiling.columns)]
     behind = [max(n - known, 0) for n, known in zip(covered, (top + x[1], left + x[2]), strict=True)]
-    flat = _reshape(emit, emit.node("Transpose", names, perm=(0, 3, 1, 2)), (x[0] * x[3], 1, x[1], x[2]))
+    flat = write_reshape(emit, emit.node("Transpose", names, perm=(0, 3, 1, 2)), (x[0] * x[3], 1, x[1], x[2]))
     kernels = emit.const(_kernels(tiling.matrices[2], p))
     y = emit.node("Conv", [flat, kernels], strides=(tiling.step,) * 2, pads=(top, left, *behind))
-    y = _reshape(emit, y, (x[0], x[3], tiling.side**2, tiling.rows * tiling.columns))
+    y = write_reshape(emit, y, (x[0], x[3], tiling.side**2, tiling.rows * tiling.columns))
     y = emit.node("Transpose", [y], perm=(2, 0, 3, 1))
-    _reshape(emit, y, p.output.shape, p.output.name)
+    write_reshape(emit, y, p.output.shape, p.output.name)
 
 
 def _kernels(rows: Array, p: Primitive) -> Array:
     """[points^2, 1, h, w]: the outer products of the matrix's rows."""
     outer = np.einsum("ih,jw->ijhw", rows, rows)
     return outer.reshape(-1, 1, *outer.shape[2:]).astype(p.output.dtype)
-
-
-def _reshape(emit: Emit, name: str, shape: Shape, output: str | None = None) -> str:
-    return emit.node("Reshape", [name, emit.const(np.asarray(shape, np.int64))], output)
 
 
 add(Op("WinogradInput", Category.LINEAR, _input_infer, _input, _input_write))
@@ -237,14 +233,14 @@ def _output_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     """A transposed convolution from side^2 channels to one, and a transposition that interleaves the phases."""
     tiling, phases, (n, height, width, k) = tiling_of(p), p.attr("phases"), p.output.shape
     rows, columns = tiling.rows * tiling.tile, tiling.columns * tiling.tile
-    m = _reshape(emit, names[0], (tiling.side**2, n, tiling.rows * tiling.columns, phases**2 * k))
+    m = write_reshape(emit, names[0], (tiling.side**2, n, tiling.rows * tiling.columns, phases**2 * k))
     m = emit.node("Transpose", [m], perm=(1, 3, 0, 2))
-    m = _reshape(emit, m, (n * phases**2 * k, tiling.side**2, tiling.rows, tiling.columns))
+    m = write_reshape(emit, m, (n * phases**2 * k, tiling.side**2, tiling.rows, tiling.columns))
     kernels = emit.const(_kernels(tiling.matrices[0].T, p))
     y = emit.node("ConvTranspose", [m, kernels], strides=(tiling.tile,) * 2)
-    y = _reshape(emit, y, (n, phases, phases, k, rows, columns))
+    y = write_reshape(emit, y, (n, phases, phases, k, rows, columns))
     y = emit.node("Transpose", [y], perm=(0, 4, 1, 5, 2, 3))
-    y = _reshape(emit, y, (n, rows * phases, columns * phases, k))
+    y = write_reshape(emit, y, (n, rows * phases, columns * phases, k))
     starts = np.asarray(p.attr("skipped"), np.int64)
     ends, axes = starts + (height, width), np.asarray((1, 2), np.int64)
     emit.node("Slice", [y, emit.const(starts), emit.const(ends), emit.const(axes)], p.output.name)

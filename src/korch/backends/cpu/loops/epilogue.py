@@ -40,6 +40,14 @@ def open_run(text: Text, cone: Cone, p: Primitive, threads: int) -> None:
     text.add(f"const float *restrict x = in{cone.leaves.index(p.inputs[0])};", "float *restrict out = out_;")
 
 
+def open_blocks(text: Text, name: str, channels: int) -> int:
+    """Opens the loop over blocks of `channels`, `count` of them from `name` on; how many a block has."""
+    block = min(BLOCK, channels)
+    text.open(f"for (int {name} = 0; {name} < {channels}; {name} += {block})")
+    text.add(f"const int count = {f'KORCH_MIN({block}, {channels} - {name})' if channels % block else block};")
+    return block
+
+
 def simd(text: Text, body: list[str]) -> None:
     text.add("#pragma omp simd")
     text.open("for (int c = 0; c < count; ++c)")

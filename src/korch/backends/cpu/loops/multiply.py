@@ -126,18 +126,22 @@ def write_product(writer: Writer, s: Stage) -> None:
         text.add(f"const float *restrict b = (const float *)state + {_packed_at(s, block)};")
     for i, o in enumerate(block.extras):
         text.add(f"const float *restrict e{i} = {_start(o, (*block.rows, *block.columns))};")
-    groups = tile.groups(block.width)
-    after = f"(k0 + {each}) * {groups[0].width}" if chunks > 1 else f"{sum(g.width for g in groups) * count}"
-    ahead = [f"{g.first * count} + k0 * {g.width}" for g in groups[1:]] + [after]
-    heavy = block.second is None and 4 * count * s.maker.inputs[1].size // s.maker.inputs[1].shape[-2] >= HEAVY
-    for group, following in zip(groups, ahead, strict=True):
-        _write_group(writer, block, group, following if heavy else "")
+    for group, following in zip(tile.groups(block.width), _following(s, block, each), strict=True):
+        _write_group(writer, block, group, following)
     text.close(1 + len(block.others))
 
 
+def _following(s: Stage, block: Block, each: int) -> list[str]:
+    """Where behind `b` the constants lie that are wanted after each group's; empty where they are not asked for."""
+    groups, steps = tile.groups(block.width), block.step.extent
+    if block.second or s.maker.inputs[1].nbytes < HEAVY:
+        return [""] * len(groups)
+    last = f"(k0 + {each}) * {groups[0].width}" if each < steps else f"{sum(g.width for g in groups) * steps}"
+    return [*(f"{g.first * steps} + k0 * {g.width}" for g in groups[1:]), last]
+
+
 def _write_group(writer: Writer, block: Block, group: Group, following: str) -> None:
-    """The tiles of a group of columns; `following`: where behind `b` the constants wanted next lie, if they are asked
-    for."""
+    """The tiles of a group of columns, each of which asks for a share of every step's lines at `following`."""
     text, height = writer.text, block.height
     others = tuple((_step(o, block.row), _step(o, block.columns[-1])) for o in block.extras)
     second = _step(block.second, block.step) if block.second else group.width
@@ -146,17 +150,18 @@ def _write_group(writer: Writer, block: Block, group: Group, following: str) -> 
     steps, turns = block.step.extent, _turns(writer.plan, block)
     where = f"b + {group.first}" if block.second else f"b + {group.first * steps} + k0 * {group.width}"
     runs = list(tile.runs(height, len(group.lanes)))
-    count = sum((end - begin) // rows for begin, end, rows in runs)
+    total, done = sum((end - begin) // rows for begin, end, rows in runs), 0
+    lines = -(-group.width // (LINE * total)) if following else 0
     for begin, end, rows in runs:
         text.open(f"for (int r = {begin}; r < {end}; r += {rows})")
         call = f"(a + r * {strides.row}, {where}, c + r * {strides.result} + {group.first}, count"
         ends = "".join(f", e{i} + r * {row} + {group.first * column}" for i, (row, column) in enumerate(others))
-        lines = -(-group.width // (LINE * count)) if following else 0
         tiles = _Tiles(writer, rows, group, strides, lines)
-        if following:  # each tile asks for its share of every step's lines
-            number = f"({begin // (rows + 1)} + (r - {begin}) / {rows})"
+        if following:
+            number = f"({done} + (r - {begin}) / {rows})"
             text.add(f"const float *const ahead = b + {following} + {number} * {LINE * lines};")
             call += ", ahead"
+        done += (end - begin) // rows
         if _comes_from_afar(writer, block) and not group.first:
             text.add(f"for (int j = {AHEAD * rows}; j < {(AHEAD + 1) * rows}; ++j)",
                      f"  for (int l = 0; l < count; l += {LINE})",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.epilogue import BLOCK, open_run, simd
+from korch.backends.cpu.loops.epilogue import open_blocks, open_run, simd
 from korch.backends.cpu.loops.writer import Text
 from korch.ir.cone import Cone
 from korch.ir.ops.strassen import BLOCKS, PRODUCTS, pairs_of
@@ -37,13 +37,11 @@ def into(cone: Cone, p: Primitive, threads: int) -> Code:
 def back(cone: Cone, p: Primitive, threads: int) -> Code:
     """C for the output's sums and what stands behind them, a block of channels of either half at a time."""
     _, pairs, half = p.inputs[0].shape
-    block = min(BLOCK, half)
     text = Text()
     open_run(text, cone, p, threads)
     _open_pairs(text, p, threads)
+    block = open_blocks(text, "at", half)
     text.add(f"float y[{BLOCKS * block}] __attribute__((aligned(64)));")
-    text.open(f"for (int at = 0; at < {half}; at += {block})")
-    text.add(f"const int count = {f'KORCH_MIN({block}, {half} - at)' if half % block else block};")
     text.add(f"const float *restrict m = x + pair * {half} + at;")
     loads = [f"const float p{i + 1} = m[{i * pairs * half} + c];" for i in range(PRODUCTS)]
     stores = [f"y[{i * block} + c] = {value};" for i, value in enumerate(RESULTS)]

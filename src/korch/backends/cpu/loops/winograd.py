@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.epilogue import BLOCK, open_run, simd, thread_number
+from korch.backends.cpu.loops.epilogue import open_blocks, open_run, simd, thread_number
 from korch.backends.cpu.loops.matrices import Lines, sandwich
 from korch.backends.cpu.loops.writer import Text
 from korch.ir.cone import Cone
@@ -67,15 +67,13 @@ def _patch(p: Primitive) -> list[str]:
 def back(cone: Cone, p: Primitive, threads: int) -> Code:
     """C for the output's transform and what stands behind it."""
     tiling, span, (_, height, width, channels) = tiling_of(p), _span(p), p.output.shape
-    block = min(BLOCK, channels)
     (top, left), every = p.attr("skipped"), p.attr("phases") ** 2 * channels
     text = Text()
     open_run(text, cone, p, threads)
     _open_tiles(text, p, threads)
     text.add(f"const int top = row * {span} - {top}, left = column * {span} - {left};")
+    block = open_blocks(text, "c0", channels)
     text.add(f"float y[{span * span * block}] __attribute__((aligned(64)));")
-    text.open(f"for (int c0 = 0; c0 < {channels}; c0 += {block})")
-    text.add(f"const int count = {f'KORCH_MIN({block}, {channels} - c0)' if channels % block else block};")
     _phases(text, p, f"x + tile * {every} + c0", tiling.tiles * every, block)
     text.open(f"for (int h = KORCH_MAX(top, 0); h < KORCH_MIN(top + {span}, {height}); ++h)")
     text.open(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {span}, {width}); ++w)")
