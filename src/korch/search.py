@@ -6,13 +6,14 @@ import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from korch.backends.cuda.precision import ROUNDED, precision_of
 from korch.candidates import Limits, enumerate_cones, trimmed
 from korch.executable import Executable, Profile
 from korch.executable.choices import label
 from korch.executable.plan import Accuracy, Plan
-from korch.executable.planned import accounted, planned
+from korch.executable.planned import accounted, paced, planned
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
@@ -22,6 +23,7 @@ from korch.numerics.judge import Judge, Verdict
 from korch.orchestrate.accuracy import ban, culprits
 from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.solve_highs import Highs
+from korch.orchestrate.spare import without_spare_libraries
 from korch.orchestrate.tuning import SHORT, State, Tuned, Tuner
 from korch.profile.costs import Costs
 from korch.targets import Target
@@ -31,6 +33,8 @@ log = logging.getLogger(__name__)
 RUNS, BLOCKS, ENOUGH = (2, 7), 4, 3.0
 """Runs of a linked program over which its kernels are timed in place, at least and at most, and how often that is
 repeated: as many runs as take no more than so many seconds."""
+FINISH = 6.0
+"""Seconds kept for what follows the search (to link, check and time the program), of a short time a fifth."""
 MOST_PLACEMENTS, MOST_DOUBTS, MOST_PROOFS = 4, 3, 3
 LOOK = 25.0
 """Seconds left that are enough for a second look."""
@@ -64,18 +68,22 @@ class Tried:
 
 @dataclass
 class Search:
-    """The search for one graph's program; `deadline` is a time.monotonic() value, `judge` has the seeded inputs."""
+    """The search for one graph's program, which is to be there at `end`, a time.monotonic() value; the search itself
+    has until `deadline`. `judge` has the seeded inputs."""
 
     graph: Graph
     target: Target
     costs: Costs
     report: Report
-    deadline: float
+    end: float
     judge: Judge
     rounds: int = 0
     solver_seconds: float = 0.0
     largest: tuple[int, int] = (0, 0)
     limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        self.deadline = self.end - min(FINISH, max(self.end - time.monotonic(), 0.0) / 5)
 
     def run(self) -> tuple[Executable, dict[str, float]]:
         """The program, and facts for the summary."""
@@ -122,13 +130,13 @@ class Search:
         """One search, and the verdict on its program."""
         self._place_links(graph, ledger, highs)
         tuner = Tuner(graph, ledger, self.costs, self.report, self.deadline, highs=highs)
-        tuned = self._settled(graph, ledger, tuner)
+        tuned = without_spare_libraries(ledger, self._settled(graph, ledger, tuner), self.costs.setting.threads)
         tuner.rest()
         self._tally(tuned, tuner.largest)
         executable = self.target.link(accounted(self._plan(graph, ledger, tuned), ledger, tuned))
         verdict = self._judged(executable)
         accuracy = Accuracy(verdict.output, verdict.error, verdict.allowed, tuple(gone))
-        executable.plan = replace(executable.plan, accuracy=accuracy)
+        executable.plan = replace(self._paced(executable), accuracy=accuracy)
         return executable, Tried(tuned, verdict, executable.plan)
 
     def _place_links(self, graph: Graph, ledger: Ledger, highs: Highs) -> None:
@@ -147,6 +155,13 @@ class Search:
     def _judged(self, executable: Executable) -> Verdict:
         self.report(State("checking"))
         return self.judge.verdict(self.target.outputs(executable, self.judge.feeds))
+
+    def _paced(self, executable: Executable) -> Plan:
+        """Its plan, which costs what it takes now."""
+        plan = executable.plan
+        if not self.target.timed:
+            return plan
+        return paced(plan, in_place(executable, self.judge.feeds, plan.predicted_seconds, self.end).total)
 
     def _to_drop(self, graph: Graph, picked: Sequence[Primitive], verdict: Verdict, attempt: int) -> set[Primitive]:
         """The choices that cost most error; in the end all that are not exact. Nothing where the plan has none."""
@@ -255,12 +270,13 @@ def _is_link(cone: Cone) -> bool:
     return len(cone.linear) < 2
 
 
-def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float) -> Profile:
-    """The program's times, nothing else of ours running; again while they are far from what was promised."""
+def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float, until: float = inf) -> Profile:
+    """The program's times, nothing else of ours running; again while they are far from what was promised, but not
+    after `until` (of time.monotonic())."""
     runs = min(max(int(ENOUGH / max(BLOCKS * promised, 1e-3)), RUNS[0]), RUNS[1])
     best = executable.profile(feeds, runs, BLOCKS)
     for pause in PAUSES:
-        if best.total <= SUSPICIOUS * promised:
+        if best.total <= SUSPICIOUS * promised or time.monotonic() > until:
             break
         time.sleep(pause)
         best = best.least(executable.profile(feeds, runs, BLOCKS))

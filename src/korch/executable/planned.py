@@ -31,6 +31,22 @@ def accounted(plan: Plan, ledger: Ledger, tuned: Tuned) -> Plan:
     return replace(plan, as_written=total(plan.graph.plain().primitives), choices=made)
 
 
+def paced(plan: Plan, seconds: float) -> Plan:
+    """The plan with all costs scaled alike, so that they add up to the `seconds` that a run takes.
+
+    Kernels are measured over minutes in which a shared machine changes its pace, and of each the least of many figures
+    counts. What is the cheapest plan does not depend on that.
+    """
+    pace = seconds / plan.predicted_seconds if plan.predicted_seconds else 1.0
+    steps = tuple(replace(s, cost=s.cost * pace, runner_up=_paced(s.runner_up, pace)) for s in plan.steps)
+    made = tuple(replace(c, margin=None if c.margin is None else c.margin * pace) for c in plan.choices)
+    return replace(plan, steps=steps, choices=made, predicted_seconds=sum(s.cost for s in steps))
+
+
+def _paced(other: RunnerUp | None, pace: float) -> RunnerUp | None:
+    return other and replace(other, cost=other.cost * pace)
+
+
 def _step(ledger: Ledger, i: int, threads: int) -> Step:
     """The kernel is built for this cone: equal cones differ in names, and flat ones in shapes."""
     cone, entry = ledger.cones[i], ledger.entry(i)
