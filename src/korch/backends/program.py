@@ -117,6 +117,12 @@ def has(source: str, function: str) -> bool:
     return bool(re.search(rf"\bKERNEL_{function}\b", source))
 
 
+def run_head(team: bool, out: str = "out") -> str:
+    """The head of the function that runs a kernel: on every thread of a team, or on one."""
+    parameters = f"void *state, const void *const *in, void *{out}, void *workspace"
+    return f"static void KERNEL_{'team' if team else 'run'}({parameters})"
+
+
 def callers(kernel: Kernel) -> str:
     """Who calls the kernel (see `ENTRY`). What libraries do is not known."""
     if has(kernel.source, "team"):

@@ -18,6 +18,7 @@ from korch.backends.cpu.loops.reductions import Reduction
 from korch.backends.cpu.loops.schedule import schedule
 from korch.backends.cpu.loops.spell import table_definition
 from korch.backends.cpu.loops.writer import SMALL, Writer, aligned, width
+from korch.backends.program import run_head
 from korch.ir.cone import Cone
 from korch.ir.macs import products as multiplied
 from korch.ir.ops.elementwise import COSTLY
@@ -46,10 +47,8 @@ def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
     functions = [line for lines in writer.functions.values() for line in lines]
     text = "\n".join((*functions, body))
     tables = [table_definition(n) for n in dict.fromkeys(re.findall(r"KERNEL_table_[0-9a-f]{10}", text))]
-    params = "void *state, const void *const *in, void *out_, void *workspace"
-    name = "KERNEL_team" if writer.threads > 1 and not checks(cone) else "KERNEL_run"
-    lines = [*head, *tables, *functions, f"static void {name}({params}) {{", "  (void)state; (void)workspace;",
-             *_pointers(writer.plan), body, "}"]  # fmt: skip
+    opening = run_head(writer.threads > 1 and not checks(cone), "out_") + " {"
+    lines = [*head, *tables, *functions, opening, "  (void)state; (void)workspace;", *_pointers(writer.plan), body, "}"]
     return Code("\n".join(lines) + "\n", writer.workspace)
 
 

@@ -8,6 +8,7 @@ from korch.backends.cpu.loops.spell import C
 from korch.backends.cpu.loops.writer import Text
 from korch.backends.maps.index import Index, Var, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace
+from korch.backends.program import run_head
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
@@ -31,8 +32,7 @@ def open_run(text: Text, cone: Cone, p: Primitive, threads: int) -> None:
     """The head of the function that one thread or a team runs, with `p`'s input as `x`."""
     text.depth = 0
     text.add(*("// " + line for line in str(cone).splitlines()))
-    name = "KERNEL_team" if threads > 1 else "KERNEL_run"
-    text.open(f"static void {name}(void *state, const void *const *in, void *out_, void *workspace)")
+    text.open(run_head(threads > 1, "out_"))
     text.add("(void)state; (void)workspace;")
     for i, t in enumerate(cone.leaves):
         if t.value is None:

@@ -8,7 +8,7 @@ from korch.backends.cpu.loops import products
 from korch.backends.cpu.loops.binding import Place, is_reduction
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.emit import generate as generate_part
-from korch.backends.program import has, renamed
+from korch.backends.program import has, renamed, run_head
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -62,9 +62,7 @@ def generate(cone: Cone, threads: int) -> Code:
         if has(code.source, "init"):
             texts.append("\n".join(_state(i, given)))
     head = ["// " + line for line in str(cone).splitlines()]
-    params = "void *state, const void *const *in, void *out, void *workspace"
-    function = f"static void KERNEL_{'team' if team else 'run'}({params}) {{"
-    lines = [*head, *texts, function, *runs, "}", ""]
+    lines = [*head, *texts, run_head(team) + " {", *runs, "}", ""]
     return Code("\n".join(lines), max(code.workspace for _, code in made))
 
 

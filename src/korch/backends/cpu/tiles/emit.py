@@ -14,7 +14,7 @@ from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.writer import aligned
 from korch.backends.cpu.tiles.access import Read
 from korch.backends.cpu.tiles.strips import Chunk, Strip, scratch
-from korch.backends.program import has, renamed
+from korch.backends.program import has, renamed, run_head
 from korch.ir.cone import Cone
 from korch.ir.tensor import Tensor
 
@@ -214,10 +214,9 @@ def _table(name: str, ctype: str, numbers: Sequence[int]) -> str:
 
 def _run(parts: Parts, forms: int) -> list[str]:
     several = parts.threads > 1
-    name, thread = ("team", "omp_get_thread_num()") if several else ("run", "0")
     return [
-        f"static void KERNEL_{name}(void *state, const void *const *in, void *out, void *workspace) {{",
-        f"  const int thread = {thread};",
+        run_head(several) + " {",
+        f"  const int thread = {'omp_get_thread_num()' if several else 0};",
         f"  void **const own = (void **)state + thread * {len(parts.kernels)};",
         f"  char *const scratch = (char *)workspace + thread * INT64_C({parts.own});",
         *(["#pragma omp for schedule(dynamic) nowait"] if several else []),
