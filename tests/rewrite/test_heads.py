@@ -77,8 +77,8 @@ def test_what_follows_reads_the_rows_as_an_image_channels_last():
     assert ["MatMul", "Reshape", "Transpose", "Add", "Relu"] in cones
 
 
-def test_one_kernel_makes_the_rows_from_the_image_that_holds_queries_keys_and_values():
-    """However many views lie between: what they leave of it is all that is read."""
+def test_kernels_read_the_image_that_holds_queries_keys_and_values():
+    """However many views lie between: what they leave of it is all that is read, by the rows and by k^T [v 1]."""
 
     def build(b: Builder, x: Value) -> Value:
         n, c, h, w = x.shape
@@ -90,7 +90,10 @@ def test_one_kernel_makes_the_rows_from_the_image_that_holds_queries_keys_and_va
     (divided,) = [p.output for p in graph.primitives if p.op == "Div" and p.rule == norm_before_product.name]
     (turned,) = [p.output for p in by_rule(graph, map_into_heads) if p.op == "Transpose" and p.inputs[0] == divided]
     wide = {t for t in graph.producers if t.shape == (1, 12, 8, 24)}
-    assert any(not wide.isdisjoint(c.leaves) for c in enumerate_cones(graph) if c.root == turned)
+    (product,) = [p.output for p in graph.primitives if p.op == "MatMul" and p.output.shape == (1, 2, 4, 5)]
+    read = {root: [set(c.leaves) for c in enumerate_cones(graph) if c.root == root] for root in (turned, product)}
+    assert any(not wide.isdisjoint(leaves) for leaves in read[turned])
+    assert any(len(leaves) == 1 and leaves <= wide for leaves in read[product])
 
 
 def soft(b: Builder, q: Value, k: Value, v: Value) -> Value:

@@ -175,9 +175,11 @@ class _Search:
             distinct.sort(key=self._traffic)
         return tuple(distinct[: self.limits.cuts])
 
-    def _traffic(self, cut: Cut) -> tuple[bool, int, int]:
-        """Single primitives are never dropped; then by bytes read, then by work repeated."""
-        return len(cut.inside) > 1, sum(self._read(t, cut) for t in cut.leaves), len(cut.inside)
+    def _traffic(self, cut: Cut) -> tuple[bool, int, int, int]:
+        """Single primitives are never dropped; then by bytes read, then by those of what they are read from, then by
+        work repeated."""
+        read, whole = sum(self._read(t, cut) for t in cut.leaves), sum(t.nbytes for t in cut.leaves)
+        return len(cut.inside) > 1, read, whole, len(cut.inside)
 
     def _read(self, t: Tensor, cut: Cut) -> int:
         """The bytes of `t` that `cut` reads: where nothing but views sees it, those that they leave."""
