@@ -57,6 +57,8 @@ class Cut:
 
 EPILOGUE_VIEWS = ("Reshape", "Transpose")
 MAPS = (Category.ELEMENTWISE, Category.BROADCAST, Category.LAYOUT)
+SAVED = 2
+"""Cuts around a linear primitive that stay, whatever else there is."""
 THIN = 20
 """Multiply-adds for each element that a product reads: with fewer, moving its operands is what it costs."""
 
@@ -169,10 +171,15 @@ class _Search:
         return (p.category is Category.ELEMENTWISE or p.op in EPILOGUE_VIEWS) and _share_linear(heavy)
 
     def _best(self, cuts: Iterable[Cut]) -> tuple[Cut, ...]:
-        """Distinct cuts, those that hide most memory traffic first, capped (priority cuts)."""
+        """Distinct cuts, those that hide most memory traffic first, capped (priority cuts). Of those around a linear
+        primitive that all would go, because choices have made so many around another, the best few stay."""
         distinct = list(dict.fromkeys(cuts))
         if len(distinct) > self.limits.cuts:
             distinct.sort(key=self._traffic)
+            lost = {c.linear for c in distinct} - {c.linear for c in distinct[: self.limits.cuts]}
+            saved = [cut for one in lost for cut in [c for c in distinct if c.linear == one][:SAVED]]
+            saved = sorted(saved, key=self._traffic)[: self.limits.cuts // 2]
+            distinct = distinct[: self.limits.cuts - len(saved)] + saved
         return tuple(distinct[: self.limits.cuts])
 
     def _traffic(self, cut: Cut) -> tuple[bool, int, int, int]:
