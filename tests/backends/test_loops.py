@@ -107,11 +107,6 @@ def test_what_only_looks_like_gelu_is_not(half: float, whole: float):
     assert "korch_erff(" in BACKEND.build(cone, 1)[0].source
 
 
-@pytest.mark.parametrize(("name", "turns"), [("heads of 16", 1), ("heads of 21", 1), ("layer norm", 0)])
-def test_turns_too_short_to_find_ones_place_for_are_unrolled(name: str, turns: int):
-    assert BACKEND.build(CONES[name], 2)[0].source.count("#pragma GCC unroll 4") == turns
-
-
 @pytest.mark.parametrize(("channels", "run", "asked"), [(576, 16, 1), (576, 128, 8), (48, 16, 0), (4096, 1024, 0)])
 def test_short_runs_that_lie_apart_are_asked_for_ahead(channels: int, run: int, asked: int):
     def some(b: Builder, x: Value) -> Value:
