@@ -87,7 +87,7 @@ def test_four_at_once_lose_nothing(tmp_path: Path):
     assert [p.wait() for p in running] == [0, 0, 0, 0]
     told = [json.loads(p.stdout.read()) for p in running if p.stdout]
     with Database(cache) as database:
-        assert 2 * database.counts()["costs"] >= max(t["measured"] for t in told), "some were measured twice"
+        assert database.counts()["costs"] >= max(t["measured"] for t in told) - 1
     again = tmp_path / "again.korch"
     start = time.monotonic()
     subprocess.run(command(model, again), env=environment(cache), check=True, stdout=subprocess.DEVNULL)

@@ -140,5 +140,5 @@ class Profiler(Remembered):
             preload = tuple(str(found.file) for found in find_libraries(kernel.libraries))
             task = Task(kernel.cone, str(library), index, preload, kernel.workspace, kernel.host)
             answer = self._worker.ask(task)
-            self.measured += 1
+            self.measured += key not in self._doubted
             return answer if isinstance(answer, Unloadable) else self._keep(key, kernel, answer)

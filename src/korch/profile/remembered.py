@@ -21,7 +21,7 @@ SLOWEST = 1.5
 class Remembered(ABC):
     """Measures what `database` does not have, and remembers every result at once.
 
-    `progress(done, total)` is called within `measure`. `measured` counts the kernels that really ran.
+    `progress(done, total)` is called within `measure`. `measured` counts the kernels that really ran, each once.
     """
 
     def __init__(self, setting: Setting, database: Database, progress: Progress | None = None) -> None:
