@@ -74,12 +74,17 @@ class Loops:
 
     def places(self, cone: Cone, place: Place) -> bool:
         """Whether `placed` builds the cone."""
-        plain = _generator(cone) is generate and not is_view(cone)
-        return plain and self.declines(cone) is None and not joins.objection(((cone, place),))
+        if is_view(cone) or self.declines(cone) is not None:
+            return False
+        generator = _generator(cone)
+        return (generator is generate and not joins.objection(((cone, place),))) or (
+            generator is joins.generate and place.outermost and place.axis != cone.primitives[-1].attr("axis")
+        )
 
     def placed(self, cone: Cone, place: Place) -> Kernel:
         """The kernel of one thread that puts its root into a larger tensor, each element where it belongs."""
-        return self._kernel(cone, generate(cone, 1, place))
+        generator = joins.generate if joins.parts(cone) else generate
+        return self._kernel(cone, generator(cone, 1, place))
 
     def _kernel(self, cone: Cone, code: Code) -> Kernel:
         return Kernel(cone, self.name, code.source, code.workspace, headers=HEADERS)

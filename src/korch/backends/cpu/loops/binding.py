@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from korch.backends.cpu.loops.caches import outgrows
 from korch.backends.cpu.loops.spell import C, c_index
 from korch.backends.maps.index import Clamp, Index, Var, flat, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace, broadcast
@@ -31,6 +32,16 @@ class Place:
     shape: tuple[int, ...]
     axis: int
     start: int
+
+    @property
+    def outermost(self) -> bool:
+        """Whether the root is one piece of memory there."""
+        return math.prod(self.shape[: self.axis]) == 1
+
+    @property
+    def outgrows(self) -> bool:
+        """Whether the tensor is stored past the caches."""
+        return outgrows(self.shape)
 
     def at(self, idx: Indices) -> Index:
         return flat(tuple(i + self.start if a == self.axis else i for a, i in enumerate(idx)), self.shape)
@@ -118,6 +129,11 @@ class Schedule:
         if not s.root:
             return s.position(s.axes)
         return self.config.place.at(s.axes) if self.config.place else flat(s.axes, s.tensor.shape)
+
+    def streams(self, s: Stage) -> bool:
+        """Whether what the stage stores goes past the caches."""
+        whole = self.config.place.shape if self.config.place else s.tensor.shape
+        return s.root and s.tensor.dtype == "float32" and outgrows(whole)
 
 
 def is_reduction(p: Primitive) -> bool:

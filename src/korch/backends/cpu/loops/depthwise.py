@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.epilogue import open_run, simd
+from korch.backends.cpu.loops.epilogue import open_run
 from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.backends.program import APART
@@ -187,7 +187,7 @@ class _Blocks:
             text.open(f"for (int h = top; h < top + {rows}; ++h)")
             text.open(f"for (int w = left; w < left + {self.columns}; ++w)")
             text.add(f"const float *restrict z = y + ((h - top) * {self.columns} + w - left) * {lanes};")
-            simd(text, epilogue.lines(self.cone, p))
+            epilogue.store(text, self.cone, p, streamed=False)
             text.close(3)
         text.close()
         return text.lines

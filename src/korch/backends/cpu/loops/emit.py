@@ -83,6 +83,8 @@ def _body(writer: Writer) -> None:
     else:
         for group in groups(writer):
             _stages(writer, group, parallel=writer.threads > 1)
+    if writer.streamed:
+        text.add("korch_streamed();")
     if own:
         text.close()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from korch.backends.cpu.loops.caches import outgrows
 from korch.backends.cpu.loops.spell import C
-from korch.backends.cpu.loops.writer import Text
+from korch.backends.cpu.loops.writer import LINE, Text
 from korch.backends.maps.index import Index, Var, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace
 from korch.backends.program import run_head
@@ -55,23 +56,23 @@ def simd(text: Text, body: list[str]) -> None:
     text.close()
 
 
-def lines(cone: Cone, p: Primitive) -> list[str]:
-    """The root at (image, h, w, c0 + c), from the result of `p`, the first primitive, in z."""
+def store(text: Text, cone: Cone, p: Primitive, streamed: bool) -> None:
+    """Stores `count` channels of the root at (image, h, w, c0), from the result of `p`, the first primitive, in z."""
     n, height, width, channels = p.output.shape
     row = f"(image * {height} + h)" if n > 1 else "h"
     lead = (_axis("image", n), _axis("h", height), _axis("w", width))
-    return _stored(cone, p, lead, f"({row} * {width} + w) * {channels} + c0 + c")
+    _store(text, cone, p, lead, f"({row} * {width} + w) * {channels} + c0", streamed)
 
 
-def row_lines(cone: Cone, p: Primitive) -> list[str]:
-    """The same for a result of any rank, at (row, c0 + c): rows are counted through all axes but the last."""
+def store_row(text: Text, cone: Cone, p: Primitive, streamed: bool) -> None:
+    """The same for a result of any rank, at (row, c0): rows are counted through all axes but the last."""
     *lead, channels = p.output.shape
     rows = unflat(_axis("row", math.prod(lead)), tuple(lead))
-    return _stored(cone, p, rows, f"row * {channels} + c0 + c")
+    _store(text, cone, p, rows, f"row * {channels} + c0", streamed)
 
 
-def _stored(cone: Cone, p: Primitive, lead: Indices, place: str) -> list[str]:
-    """The root stored at `place`, its indices being `lead` and c0 + c."""
+def _store(text: Text, cone: Cone, p: Primitive, lead: Indices, place: str, streamed: bool) -> None:
+    """Stores the root from `place` on, its indices being `lead` and c0 + c."""
     channels = p.output.shape[-1]
     c = Var("c", 0, channels)
     idx = (*lead, Index.of(Var("c0", 0, channels)) + Index.of(c))
@@ -82,7 +83,25 @@ def _stored(cone: Cone, p: Primitive, lead: Indices, place: str) -> list[str]:
     arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
     trace = Trace({q.output: q for q in cone.primitives}, arrays, {p.output: waiting}, Requests(), C())
     value = trace.value(cone.root, idx)
-    return [*trace.lines, f"out[{place}] = {value};"]
+    if streamed:
+        text.add(f"float piece[{BLOCK}] __attribute__((aligned(64)));")
+        simd(text, [*trace.lines, f"piece[c] = {value};"])
+        text.add(f"korch_stream(out + {place}, piece, count);")
+    else:
+        simd(text, [*trace.lines, f"out[{place} + c] = {value};"])
+
+
+def streams(cone: Cone) -> bool:
+    """Whether the root is worth storing past the caches."""
+    return outgrows(cone.root.shape) and cone.root.shape[-1] % LINE == 0
+
+
+def close_run(text: Text, loops: int, streamed: bool) -> None:
+    """Ends the function that runs, and so many loops in it."""
+    text.close(loops)
+    if streamed:
+        text.add("korch_streamed();")
+    text.close()
 
 
 def _axis(name: str, length: int) -> Index:

@@ -10,25 +10,27 @@ from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.emit import generate as generate_part
 from korch.backends.program import has, renamed, run_head
 from korch.ir.cone import Cone
+from korch.ir.ops.table import Shape
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
 Part = tuple[Cone, Place]
 
 
-def parts(cone: Cone) -> tuple[Part, ...]:
-    """What the cone's root joins, if one of it is a matrix product and what follows that; else nothing."""
+def parts(cone: Cone, place: Place | None = None) -> tuple[Part, ...]:
+    """What the cone's root joins, if one of it is a matrix product and what follows that; else nothing. The root is one
+    piece of memory at its `place`."""
     last = cone.primitives[-1]
     if last.op != "Concat" or cone.exports or not products.product_of(cone):
         return ()
-    found = tuple(_parts(cone, last))
+    found = tuple(_parts(cone, last, place.shape if place else cone.root.shape))
     return found if sum(len(part.linear) for part, _ in found) == 1 else ()
 
 
-def _parts(cone: Cone, last: Primitive) -> Iterator[Part]:
+def _parts(cone: Cone, last: Primitive, shape: Shape) -> Iterator[Part]:
     axis, start = last.attr("axis"), 0
     for t in last.inputs:
-        yield _upto(cone, t), Place(cone.root.shape, axis, start)
+        yield _upto(cone, t), Place(shape, axis, start)
         start += t.shape[axis]
 
 
@@ -49,9 +51,9 @@ def objection(found: tuple[Part, ...]) -> str:
     return ""
 
 
-def generate(cone: Cone, threads: int) -> Code:
+def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
     """C for one part after the other. The product's state is the kernel's."""
-    made = [(part, generate_part(part, threads, place)) for part, place in parts(cone)]
+    made = [(part, generate_part(part, threads, at)) for part, at in parts(cone, place)]
     team = any(has(code.source, "team") for _, code in made)
     texts: list[str] = []
     runs: list[str] = []

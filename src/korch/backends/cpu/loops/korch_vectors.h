@@ -15,6 +15,51 @@ typedef int32_t korch_i16 __attribute__((vector_size(64)));
 #define KORCH_PICK(lanes, mask, a, b) \
   ((korch_f##lanes)(((korch_i##lanes)(a) & (mask)) | ((korch_i##lanes)(b) & ~(mask))))
 
+/* Stores past the caches, where a vector has lines of its own; whoever has done so calls `korch_streamed` before others
+ * read it. */
+#if defined(__clang__)
+#define KORCH_STREAM(lanes, builtin) __builtin_nontemporal_store(v, (korch_f##lanes *)to)
+#else
+#define KORCH_STREAM(lanes, builtin) builtin(to, v)
+#endif
+#if defined(__SSE__)
+static inline void korch_stream4(float *to, korch_f4 v) {
+  if ((uintptr_t)to % sizeof v) *(korch_at4 *)to = v;
+  else KORCH_STREAM(4, __builtin_ia32_movntps);
+}
+static inline void korch_streamed(void) { __builtin_ia32_sfence(); }
+#else
+static inline void korch_stream4(float *to, korch_f4 v) { *(korch_at4 *)to = v; }
+static inline void korch_streamed(void) {}
+#endif
+static inline void korch_stream8(float *to, korch_f8 v) {
+#if defined(__AVX__)
+  if ((uintptr_t)to % sizeof v) *(korch_at8 *)to = v;
+  else KORCH_STREAM(8, __builtin_ia32_movntps256);
+#else
+  *(korch_at8 *)to = v;
+#endif
+}
+static inline void korch_stream16(float *to, korch_f16 v) {
+#if defined(__AVX512F__)
+  if ((uintptr_t)to % sizeof v) *(korch_at16 *)to = v;
+  else KORCH_STREAM(16, __builtin_ia32_movntps512);
+#else
+  korch_f8 half[2];
+  memcpy(half, &v, sizeof v);
+  korch_stream8(to, half[0]);
+  korch_stream8(to + 8, half[1]);
+#endif
+}
+
+/* The same of any `count` numbers: the lines that are whole. */
+static inline void korch_stream(float *to, const float *from, int count) {
+  int i = 0;
+  for (; i < count && (uintptr_t)(to + i) % 64; ++i) to[i] = from[i];
+  for (; i + 16 <= count; i += 16) korch_stream16(to + i, *(const korch_at16 *)(from + i));
+  for (; i < count; ++i) to[i] = from[i];
+}
+
 /* The sum of so many numbers, in pairs. */
 static inline float korch_sum16(const float *x) {
   korch_f8 a = *(const korch_at8 *)x + *(const korch_at8 *)(x + 8);

@@ -126,8 +126,10 @@ def write_product(writer: Writer, s: Stage) -> None:
         text.add(f"const float *restrict b = (const float *)state + {_packed_at(s, block)};")
     for i, o in enumerate(block.extras):
         text.add(f"const float *restrict e{i} = {_start(o, (*block.rows, *block.columns))};")
+    streamed = _streams(writer.plan, s, block)
+    writer.streamed |= streamed
     for group, following in zip(tile.groups(block.width), _following(s, block, each), strict=True):
-        _write_group(writer, block, group, following)
+        _write_group(writer, block, group, following, streamed)
     text.close(1 + len(block.others))
 
 
@@ -140,13 +142,13 @@ def _following(s: Stage, block: Block, each: int) -> list[str]:
     return [*(f"{g.first * steps} + k0 * {g.width}" for g in groups[1:]), last]
 
 
-def _write_group(writer: Writer, block: Block, group: Group, following: str) -> None:
+def _write_group(writer: Writer, block: Block, group: Group, following: str, streamed: bool) -> None:
     """The tiles of a group of columns, each of which asks for a share of every step's lines at `following`."""
     text, height = writer.text, block.height
     others = tuple((_step(o, block.row), _step(o, block.columns[-1])) for o in block.extras)
     second = _step(block.second, block.step) if block.second else group.width
     strides = Strides(_step(block.first, block.row), _step(block.first, block.step), second,
-                      _step(block.result, block.row), others, packed=not block.second)  # fmt: skip
+                      _step(block.result, block.row), others, packed=not block.second, streamed=streamed)  # fmt: skip
     steps, turns = block.step.extent, _turns(writer.plan, block)
     where = f"b + {group.first}" if block.second else f"b + {group.first * steps} + k0 * {group.width}"
     runs = list(tile.runs(height, len(group.lanes)))
@@ -184,6 +186,11 @@ def _turns(plan: Schedule, block: Block) -> tuple[str, str] | None:
     return ("k0 == 0", f"k0 + count < {steps}") if steps > tile.LONGEST else None
 
 
+def _streams(plan: Schedule, s: Stage, block: Block) -> bool:
+    """Whether tiles store whole lines past the caches, with which they are done then."""
+    return plan.streams(s) and not _turns(plan, block) and _step(block.result, block.row) % LINE == 0
+
+
 def _comes_from_afar(writer: Writer, block: Block) -> bool:
     """Whether rows of the first operand lie in a row each and are worth asking for before they are needed: the
     processor foresees one stream of addresses, not as many as a tile has rows."""
@@ -205,8 +212,8 @@ class _Tiles:
         """The name of such a function, which the kernel has then."""
         strides = self.strides if behind else replace(self.strides, others=())
         numbers = (self.rows, self.group.columns, strides.row, strides.step, strides.second, strides.result, int(more))
-        asking = f"_{self.ahead}ahead" if self.ahead else ""
-        name = f"KERNEL_tile_{'_'.join(map(str, numbers))}{asking}{'_all' if behind else ''}"
+        forms = {f"_{self.ahead}ahead": self.ahead, "_streamed": strides.streamed, "_all": behind}
+        name = f"KERNEL_tile_{'_'.join(map(str, numbers))}{''.join(form for form, is_so in forms.items() if is_so)}"
         if name not in self.writer.functions:
             self.writer.functions[name] = tile.function(name, self.rows, self.group, strides, more, behind,
                                                         self.ahead)  # fmt: skip

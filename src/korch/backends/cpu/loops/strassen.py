@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.epilogue import open_blocks, open_run, simd
+from korch.backends.cpu.loops.epilogue import close_run, open_blocks, open_run, simd
 from korch.backends.cpu.loops.writer import Text
 from korch.ir.cone import Cone
 from korch.ir.ops.strassen import BLOCKS, PRODUCTS, pairs_of
@@ -49,8 +49,9 @@ def back(cone: Cone, p: Primitive, threads: int) -> Code:
     text.open(f"for (int part = 0; part < {BLOCKS}; ++part)")
     text.add(f"const int row = 2 * pair + part / 2, c0 = part % 2 * {half} + at;")
     text.add(f"const float *restrict z = y + part * {block};")
-    simd(text, epilogue.row_lines(cone, p))
-    text.close(4)
+    streamed = epilogue.streams(cone)
+    epilogue.store_row(text, cone, p, streamed)
+    close_run(text, 3, streamed)
     return Code("\n".join(text.lines) + "\n", 0)
 
 

@@ -104,6 +104,8 @@ class Strides:
     """Of each operand of what follows: floats between its rows, and between its columns."""
     packed: bool = False
     """Whether the second operand has whole vectors."""
+    streamed: bool = False
+    """Whether the result goes past the caches."""
 
 
 def function(name: str, rows: int, group: Group, strides: Strides, more: bool, behind: Behind | None,
@@ -146,8 +148,10 @@ def _stored(s: str, r: int, vector: tuple[int, int, int], strides: Strides, more
             lines += _loaded(loaded[t], where, lanes, wanted) if column else [single]
         statements, s = behind.lines(s, lanes, loaded, s)
         lines += statements
-    whole = f"  *(korch_at{lanes} *)({place}) = {s};"
-    return [*lines, whole if lanes == wanted else f"  memcpy({place}, &{s}, {4 * wanted});"]
+    if lanes != wanted:
+        return [*lines, f"  memcpy({place}, &{s}, {4 * wanted});"]
+    streamed = f"  korch_stream{lanes}({place}, {s});"
+    return [*lines, streamed if strides.streamed else f"  *(korch_at{lanes} *)({place}) = {s};"]
 
 
 def _loaded(vector: str, place: str, lanes: int, wanted: int) -> list[str]:

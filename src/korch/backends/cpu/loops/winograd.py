@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.epilogue import open_blocks, open_run, simd, thread_number
+from korch.backends.cpu.loops.epilogue import close_run, open_blocks, open_run, simd, thread_number
 from korch.backends.cpu.loops.matrices import Lines, sandwich
 from korch.backends.cpu.loops.writer import Text
 from korch.ir.cone import Cone
@@ -78,8 +78,9 @@ def back(cone: Cone, p: Primitive, threads: int) -> Code:
     text.open(f"for (int h = KORCH_MAX(top, 0); h < KORCH_MIN(top + {span}, {height}); ++h)")
     text.open(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {span}, {width}); ++w)")
     text.add(f"const float *restrict z = y + ((h - top) * {span} + w - left) * {block};")
-    simd(text, epilogue.lines(cone, p))
-    text.close(5)
+    streamed = epilogue.streams(cone)
+    epilogue.store(text, cone, p, streamed)
+    close_run(text, 4, streamed)
     return Code("\n".join(text.lines) + "\n", 0)
 
 

@@ -50,6 +50,8 @@ class Writer:
     text: Text = field(default_factory=Text)
     workspace: int = 0
     functions: dict[str, list[str]] = field(default_factory=dict)
+    streamed: bool = False
+    """Whether something of it is stored past the caches."""
 
     def loop(self, v: Var, lo: str = "", hi: str = "") -> None:
         """Opens the loop over `v`, or over a part of its range."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import lru_cache
 from math import inf
@@ -11,6 +10,7 @@ from pathlib import Path
 import korch.backends.cpu
 from korch.backends.contract import Backend, Declined, Kernel
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
+from korch.backends.cpu.loops.caches import L2, SCRATCH
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
 from korch.backends.cpu.tiles.access import ways_across
 from korch.backends.cpu.tiles.emit import Parts, emit
@@ -24,10 +24,7 @@ from korch.ir.primitive import Primitive
 from korch.machine import Machine
 
 STAGES: tuple[Backend, ...] = (ONEDNN, LOOPS)
-_ASKED = "SC_LEVEL2_CACHE_SIZE"
-L2 = max(os.sysconf(_ASKED) if _ASKED in os.sysconf_names else 0, 0) or 1 << 20
-"""Bytes of a core's second-level cache, as far as the system tells."""
-BUDGETS = (L2, 4 * L2)
+BUDGETS = (L2, SCRATCH)
 """Bytes of scratch a thread that are worth trying: the second-level cache, and a share of the third."""
 WEIGHTS = 4 * L2
 """Bytes of constants, which strip after strip reads again: more would be no better than their own kernels."""
@@ -117,9 +114,13 @@ _TAKEN: dict[str, bool] = {}
 def _taken(piece: Piece) -> bool:
     """Whether some backend builds the narrowed stage: the same ones turn up in strip after strip, chain after chain."""
     if piece.key not in _TAKEN:
-        place = piece.place
-        _TAKEN[piece.key] = LOOPS.places(piece.cone, place) if place else taker(piece.cone, STAGES) is not None
+        _TAKEN[piece.key] = _placed(piece) or (piece.whole and taker(piece.cone, STAGES) is not None)
     return _TAKEN[piece.key]
+
+
+def _placed(piece: Piece) -> bool:
+    """Whether the loops put the piece at a place of its own."""
+    return piece.place is not None and LOOPS.places(piece.cone, piece.place)
 
 
 def _pieces(found: Sequence[Chunk]) -> dict[str, Piece]:
@@ -140,7 +141,7 @@ def _kernel(cone: Cone, found: tuple[Chunk, ...], form: Sequence[str], threads: 
 
 def _stage(piece: Piece, form: Sequence[str]) -> Kernel:
     """The kernel of a narrowed stage on one thread: one of that form, or the first."""
-    if piece.place:
+    if piece.place and _placed(piece):
         return LOOPS.placed(piece.cone, piece.place)
     kernels = [k for b in STAGES if b.declines(piece.cone) is None for k in b.build(piece.cone, 1)]
     return next((k for wish in form for k in kernels if wish in f"{k.backend} {k.variant}"), kernels[0])

@@ -19,7 +19,7 @@ class Piece:
 
     Its buffer holds the span `holds` of the stage's root. Of that the cone computes `made`; what comes before is kept
     from the strip before, in whose buffer it begins at position `shift`. `place`: where a part of the cone's root lies
-    that is no one piece of memory.
+    that is no one piece of memory, or of a tensor that outgrows caches.
     """
 
     cone: Cone
@@ -35,6 +35,11 @@ class Piece:
     def key(self) -> str:
         """Pieces with one key have one kernel."""
         return f"{self.cone.signature} {self.place or ''}".strip()
+
+    @property
+    def whole(self) -> bool:
+        """Whether what is made is one piece of memory."""
+        return self.place is None or self.place.outermost
 
     @property
     def kept(self) -> int:
@@ -136,9 +141,9 @@ def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | 
 
 
 def _put(piece: Piece) -> Piece:
-    """A piece of the cone's root, with its place."""
-    shape, axis = piece.stage.root.shape, piece.made.axis
-    return piece if axis == outermost(shape) else replace(piece, place=Place(shape, axis, 0))
+    """A piece of the cone's root, with its place where that is no one piece of memory, or outgrows caches."""
+    place = Place(piece.stage.root.shape, piece.made.axis, 0)
+    return piece if place.outermost and not place.outgrows else replace(piece, place=place)
 
 
 def _within(t: Tensor, read: Read, held: Read) -> bool:

@@ -1,0 +1,22 @@
+"""The caches that kernels of processors are shaped for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from korch.processor import cache_bytes
+
+L2 = cache_bytes(2, 1 << 20)
+"""Bytes of a core's second-level cache."""
+SCRATCH = 4 * L2
+"""Bytes of what strips pass on that are worth trying: a share of the third-level cache."""
+OUTGROWN = max(cache_bytes(3, 32 << 20) // 6, SCRATCH)
+"""Bytes of a result beyond which it is stored past the caches. Half of it would have left them before anybody reads it,
+and a processor fetches each line into which it stores any other way. (`efficientvit`, 32 MB, takes 0.92 to 0.94 of its
+time; with half of the cache as the limit 0.97.)"""
+
+
+def outgrows(shape: Sequence[int]) -> bool:
+    """Whether a float32 tensor of that shape is stored past the caches."""
+    return 4 * math.prod(shape) > OUTGROWN
