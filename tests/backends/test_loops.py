@@ -117,6 +117,13 @@ def test_short_runs_that_lie_apart_are_asked_for_ahead(channels: int, run: int, 
     assert source.count("__builtin_prefetch(in0 + ") == asked
 
 
+@pytest.mark.parametrize(("heads", "asked"), [(12, 0), (64, 1)])
+def test_nothing_beyond_a_loop_is_asked_for(heads: int, asked: int):
+    """It would be another tensor, or no memory at all."""
+    cone = cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 2, 1, 3))), (1, heads, 2000, 16))
+    assert BACKEND.build(cone, 1)[0].source.count("__builtin_prefetch(in0 + ") == asked
+
+
 def test_parts_of_a_row_are_written_side_by_side():
     source = BACKEND.build(CONES["concat last"], 2)[0].source
     assert source.count("for (int i0_1") == 1 and source.count("] = v") == 2

@@ -41,7 +41,7 @@ def concat(shape: tuple[int, ...], wide: int) -> Cone:
 
 
 MAPS = [scaled(3, 70, 272), scaled(4, 5, 17), scaled(64, 1024), copied((2, 3, 48, 32), (0, 2, 1, 3)),
-        copied((2, 40, 48), (0, 2, 1)), *cones.CONES.values()]  # fmt: skip
+        copied((2, 40, 48), (0, 2, 1)), copied((2, 48, 64), (0, 2, 1)), *cones.CONES.values()]  # fmt: skip
 OTHERS = [*test_loops_products.CONES.values(), *test_loops_winograd.CONES, *test_loops_strassen.CONES]
 STRIPS = [concat((1, 24, 16, 32), 48), concat((1, 24, 17, 32), 24), *test_tiles.CONES]
 

@@ -49,7 +49,7 @@ def write_map(writer: Writer, s: Stage, parallel: bool) -> None:
         first = nests[0]
         if first.across:
             for nest in nests:
-                _tiled(writer, nest.stage, first.across, nest.body, parallel)
+                _tiled(writer, nest, first.across, parallel)
         elif first.stage.loops:
             _plain(writer, nests, parallel)
         else:
@@ -71,11 +71,11 @@ def _nests(writer: Writer, s: Stage) -> Iterator[_Nest]:
     for stage, plan in writer.nests(s):
         trace, values = writer.trace(stage, plan)
         across, ahead = _transposed(stage, trace), tuple(_ahead(writer, stage, trace))
-        if not across and _streams(plan, stage):
+        if _streams(plan, stage):
             writer.streamed = True
             to = plan.destination(stage) + Index.of(stage.loops[-1]) * -1
             streamed = values[0], f"{target(stage)} + {c_index(to)}"
-            yield _Nest(stage, trace.lines, None, ahead, streamed)
+            yield _Nest(stage, trace.lines, across, ahead, streamed)
         else:
             yield _Nest(stage, [*trace.lines, writer.store(stage, values[0])], across, ahead)
 
@@ -116,16 +116,21 @@ def _plain(writer: Writer, nests: Sequence[_Nest], parallel: bool) -> None:
 
 
 def _streamed(writer: Writer, v: Var, body: list[str], value: str, to: str) -> None:
-    """The loop over `v` in pieces, which lie in the first-level cache before they are stored."""
-    piece = max(n for n in range(LINE, PIECE + 1, LINE) if v.extent % n == 0)
+    """The loop over `v` in pieces."""
+    length = max(n for n in range(LINE, PIECE + 1, LINE) if v.extent % n == 0)
+    writer.text.open(f"for (int {v.name}0 = {v.lo}; {v.name}0 < {v.hi}; {v.name}0 += {length})")
+    _piece(writer, v, length, body, value, to)
+    writer.text.close()
+
+
+def _piece(writer: Writer, v: Var, length: int, body: list[str], value: str, to: str) -> None:
+    """So many turns of the loop over `v`. What they make is in the first-level cache before it is stored."""
     text, first = writer.text, f"{v.name}0"
-    text.open(f"for (int {first} = {v.lo}; {first} < {v.hi}; {first} += {piece})")
-    text.add(f"float piece[{piece}] __attribute__((aligned(64)));", "#pragma omp simd")
-    writer.loop(v, first, f"{first} + {piece}")
+    text.add(f"float piece[{length}] __attribute__((aligned(64)));", "#pragma omp simd")
+    writer.loop(v, first, f"{first} + {length}")
     text.add(*body, f"piece[{v.name} - {first}] = {value};")
     text.close()
-    text.add(f"korch_stream({to} + {first}, piece, {piece});")
-    text.close()
+    text.add(f"korch_stream({to} + {first}, piece, {length});")
 
 
 def _ahead(writer: Writer, s: Stage, trace: Trace) -> Iterator[str]:
@@ -133,7 +138,7 @@ def _ahead(writer: Writer, s: Stage, trace: Trace) -> Iterator[str]:
     if len(s.loops) < 2:
         return
     outer, inner = s.loops[-2:]
-    if inner.extent > SHORT:
+    if inner.extent > SHORT or outer.extent < AHEAD:
         return
     for load in dict.fromkeys(trace.loads):
         step, t = load.at.coefficient(outer) or 0, load.tensor
@@ -150,10 +155,10 @@ def _once(writer: Writer, body: list[str], parallel: bool) -> None:
     writer.text.close()
 
 
-def _tiled(writer: Writer, s: Stage, across: Var, body: list[str], parallel: bool) -> None:
+def _tiled(writer: Writer, nest: _Nest, across: Var, parallel: bool) -> None:
     """Writes along the last loop, reads along `across`: small tiles keep both in cache."""
-    along, text = s.loops[-1], writer.text
-    others = [v for v in s.loops if v not in (across, along)]
+    (*_, along), text = nest.stage.loops, writer.text
+    others = [v for v in nest.outer if v != across]
     if parallel:
         text.add(f"#pragma omp for schedule(static) nowait collapse({len(others) + 2})")
     for v in others:
@@ -161,10 +166,14 @@ def _tiled(writer: Writer, s: Stage, across: Var, body: list[str], parallel: boo
     for v in (along, across):
         text.open(f"for (int {v.name}0 = {v.lo}; {v.name}0 < {v.hi}; {v.name}0 += {TILE})")
     writer.loop(across, f"{across.name}0", f"KORCH_MIN({across.name}0 + {TILE}, {across.hi})")
-    text.add("#pragma omp simd")
-    writer.loop(along, f"{along.name}0", f"KORCH_MIN({along.name}0 + {TILE}, {along.hi})")
-    text.add(*body)
-    text.close(len(others) + 4)
+    if nest.streamed:
+        _piece(writer, along, TILE, nest.body, *nest.streamed)
+    else:
+        text.add("#pragma omp simd")
+        writer.loop(along, f"{along.name}0", f"KORCH_MIN({along.name}0 + {TILE}, {along.hi})")
+        text.add(*nest.body)
+        text.close()
+    text.close(len(others) + 3)
 
 
 def _collapse(loops: tuple[Var, ...], threads: int) -> int:
