@@ -97,13 +97,17 @@ def feed_forward(rows: int, width: int, hidden: int) -> Cone:
     return cone_of(y @ x.builder.constant(weights(hidden, width)) + x)
 
 
-def attention(rows: int, keys: int, heads: int, width: int) -> Cone:
-    """Scaled by 1 / sqrt(width), with a softmax in between; queries and result as [1, rows, heads * width]."""
+def attention(rows: int, keys: int, heads: int, width: int, turned: bool = False) -> Cone:
+    """Scaled by 1 / sqrt(width), with a softmax in between; queries and result as [1, rows, heads * width], and so are
+    keys that are still to be `turned`."""
     b = Builder()
     q = b.input("q", "float32", (1, rows, heads * width))
     k, v = (b.input(name, "float32", shape) for name, shape in
             (("k", (1, heads, width, keys)), ("v", (1, heads, keys, width))))  # fmt: skip
     q = b.op("Transpose", b.op("Reshape", q, shape=(1, rows, heads, width)), perm=(0, 2, 1, 3))
+    if turned:
+        k = b.op("Reshape", b.input("turned", "float32", (1, keys, heads * width)), shape=(1, keys, heads, width))
+        k = b.op("Transpose", k, perm=(0, 2, 3, 1))
     s = (q @ k) * (width**-0.5)
     e = b.op("Exp", s - b.op("ReduceMax", s, axes=(3,), keepdims=True))
     p = e / b.op("ReduceSum", e, axes=(3,), keepdims=True)
@@ -176,6 +180,8 @@ CONES = [
     feed_forward(67, 48, 100),
     attention(130, 50, 1, 32),
     attention(96, 33, 3, 16),
+    attention(96, 33, 3, 16, turned=True),
+    attention(70, 21, 1, 8, turned=True),
     linear_attention(32, 24, 3, 16, 40),
 ]
 
@@ -249,6 +255,15 @@ def test_what_two_strips_read_is_computed_once():
     first, second, *_ = cut[0]
     assert (first[0].made.length, second[0].holds.length, second[0].made.length) == (5, 6, 4)
     assert sum(strip[0].made.length for strip in cut[0]) == 33  # of 64 rows, in two chunks
+
+
+def test_operands_are_turned_once_for_all_strips():
+    cone = attention(64, 24, 2, 16, turned=True)
+    cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4), 1)
+    assert cut
+    (turned, *first), *others = cut[0]
+    assert [p.op for p in turned.cone.primitives] == ["Reshape", "Transpose"] and turned.cone == turned.stage
+    assert all([p.key for p in strip] == [p.key for p in first] for strip in others)
 
 
 def _part(t: Tensor, read: Span | None) -> tuple[slice, ...]:

@@ -21,11 +21,26 @@ def stages(cone: Cone, backends: Sequence[Backend], apart: bool = False) -> tupl
     is a stage of its own; with `apart` costly functions behind it are one, too.
     """
     ends = {cone.behind_views(t, VIEWS) for p in cone.linear for t in p.inputs if not t.const} & set(cone.makers)
-    ends |= costly(cone) if apart else set()
+    ends |= turned(cone) | (costly(cone) if apart else set())
     found = _cut(cone, ends)
     alone = {p.output for s in found if not taker(s, backends) for p in s.linear}
     found = _cut(cone, ends | alone) if alone else found
     return found if all(taker(s, backends) for s in found) else None
+
+
+def turned(cone: Cone) -> set[Tensor]:
+    """Second operands that are leaves with another axis innermost: each strip's product would store them again."""
+    return {p.inputs[1] for p in cone.linear if p.op == "MatMul" and _turned(cone, p.inputs[1])}
+
+
+def _turned(cone: Cone, t: Tensor) -> bool:
+    """Whether `t` is a leaf that is no constant, seen through views of which one turns it."""
+    turns = False
+    while t in cone.makers and cone.makers[t].op in VIEWS:
+        p = cone.makers[t]
+        turns |= p.op == "Transpose" and p.attr("perm")[-1] != p.output.rank - 1
+        t = p.inputs[0]
+    return turns and t not in cone.makers and not t.const
 
 
 def costly(cone: Cone) -> set[Tensor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from korch.backends.cpu.loops.binding import Place
@@ -125,10 +125,13 @@ def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | 
     """From the last stage to the first: each must make what all later ones read."""
     holds: dict[Tensor, Read] = {stages[-1].root: span}
     roots = {s.root for s in stages}
+    earlier = {piece.stage.root: piece for piece in (before or ())[:-1]}
     found: list[Piece] = []
-    for i, stage in reversed(list(enumerate(stages))):
+    for stage in reversed(stages):
         wanted = holds[stage.root]
-        piece = wanted and _piece(stage, wanted, before[i] if before and stage is not stages[-1] else None)
+        if wanted is None and before:
+            continue
+        piece = _piece(stage, wanted, earlier.get(stage.root)) if wanted else _invariant(stage, roots)
         if not piece:
             return None
         for t, read in zip(piece.leaves, piece.reads, strict=True):
@@ -160,6 +163,15 @@ def _piece(stage: Cone, span: Span, before: Piece | None) -> Piece | None:
         if piece:
             return replace(piece, shift=span.begin - before.holds.begin)
     return narrow(stage, span, span)
+
+
+def _invariant(stage: Cone, roots: Collection[Tensor]) -> Piece | None:
+    """The stage for all strips of a chunk, of which the first makes it; None where it multiplies, or reads what others
+    make."""
+    if stage.linear or any(t in roots for t in stage.leaves):
+        return None
+    span = Span(0, 0, stage.root.shape[0])
+    return Piece(stage, stage, span, span, stage.leaves, (None,) * len(stage.leaves))
 
 
 def _joined(known: Read, read: Read) -> Read:
