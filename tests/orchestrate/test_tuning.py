@@ -119,6 +119,27 @@ def test_what_took_far_longer_than_its_kind_gets_a_second_look(profiler: Profile
     assert any(k.cone == entry.cone and k.backend == rival.backend.name for k in again)
 
 
+def test_what_seems_dearer_than_its_parts_gets_a_second_look(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
+    """No solution comes near such a kernel, however wrong its measurement."""
+    plan, tuner = tuned(profiler)
+    shares = tuner._shares(plan)  # pyright: ignore[reportPrivateUsage]
+    assert sum(shares.values()) == pytest.approx(plan.cost)
+    own = {id(tuner.ledger.entry(i)) for i in plan.chosen}
+    spent = {i: sum(shares.get(p, 0.0) for p in c.primitives) for i, c in enumerate(tuner.ledger.cones)
+             if id(tuner.ledger.entry(i)) not in own}  # fmt: skip
+    i = max(spent, key=lambda i: spent[i])
+    entry, warm = tuner.ledger.entry(i), tuner._warm  # pyright: ignore[reportPrivateUsage]
+    offer = entry.offers[0]
+    offer.kind = Kind()
+    offer.settle(Best(offer.kernels(entry.cone, 1)[0].variant, 1.8 * spent[i]))
+    assert warm
+    monkeypatch.setattr(tuner, "_warm", replace(warm, near={}))
+    again: list[Kernel] = []
+    monkeypatch.setattr(profiler, "measure_again", lambda _, kernels, rivals: [again.append(k) for k in kernels])
+    tuner.doubt(plan)
+    assert any(k.cone == entry.cone and k.backend == offer.backend.name for k in again)
+
+
 def test_rivals_for_one_cone_run_beside_the_kernel_of_the_plan(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     plan, tuner = tuned(profiler)
     for i in plan.chosen:

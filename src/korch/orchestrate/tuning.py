@@ -15,6 +15,8 @@ from math import inf, isfinite
 from korch.errors import SolverError
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
+from korch.ir.macs import products
+from korch.ir.primitive import Primitive
 from korch.orchestrate.ledger import Entry, Ledger, Offer, best_of
 from korch.orchestrate.memory import Memory
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
@@ -33,10 +35,11 @@ ROUGH = 0.02
 SLIGHT = 0.03
 """The share of a sketch that need not be measured."""
 SHARE, PROOF_SHARE = 0.25, 0.75
-DOUBT, DOUBTED, WORTH = 0.3, 96, 0.001
-"""By how much of its time a kernel may have been measured too slow, at least; how many of those that would be picked
-then are measured again, and of what share of the plan they must be. Virtual machines lose a third of their pace for
-seconds, and sometimes half."""
+DOUBT, HALF, DOUBTED, WORTH = 0.3, 0.5, 96, 0.001
+"""By how much of its time any kernel may have been measured too slow, and by how much one that is so far from what its
+kind can do; how many of those that would be picked then are measured again, and of what share of the plan they must be.
+Virtual machines lose a third of their pace for seconds, and now and then half for ten: the kernel that five blocks of
+`efficientvit` are made of was out of the plan with 27.6 instead of 13.8 ms."""
 LEAST = 4.0
 """Seconds that any solution may take: without a relaxation it would be blind."""
 
@@ -202,19 +205,32 @@ class Tuner:
         return lower
 
     def _doubted(self, tuned: Tuned) -> list[tuple[Entry, Offer]]:
-        """The offers that a plan as cheap as this could hold if they took `DOUBT` less, or what the better ones of
-        their kind take; the most promising first."""
+        """The offers that a plan as cheap as this could hold if they took as much less as may be; the most promising
+        first."""
         extra = dict(self._warm.near if self._warm else {}) | dict.fromkeys(tuned.chosen, 0.0)
+        shares = self._shares(tuned)
         found: dict[int, tuple[float, Entry, Offer]] = {}
-        for i, more in extra.items():
+        for i, cone in enumerate(self.ledger.cones):
             entry = self.ledger.entry(i)
+            worth = max(entry.best.seconds - extra.get(i, inf), sum(shares.get(p, 0.0) for p in cone.primitives))
             for o in entry.offers:
-                slack = entry.best.seconds - min((1 - DOUBT) * o.seconds, o.usual) - more
+                slack = worth - _hoped(o)
                 timed_once = o.measured and o.in_place is None and tuned.cost * WORTH < o.seconds < inf
                 if timed_once and slack > max(0.0, found.get(id(o), (0.0,))[0]):
                     found[id(o)] = slack, entry, o
         ranked = sorted(found.values(), key=lambda one: -one[0])
         return [(e, o) for _, e, o in ranked[:DOUBTED]]
+
+    def _shares(self, tuned: Tuned) -> dict[Primitive, float]:
+        """What the plan spends on each primitive, by its work in the kernels that compute it. Solutions know nothing of
+        kernels that cost more than their parts, as one seems to that was measured in a bad moment."""
+        shares: dict[Primitive, float] = {}
+        for i in tuned.chosen:
+            cone, seconds = self.ledger.cones[i], self.ledger.entry(i).best.seconds
+            work = {p: max(products(p), p.output.size) for p in cone.primitives}
+            for p, own in work.items():
+                shares[p] = shares.get(p, 0.0) + seconds * own / max(sum(work.values()), 1)
+        return shares
 
     def lower(self, tuned: Tuned, seconds: Sequence[float]) -> float:
         """Enters what took less in place than was known: a busy machine only ever adds. The share that came off."""
@@ -289,6 +305,11 @@ class Tuner:
     def _tell(self, **changes: object) -> None:
         self.state = replace(self.state, rounds=self.rounds, **changes)  # pyright: ignore[reportArgumentType]
         self.report(self.state)
+
+
+def _hoped(o: Offer) -> float:
+    """Seconds that the offer may take on a quiet machine."""
+    return min((1 - DOUBT) * o.seconds, o.usual, max((1 - HALF) * o.seconds, o.bound))
 
 
 def _bases(cones: Sequence[Cone]) -> dict[int, int]:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import onnxruntime as ort
 
+from korch.backends.cpu.loops.caches import outgrows
 from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
@@ -62,7 +63,8 @@ class Native:
         self._entry, self._clock = entry, clock
         self._state = ctypes.c_void_p()
         self._in = (ctypes.c_void_p * (len(leaves) + len(outs)))(*map(_address, (*leaves, *outs)))
-        self._warm = [*outs, *(b for b, t in zip(leaves, cone.leaves, strict=True) if not t.const)]
+        activations = (*zip(outs, cone.outputs, strict=True), *zip(leaves, cone.leaves, strict=True))
+        self._warm = [b for b, t in activations if not t.const and not outgrows(t.shape)]
         moved = sum(t.nbytes for t in (*cone.leaves, *cone.outputs))
         self._cold = moved >= COLD or sum(t.nbytes for t in cone.leaves if t.const) >= COLD_WEIGHTS
         if not entry.run:

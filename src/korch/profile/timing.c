@@ -66,7 +66,7 @@ static uint64_t korch_touch(const char *bytes, size_t size) {
 volatile uint64_t korch_touched;
 
 /* Cold weights, warm activations, as in a whole program: before each of `count` runs all of `scrub` is read, which
-   leaves nothing else in the caches, and then the `warm` buffers. */
+   leaves nothing else in the caches, and then the `warm` buffers: activations that do not outgrow the caches. */
 void korch_time_cold(const korch_call *c, int count, double *samples, const char *scrub, size_t scrub_size,
                      const char *const *warm, const size_t *warm_sizes, int warm_count) {
   for (int i = 0; i < count; i++) {
