@@ -1,0 +1,39 @@
+"""What a kernel finds in the caches when it is timed."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+import pytest
+
+from korch.backends.cpu.loops import caches
+from korch.ir import Builder, Cone
+from korch.profile.runners import Clock, EntryRow, Native
+
+
+class Recorder:
+    """A clock that notes which buffers are to be warm."""
+
+    def __init__(self) -> None:
+        self.sizes: set[int] = set()
+
+    def cold(self, call: object, count: int, warm: list[np.ndarray]) -> np.ndarray:
+        self.sizes = {b.size for b in warm}
+        return np.ones(count)
+
+
+@pytest.mark.parametrize(("limit", "warm"), [(1 << 20, {1 << 20, 4096}), (1 << 19, {4096})])
+def test_activations_are_warm_unless_they_outgrow_the_caches(
+    limit: int, warm: set[int], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(caches, "OUTGROWN", limit)
+    b = Builder()
+    y = b.input("x", "float32", (256, 1024)) * b.input("s", "float32", (1024,)) + 1.0
+    cone = Cone.of(b.graph([("y", y)]).primitives)
+    buffers = [np.zeros(t.nbytes, np.uint8) for t in (*cone.leaves, *cone.outputs)]
+    clock = Recorder()
+    kernel = Native(
+        EntryRow(None, 1, None, 0, 0), cone, buffers[:-1], buffers[-1:], np.zeros(1, np.uint8), cast(Clock, clock)
+    )
+    assert kernel.time() == (1.0, 0.0) and clock.sizes == warm
