@@ -87,6 +87,5 @@ def test_any_run_of_numbers_anywhere(flags: tuple[str, ...], tmp_path: Path):
             assert not y[offset + count :].any()
         y = np.zeros(160, np.float32)
         library.one(y[offset:].ctypes.data_as(ctypes.c_void_p), x.ctypes.data_as(ctypes.c_void_p))
-        assert (y[offset : offset + 28] == np.concatenate([x[:16], x[:8], x[:4]])).all() and y.sum() == y[offset:][
-            :28
-        ].sum()
+        assert (y[offset : offset + 28] == np.concatenate([x[:16], x[:8], x[:4]])).all()
+        assert not y[:offset].any() and not y[offset + 28 :].any()

@@ -76,10 +76,9 @@ class Loops:
         """Whether `placed` builds the cone."""
         if is_view(cone) or self.declines(cone) is not None:
             return False
-        generator = _generator(cone)
-        return (generator is generate and not joins.objection(((cone, place),))) or (
-            generator is joins.generate and place.outermost and place.axis != cone.primitives[-1].attr("axis")
-        )
+        if joins.parts(cone):
+            return place.outermost and place.axis != cone.primitives[-1].attr("axis")
+        return _generator(cone) is generate and not joins.objection(((cone, place),))
 
     def placed(self, cone: Cone, place: Place) -> Kernel:
         """The kernel of one thread that puts its root into a larger tensor, each element where it belongs."""

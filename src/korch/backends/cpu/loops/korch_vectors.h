@@ -18,39 +18,34 @@ typedef int32_t korch_i16 __attribute__((vector_size(64)));
 /* Stores past the caches, where a vector has lines of its own; whoever has done so calls `korch_streamed` before others
  * read it. */
 #if defined(__clang__)
-#define KORCH_STREAM(lanes, builtin) __builtin_nontemporal_store(v, (korch_f##lanes *)to)
+#define KORCH_PAST(lanes, builtin) __builtin_nontemporal_store(v, (korch_f##lanes *)to)
 #else
-#define KORCH_STREAM(lanes, builtin) builtin(to, v)
+#define KORCH_PAST(lanes, builtin) builtin(to, v)
 #endif
+#define KORCH_STREAM(lanes, past) \
+  static inline void korch_stream##lanes(float *to, korch_f##lanes v) { \
+    if ((uintptr_t)to % sizeof v) *(korch_at##lanes *)to = v; \
+    else past; \
+  }
+#define KORCH_HALVES(half) \
+  korch_stream##half(to, ((const korch_at##half *)&v)[0]), korch_stream##half(to + half, ((const korch_at##half *)&v)[1])
 #if defined(__SSE__)
-static inline void korch_stream4(float *to, korch_f4 v) {
-  if ((uintptr_t)to % sizeof v) *(korch_at4 *)to = v;
-  else KORCH_STREAM(4, __builtin_ia32_movntps);
-}
+KORCH_STREAM(4, KORCH_PAST(4, __builtin_ia32_movntps))
 static inline void korch_streamed(void) { __builtin_ia32_sfence(); }
 #else
-static inline void korch_stream4(float *to, korch_f4 v) { *(korch_at4 *)to = v; }
+KORCH_STREAM(4, *(korch_at4 *)to = v)
 static inline void korch_streamed(void) {}
 #endif
-static inline void korch_stream8(float *to, korch_f8 v) {
 #if defined(__AVX__)
-  if ((uintptr_t)to % sizeof v) *(korch_at8 *)to = v;
-  else KORCH_STREAM(8, __builtin_ia32_movntps256);
+KORCH_STREAM(8, KORCH_PAST(8, __builtin_ia32_movntps256))
 #else
-  *(korch_at8 *)to = v;
+KORCH_STREAM(8, KORCH_HALVES(4))
 #endif
-}
-static inline void korch_stream16(float *to, korch_f16 v) {
 #if defined(__AVX512F__)
-  if ((uintptr_t)to % sizeof v) *(korch_at16 *)to = v;
-  else KORCH_STREAM(16, __builtin_ia32_movntps512);
+KORCH_STREAM(16, KORCH_PAST(16, __builtin_ia32_movntps512))
 #else
-  korch_f8 half[2];
-  memcpy(half, &v, sizeof v);
-  korch_stream8(to, half[0]);
-  korch_stream8(to + 8, half[1]);
+KORCH_STREAM(16, KORCH_HALVES(8))
 #endif
-}
 
 /* The same of any `count` numbers: the lines that are whole. */
 static inline void korch_stream(float *to, const float *from, int count) {

@@ -24,10 +24,10 @@ from korch.ir.primitive import Primitive
 from korch.machine import Machine
 
 STAGES: tuple[Backend, ...] = (ONEDNN, LOOPS)
-BUDGETS, MOST = (L2 // 4, L2), SCRATCH
+BUDGETS = (L2 // 4, L2)
 """Bytes of scratch a thread that are worth trying. The lower ones where strips have nothing in common: attention takes
-4.15 ms with 0.3 MB, 4.45 with 2.2. The most where they share a halo, which short strips move or compute more often, or
-where less will not do."""
+4.15 ms with 0.3 MB, 4.45 with 2.2. Up to `SCRATCH` where they share a halo, which short strips move or compute more
+often, or where less will not do."""
 WEIGHTS = 4 * L2
 """Bytes of constants, which strip after strip reads again: more would be no better than their own kernels."""
 FORMS = (("loops",), ("jit_dw", "loops"))
@@ -100,9 +100,9 @@ def _highest(cone: Cone, staged: Stages, axis: int) -> list[Cut]:
         cut = Cut(staged, axis, heights.pop())
         if found := _narrowed(cut):
             sizes[cut] = sum(scratch(found).values())
-            budgets = (L2, MOST) if any(piece.kept for piece in _all(found)) else BUDGETS
+            budgets = (L2, SCRATCH) if any(piece.kept for piece in _all(found)) else BUDGETS
     best = [next((cut for cut, size in sizes.items() if size <= budget), None) for budget in budgets]
-    least = next((cut for cut, size in sizes.items() if size <= MOST), None)
+    least = next((cut for cut, size in sizes.items() if size <= SCRATCH), None)
     return [cut for cut in dict.fromkeys(best if any(best) else [least]) if cut]
 
 
