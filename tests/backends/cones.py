@@ -98,6 +98,14 @@ def heads(b: Builder, x: Value) -> Value:
     return b.op("Transpose", b.op("Reshape", x, shape=(1, x.shape[1], 2, x.shape[2] // 2)), perm=(0, 2, 1, 3)) * 2.0
 
 
+def shares(b: Builder, x: Value) -> Value:
+    """Rows of several heads, each by its sum, side by side."""
+    n, rows, c = x.shape
+    heads = b.op("Transpose", b.op("Reshape", x, shape=(n, rows, 4, c // 4)), perm=(0, 2, 1, 3))
+    sums = b.op("ReduceSum", heads * heads, axes=(3,), keepdims=1) + 1.0
+    return b.op("Transpose", b.op("Relu", heads) / sums, perm=(0, 2, 1, 3))
+
+
 def total(axes: tuple[int, ...], keepdims: int = 1, op: str = "ReduceMean") -> Build:
     return lambda b, x: b.op(op, x, axes=axes, keepdims=keepdims)
 
@@ -172,6 +180,8 @@ CONES = {
     "to channels first": cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 3, 1, 2))), (1, 40, 40, 65)),
     "few channels": cone_of(lambda b, x: b.op("Transpose", x, perm=(0, 2, 3, 1)), (1, 3, 64, 64)),
     "heads": cone_of(heads, (1, 100, 64)),
+    "heads of 16": cone_of(shares, (1, 500, 64)),
+    "heads of 21": cone_of(shares, (2, 130, 84)),
     "depth to space": cone_of(depth_to_space, (1, 32, 5, 5)),
     "reshape": cone_of(lambda b, x: b.op("Reshape", b.op("Relu", x), shape=(4, 6, 35)), (8, 3, 5, 7)),
     "nearest": cone_of(nearest, (1, 8, 13, 13)),

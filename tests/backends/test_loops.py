@@ -107,6 +107,11 @@ def test_what_only_looks_like_gelu_is_not(half: float, whole: float):
     assert "korch_erff(" in BACKEND.build(cone, 1)[0].source
 
 
+@pytest.mark.parametrize(("name", "turns"), [("heads of 16", 1), ("heads of 21", 1), ("layer norm", 0)])
+def test_turns_too_short_to_find_ones_place_for_are_unrolled(name: str, turns: int):
+    assert BACKEND.build(CONES[name], 2)[0].source.count("#pragma GCC unroll 4") == turns
+
+
 @pytest.mark.parametrize(("channels", "run", "asked"), [(576, 16, 1), (576, 128, 8), (48, 16, 0), (4096, 1024, 0)])
 def test_short_runs_that_lie_apart_are_asked_for_ahead(channels: int, run: int, asked: int):
     def some(b: Builder, x: Value) -> Value:
@@ -115,6 +120,18 @@ def test_short_runs_that_lie_apart_are_asked_for_ahead(channels: int, run: int, 
 
     source = BACKEND.build(cone_of(some, (4, 2000, channels)), 1)[0].source
     assert source.count("__builtin_prefetch(in0 + ") == asked
+
+
+@pytest.mark.parametrize(("channels", "asked"), [(576, True), (192, False)])
+def test_short_runs_that_shared_loops_read_are_asked_for_ahead(channels: int, asked: bool):
+    def normed(b: Builder, x: Value) -> Value:
+        y = b.op("Reshape", x, shape=(4000, 12, channels // 12))
+        y = b.op("Relu", b.op("Slice", y, starts=(0, 0, 0), steps=(1,) * 3, lengths=(4000, 12, 16)))
+        return y / (b.op("ReduceSum", y, axes=(2,), keepdims=1) + 1.0)
+
+    found = [line for line in BACKEND.build(cone_of(normed, (4000, channels)), 1)[0].source.splitlines()
+             if "__builtin_prefetch(in0 + " in line]  # fmt: skip
+    assert bool(found) == asked and len(set(found)) == len(found)
 
 
 @pytest.mark.parametrize(("heads", "asked"), [(12, 0), (64, 1)])

@@ -42,10 +42,11 @@ def product(a: tuple[int, ...], c: tuple[int, ...], const: bool = True, behind: 
     return cone_of(b.op("Erf", y + b.input("bias", "float32", (c[-1],))) if behind else y)
 
 
-def linear_attention(places: int, heads: int, width: int) -> tuple[Cone, Cone]:
+def linear_attention(places: int, heads: int, width: int, channels_last: bool = False) -> tuple[Cone, Cone]:
     """Keys by values over all places, and what the queries make of it: operands sliced out of one tensor."""
-    b = Builder()
-    x = b.input("x", "float32", (1, 3 * heads * width, places))
+    b, channels = Builder(), 3 * heads * width
+    x = b.input("x", "float32", (1, places, channels) if channels_last else (1, channels, places))
+    x = b.op("Transpose", x, perm=(0, 2, 1)) if channels_last else x
     three = b.op("Transpose", b.op("Reshape", x, shape=(1, heads, 3 * width, places)), perm=(0, 1, 3, 2))
     parts = [b.op("Slice", three, starts=(0, 0, 0, k * width), steps=(1,) * 4, lengths=(1, heads, places, width))
              for k in range(3)]  # fmt: skip
@@ -116,7 +117,8 @@ LONG = linear_attention(4096, 3, 16)[0]
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_right(threads: int, tmp_path: Path):
-    cones = [*CONES.values(), *linear_attention(300, 4, 16), *linear_attention(77, 3, 8), LONG]
+    cones = [*CONES.values(), *linear_attention(300, 4, 16), *linear_attention(77, 3, 8), LONG,
+             *linear_attention(4096, 12, 16, channels_last=True)]  # fmt: skip
     assert not wrong(measured(BACKEND, cones, threads, tmp_path))
 
 
@@ -164,12 +166,28 @@ def test_operands_of_long_sums_are_stored_in_pieces():
     assert "collapse(1)" in kernel.source and "k2a" not in short.source
 
 
+def test_the_next_piece_of_both_operands_is_asked_for_by_the_tiles():
+    """The two are copied out of one tensor, which is to come from memory."""
+    (kernel,) = BACKEND.build(linear_attention(4096, 12, 16, channels_last=True)[0], 2)
+    (text,) = {line.strip() for line in kernel.source.splitlines() if "const float *const ahead =" in line}
+    assert text.count("in0 + ") == 2 and text.count("% 2 == 1 ?") == 1
+    assert "ahead" not in BACKEND.build(linear_attention(512, 3, 16, channels_last=True)[0], 1)[0].source
+
+
 def test_constants_that_come_from_memory_are_asked_for_a_group_ahead(tmp_path: Path):
     """A kernel whose constants stay in a cache asks for none."""
     heavy, *light = product((3, 13, 320), (3, 320, 300)), product((13, 320), (320, 300)), pointwise((1, 8, 8, 256), 256)
     asked, *others = (BACKEND.build(cone, 1)[0].source.count("__builtin_prefetch(ahead") for cone in (heavy, *light))
     assert asked and not any(others)
     assert not wrong(measured(BACKEND, [heavy, product((36, 16, 96), (36, 96, 144), behind=True)], 2, tmp_path))
+
+
+def test_a_lone_last_column_is_a_vector_of_rows_or_of_steps():
+    keys_by_values, by_queries = (BACKEND.build(cone, 1)[0].source for cone in linear_attention(512, 3, 16))
+    assert "korch_f8 tail" in keys_by_values and "korch_dot(" not in keys_by_values
+    assert "korch_dot(" in by_queries and "s0_1 += x" not in keys_by_values + by_queries
+    (pair,) = BACKEND.build(product((64, 16), (16, 18), const=False), 1)
+    assert "korch_dot(" not in pair.source and "s0_1 += x" in pair.source
 
 
 def test_parts_are_computed_where_they_lie():

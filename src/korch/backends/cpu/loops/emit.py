@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from korch.backends.cpu.loops import products
+from korch.backends.cpu.loops import ahead, products
 from korch.backends.cpu.loops.binding import POOLS, Place, Schedule, Stage
 from korch.backends.cpu.loops.bounds import checks, write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES
@@ -18,6 +18,7 @@ from korch.backends.cpu.loops.reductions import Reduction
 from korch.backends.cpu.loops.schedule import schedule
 from korch.backends.cpu.loops.spell import table_definition
 from korch.backends.cpu.loops.writer import SMALL, Writer, aligned, width
+from korch.backends.maps.index import Var
 from korch.backends.program import run_head
 from korch.ir.cone import Cone
 from korch.ir.macs import products as multiplied
@@ -25,6 +26,11 @@ from korch.ir.ops.elementwise import COSTLY
 
 ON_STACK = 8192
 """Bytes of what one stage passes on to another that may lie on the stack."""
+
+TINY, UNROLLED = 64, 16
+"""Elements of a turn up to which it is unrolled with its neighbours, and turns that are."""
+MANY_TURNS = 64
+"""For each thread: what is left over then leaves no thread idle for long."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +100,15 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
     big = [s for s in _passed_on(plan) if s.stored * width(s) > ON_STACK]
     if big:
         _own_workspace(writer, sum(aligned(s.stored * width(s)) for s in big))
+    unrolled = _unrolled(writer)
     if writer.threads > 1:
-        writer.text.add(f"#pragma omp for schedule(static) nowait collapse({len(plan.apart)})")
+        count = len(plan.apart) - (plan.apart[-1] == unrolled)
+        writer.text.add(f"#pragma omp for schedule(static) nowait collapse({count})")
     for v in plan.hoisted:
+        if v == unrolled:
+            writer.text.add(f"#pragma GCC unroll {v.extent}")
         writer.loop(v)
+    writer.text.add(*ahead.in_shared_loops(writer))
     offset = 0
     for s in _passed_on(plan):
         ctype = C_TYPES[s.tensor.dtype]
@@ -109,6 +120,14 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
     for group in groups(writer):
         _stages(writer, group, parallel=False)
     writer.text.close(len(plan.hoisted))
+
+
+def _unrolled(writer: Writer) -> Var | None:
+    """The innermost shared loop where its turns are so short that finding one's place takes as long (heads of 16)."""
+    *outer, v = writer.plan.hoisted
+    work = sum(math.prod(u.extent for u in (*s.loops, *s.reds)) for s in writer.plan.stages)
+    enough = math.prod(u.extent for u in writer.plan.apart if u != v) >= MANY_TURNS * writer.threads
+    return v if outer and work <= TINY and v.extent <= UNROLLED and enough else None
 
 
 def _own_workspace(writer: Writer, each: int) -> None:

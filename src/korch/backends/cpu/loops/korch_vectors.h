@@ -69,4 +69,14 @@ static inline float korch_sum32(const float *x) {
   korch_f16 a = *(const korch_at16 *)x + *(const korch_at16 *)(x + 16);
   return korch_sum16((const float *)&a);
 }
+
+/* The sum of `count` products, sixteen side by side. */
+static inline float korch_dot(const float *x, const float *y, int count) {
+  korch_f16 sums = {0};
+  int i = 0;
+  for (; i + 16 <= count; i += 16) sums += *(const korch_at16 *)(x + i) * *(const korch_at16 *)(y + i);
+  float rest = 0;
+  for (; i < count; ++i) rest += x[i] * y[i];
+  return korch_sum16((const float *)&sums) + rest;
+}
 #endif

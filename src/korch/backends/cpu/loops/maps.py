@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from korch.backends.cpu.loops import ahead
 from korch.backends.cpu.loops.binding import Schedule, Stage
 from korch.backends.cpu.loops.spell import c_index
-from korch.backends.cpu.loops.writer import FAR, LINE, Writer, target
+from korch.backends.cpu.loops.writer import LINE, Writer, target
 from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Trace
 
@@ -16,10 +17,6 @@ LEAST = 4
 """Turns of a loop that is worth vectors."""
 PIECE = 256
 """Floats on their way past the caches."""
-AHEAD, SPREAD, SHORT = 64, 256, 128
-"""Short runs that lie apart are asked for so many runs before their turn: the processor foresees no addresses beyond a
-page. From so many floats from run to run on, up to so many floats of a run. (16 of 576 channels: 2.6 ms without, 2.2
-with 32 runs, 1.95 with 64 and with 128.)"""
 
 
 @dataclass(frozen=True)
@@ -70,14 +67,14 @@ def _alike(nests: Iterable[_Nest]) -> list[list[_Nest]]:
 def _nests(writer: Writer, s: Stage) -> Iterator[_Nest]:
     for stage, plan in writer.nests(s):
         trace, values = writer.trace(stage, plan)
-        across, ahead = _transposed(stage, trace), tuple(_ahead(writer, stage, trace))
+        across, asked = _transposed(stage, trace), tuple(ahead.in_a_map(writer, stage.loops, trace.loads))
         if _streams(plan, stage):
             writer.streamed = True
             to = plan.destination(stage) + Index.of(stage.loops[-1]) * -1
             streamed = values[0], f"{target(stage)} + {c_index(to)}"
-            yield _Nest(stage, trace.lines, across, ahead, streamed)
+            yield _Nest(stage, trace.lines, across, asked, streamed)
         else:
-            yield _Nest(stage, [*trace.lines, writer.store(stage, values[0])], across, ahead)
+            yield _Nest(stage, [*trace.lines, writer.store(stage, values[0])], across, asked)
 
 
 def _streams(plan: Schedule, s: Stage) -> bool:
@@ -131,22 +128,6 @@ def _piece(writer: Writer, v: Var, length: int, body: list[str], value: str, to:
     text.add(*body, f"piece[{v.name} - {first}] = {value};")
     text.close()
     text.add(f"korch_stream({to} + {first}, piece, {length});")
-
-
-def _ahead(writer: Writer, s: Stage, trace: Trace) -> Iterator[str]:
-    """Prefetches of leaves that are read in short runs, one a turn of the last loop but one."""
-    if len(s.loops) < 2:
-        return
-    outer, inner = s.loops[-2:]
-    if inner.extent > SHORT or outer.extent < AHEAD:
-        return
-    for load in dict.fromkeys(trace.loads):
-        step, t = load.at.coefficient(outer) or 0, load.tensor
-        far = t in writer.plan.cone.leaves and t.nbytes >= FAR and step >= max(SPREAD, 2 * inner.extent)
-        if far and load.at.coefficient(inner) == 1:
-            first = load.at + AHEAD * step + (Index.of(inner) * -1 + inner.lo)
-            for line in range(0, inner.extent, LINE):
-                yield f"__builtin_prefetch(in{writer.plan.cone.leaves.index(t)} + {c_index(first + line)}, 0, 2);"
 
 
 def _once(writer: Writer, body: list[str], parallel: bool) -> None:

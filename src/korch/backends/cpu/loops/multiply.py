@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from korch.backends.cpu.loops import tile
+from korch.backends.cpu.loops import ahead, tile
 from korch.backends.cpu.loops.behind import Behind, behind_of
 from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
 from korch.backends.cpu.loops.spell import c_index
@@ -153,21 +153,21 @@ def _write_group(writer: Writer, block: Block, group: Group, following: str, str
     where = f"b + {group.first}" if block.second else f"b + {group.first * steps} + k0 * {group.width}"
     runs = list(tile.runs(height, len(group.lanes)))
     total, done = sum((end - begin) // rows for begin, end, rows in runs), 0
-    lines = -(-group.width // (LINE * total)) if following else 0
+    wanted = _constants(following, group, total) if following else _next_piece(writer)
     for begin, end, rows in runs:
         text.open(f"for (int r = {begin}; r < {end}; r += {rows})")
         call = f"(a + r * {strides.row}, {where}, c + r * {strides.result} + {group.first}, count"
         ends = "".join(f", e{i} + r * {row} + {group.first * column}" for i, (row, column) in enumerate(others))
-        tiles = _Tiles(writer, rows, group, strides, lines)
-        if following:
-            number = f"({done} + (r - {begin}) / {rows})"
-            text.add(f"const float *const ahead = b + {following} + {number} * {LINE * lines};")
+        tiles = _Tiles(writer, rows, group, strides, wanted and wanted.ahead)
+        if wanted:
+            text.add(f"const float *const ahead = {wanted.at(f'({done} + (r - {begin}) / {rows})')};")
             call += ", ahead"
         done += (end - begin) // rows
-        if _comes_from_afar(writer, block) and not group.first:
-            text.add(f"for (int j = {AHEAD * rows}; j < {(AHEAD + 1) * rows}; ++j)",
-                     f"  for (int l = 0; l < count; l += {LINE})",
-                     f"    __builtin_prefetch(a + (r + j) * {strides.row} + l, 0, 2);")  # fmt: skip
+        if not group.first and block.first.step(block.step) == 1 and _comes_from_afar(writer, block.first):
+            _ask_ahead(text, rows, f"a + (r + j) * {strides.row}", "count")
+        for i, (o, (row, column)) in enumerate(zip(block.extras, others, strict=True)):
+            if row and column == 1 and _comes_from_afar(writer, o):
+                _ask_ahead(text, rows, f"e{i} + (r + j) * {row} + {group.first}", str(group.columns))
         if not turns:
             text.add(f"{tiles.named(False, block.behind)}{call}{ends});")
         else:
@@ -175,6 +175,37 @@ def _write_group(writer: Writer, block: Block, group: Group, following: str, str
                      f"else if ({turns[1]}) {tiles.named(True, None)}{call});",
                      f"else {tiles.named(True, block.behind)}{call}{ends});")  # fmt: skip
         text.close()
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What tiles ask for step by step, because it is needed after them, and where that begins for a tile, in C, by the
+    C of its number."""
+
+    ahead: tile.Ahead
+    at: Callable[[str], str]
+
+
+def _constants(following: str, group: Group, tiles: int) -> _Wanted:
+    """A share for each of the tiles of every step's lines."""
+    lines = -(-group.width // (LINE * tiles))
+    return _Wanted(tile.Ahead(lines, group.width), lambda number: f"b + {following} + {number} * {LINE * lines}")
+
+
+def _next_piece(writer: Writer) -> _Wanted | None:
+    """Of operands that are stored for some steps at a time, what the next piece of one is made of: for one tile after
+    the other that of one operand."""
+    found = ahead.in_next_piece(writer)
+    if not found:
+        return None
+    place, lines, step = found[0]
+    places = [p for p, *same in found if same == [lines, step]]
+
+    def at(number: str) -> str:
+        others = (f"{number} % {len(places)} == {i} ? {other} : " for i, other in enumerate(places[1:], 1))
+        return "".join((*others, place))
+
+    return _Wanted(tile.Ahead(lines, step), at)
 
 
 def _turns(plan: Schedule, block: Block) -> tuple[str, str] | None:
@@ -191,11 +222,17 @@ def _streams(plan: Schedule, s: Stage, block: Block) -> bool:
     return plan.streams(s) and not _turns(plan, block) and _step(block.result, block.row) % LINE == 0
 
 
-def _comes_from_afar(writer: Writer, block: Block) -> bool:
-    """Whether rows of the first operand lie in a row each and are worth asking for before they are needed: the
-    processor foresees one stream of addresses, not as many as a tile has rows."""
-    leaf = next((t for i, t in enumerate(writer.plan.cone.leaves) if block.first.array == f"in{i}"), None)
-    return leaf is not None and leaf.nbytes >= FAR and block.first.step(block.step) == 1
+def _comes_from_afar(writer: Writer, o: Operand) -> bool:
+    """Whether what the tiles read row by row is worth asking for before it is needed: the processor foresees one stream
+    of addresses, not as many as a tile has rows."""
+    leaf = next((t for i, t in enumerate(writer.plan.cone.leaves) if o.array == f"in{i}"), None)
+    return leaf is not None and leaf.nbytes >= FAR
+
+
+def _ask_ahead(text: Text, rows: int, at: str, count: str) -> None:
+    """Asks for `count` numbers from `at` on, of each row j that a later tile of so many rows reads."""
+    text.add(f"for (int j = {AHEAD * rows}; j < {(AHEAD + 1) * rows}; ++j)",
+             f"  for (int l = 0; l < {count}; l += {LINE}) __builtin_prefetch({at} + l, 0, 2);")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -206,13 +243,14 @@ class _Tiles:
     rows: int
     group: Group
     strides: Strides
-    ahead: int
+    ahead: tile.Ahead | None
 
     def named(self, more: bool, behind: Behind | None) -> str:
         """The name of such a function, which the kernel has then."""
         strides = self.strides if behind else replace(self.strides, others=())
         numbers = (self.rows, self.group.columns, strides.row, strides.step, strides.second, strides.result, int(more))
-        forms = {f"_{self.ahead}ahead": self.ahead, "_streamed": strides.streamed, "_all": behind}
+        ahead = f"_{self.ahead.lines}ahead{self.ahead.step}" if self.ahead else ""
+        forms = {ahead: self.ahead, "_streamed": strides.streamed, "_all": behind}
         name = f"KERNEL_tile_{'_'.join(map(str, numbers))}{''.join(form for form, is_so in forms.items() if is_so)}"
         if name not in self.writer.functions:
             self.writer.functions[name] = tile.function(name, self.rows, self.group, strides, more, behind,

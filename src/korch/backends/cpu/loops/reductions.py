@@ -17,8 +17,8 @@ from korch.ir.ops.reduce import spatial_axes, window_counts
 
 STRIP = 256
 """Accumulators of a reduction that runs across the contiguous axis."""
-LANES = (32, 16)
-"""Sums side by side along it: of 64 numbers and more, of 32. (Layer normalisation of 32, 64, 160, 256 and 1024 numbers:
+LANES = {32: 64, 16: 16}
+"""Sums side by side along it, and the numbers from which on. (Layer normalisation of 32, 64, 160, 256 and 1024 numbers:
 8, 12, 26, 38 and 262 ns a row; 18, 25, 44, 56 and 286 as the compiler does it.)"""
 
 
@@ -331,7 +331,7 @@ def _vector_reduction(s: Stage, trace: Trace) -> Var | None:
 def _lanes(folds: list[Fold], along: Var) -> int:
     """Sums side by side for a row of floats; 0 where there are too few elements, or nothing is summed."""
     sums = all(f.omp == "+" and f.s.tensor.dtype == "float32" for f in folds)
-    return next((n for n in LANES if along.extent >= 2 * n), 0) if sums else 0
+    return next((n for n, least in LANES.items() if along.extent >= least), 0) if sums else 0
 
 
 def _contiguity(k: int | None) -> int:

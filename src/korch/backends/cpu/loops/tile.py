@@ -108,29 +108,73 @@ class Strides:
     """Whether the result goes past the caches."""
 
 
+@dataclass(frozen=True)
+class Ahead:
+    """What a tile asks for in each step: so many lines, `step` floats behind those of the step before."""
+
+    lines: int
+    step: int
+
+
 def function(name: str, rows: int, group: Group, strides: Strides, more: bool, behind: Behind | None,
-             ahead: int = 0) -> list[str]:  # fmt: skip
+             ahead: Ahead | None = None) -> list[str]:  # fmt: skip
     """C that multiplies `count` steps of a tile and ends with what is `behind` it. With `more`, the sums are added to
-    what the result holds already: sums of sums err less than one long sum. In each step so many lines are asked for at
-    `ahead`, which walks as the second operand does."""
+    what the result holds already: sums of sums err less than one long sum."""
     vectors = list(group.vectors())
+    tail = _tail_of(rows, group, strides)
     sums = [(f"s{r}_{j}", r, v) for r in range(rows) for j, v in enumerate(vectors)]
+    whole = list(enumerate(vectors))[: len(vectors) - bool(tail)]
     lines = [APART,
              f"static void {name}(const float *restrict a, const float *restrict b, float *restrict c, int count"
              f"{', const float *ahead' if ahead else ''}"
              f"{''.join(f', const float *restrict e{i}' for i in range(len(strides.others)))}) {{"]  # fmt: skip
-    lines += [f"  korch_f{lanes} {s} = {{0}};" for s, _, (_, lanes, _) in sums]
+    lines += [f"  korch_f{lanes} s{r}_{j} = {{0}};" for r in range(rows) for j, (_, lanes, _) in whole]
+    lines += tail.before if tail else []
     lines.append("  for (int k = 0; k < count; ++k) {")
-    lines += [f"    __builtin_prefetch(ahead + k * {strides.second} + {LINE * i}, 0, 2);" for i in range(ahead)]
-    for j, (at, lanes, wanted) in enumerate(vectors):
+    if ahead:
+        at = f"ahead + k * {ahead.step}"
+        lines += [f"    __builtin_prefetch({at} + {LINE * i}, 0, 2);" for i in range(ahead.lines)]
+    for j, (at, lanes, wanted) in whole:
         lines += _loaded(f"b{j}", f"b + k * {strides.second} + {at}", lanes, lanes if strides.packed else wanted)
     for r in range(rows):
-        steps = " ".join(f"s{r}_{j} += x * b{j};" for j in range(len(vectors)))
+        steps = " ".join(f"s{r}_{j} += x * b{j};" for j, _ in whole)
         lines.append(f"    {{ const float x = a[{r * strides.row} + k * {strides.step}]; {steps} }}")
+    lines += tail.within if tail else []
     lines.append("  }")
+    lines += tail.after if tail else []
     for s, r, vector in sums:
         lines += _stored(s, r, vector, strides, more, behind)
     return [*lines, "}"]
+
+
+@dataclass(frozen=True)
+class _Tail:
+    """C for a last column on its own, which ends in the first lane of a vector for each row: a vector with a single
+    number wanted takes half as long as a whole one."""
+
+    before: list[str]
+    within: list[str]
+    after: list[str]
+
+
+def _tail_of(rows: int, group: Group, strides: Strides) -> _Tail | None:
+    """The last of the columns where there are others and it is alone: as a vector of rows, or as sums along the steps,
+    whichever of them lie side by side."""
+    *others, (at, lanes, wanted) = group.vectors()
+    column, sums = f"b[k * {strides.second} + {at}]", [f"s{r}_{len(others)}" for r in range(rows)]
+    if not others or wanted > 1:
+        return None
+    if strides.row == 1 and rows in (4, 8, 16):
+        step = f"    tail += *(const korch_at{rows} *)(a + k * {strides.step}) * {column};"
+        placed = [f"  korch_f{lanes} {s} = {{tail[{r}]}};" for r, s in enumerate(sums)]
+        return _Tail([f"  korch_f{rows} tail = {{0}};"], [step], placed)
+    if strides.step == 1:
+        gathered = [f"  float column[{LONGEST}] __attribute__((aligned(64)));",
+                    f"  for (int k = 0; k < count; ++k) column[k] = {column};"]  # fmt: skip
+        placed = [f"  korch_f{lanes} {s} = {{korch_dot(a + {r * strides.row}, column, count)}};"
+                  for r, s in enumerate(sums)]  # fmt: skip
+        return _Tail(gathered, [], placed)
+    return None
 
 
 def _stored(s: str, r: int, vector: tuple[int, int, int], strides: Strides, more: bool,
