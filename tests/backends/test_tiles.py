@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,13 @@ def separable(shape: tuple[int, ...], out: int) -> Cone:
 
 def two_convolutions(shape: tuple[int, ...], dilation: int) -> Cone:
     return cone_of(conv(relu(conv(image(*shape), 24, 3, 2)), 17, 3, dilation=dilation))
+
+
+def of_planes(shape: tuple[int, ...], out: int) -> Cone:
+    """Convolutions of an image that comes channels-first."""
+    x = image(*shape)
+    y = conv(relu(conv(x.builder.op("Transpose", x, perm=(0, 2, 3, 1)), 16, 3, 2)), out, 3, group=16)
+    return cone_of(y)
 
 
 def head(shape: tuple[int, ...], wide: int, out: int, kernel: int = 1) -> Cone:
@@ -162,6 +170,8 @@ CONES = [
     separable((4, 13, 13, 16), 16),
     two_convolutions((1, 40, 37, 9), 1),
     two_convolutions((1, 40, 37, 9), 2),
+    of_planes((1, 3, 64, 45), 16),
+    of_planes((1, 5, 37, 32), 16),
     head((1, 40, 24, 16), 32, 21),
     head((1, 19, 32, 12), 24, 8, 3),
     decode_head((1, 40, 24, 16), 4, 32, 21),
@@ -219,9 +229,8 @@ def test_narrowed_stages_compute_the_same(cone: Cone):
     cut = chunks(Cut(staged, ways_across(cone)[-1], 2 * quantum(cone)), 2)
     assert cut
     for piece in (p for chunk in cut for strip in chunk for p in strip):
-        given = {
-            s: values[t][_part(t, r)] for s, t, r in zip(piece.cone.leaves, piece.leaves, piece.reads, strict=True)
-        }
+        read = zip(piece.cone.leaves, piece.leaves, piece.reads, strict=True)
+        given = {s: values[t][_part(t, r) if s != t else _from(r, t.rank)] for s, t, r in read}
         made, root = evaluated(piece.cone, given), piece.stage.root
         np.testing.assert_allclose(made[piece.cone.root], values[root][_part(root, piece.made)], rtol=1e-9, atol=1e-9)
 
@@ -266,8 +275,22 @@ def test_operands_are_turned_once_for_all_strips():
     assert all([p.key for p in strip] == [p.key for p in first] for strip in others)
 
 
+def test_constants_are_packed_once_for_all_threads_and_strips():
+    kernel = BACKEND.build(mbconv((1, 64, 64, 16), 64, 24, 3, 1), 2)[0]
+    packed = [line for line in kernel.source.splitlines() if "_init(&own[" in line]
+    shared = [line for line in kernel.source.splitlines() if re.fullmatch(r" *own\[\d\] = own\[\d\];", line)]
+    freed = [line for line in kernel.source.splitlines() if "_free(own[" in line]
+    assert all("if (t) own[" in line for line in packed) and all("&& !t)" in line for line in freed)
+    assert len(packed) == len(freed) and len(shared) >= 3
+
+
 def _part(t: Tensor, read: Span | None) -> tuple[slice, ...]:
     return tuple(slice(read.begin, read.end) if read and a == read.axis else slice(None) for a in range(t.rank))
+
+
+def _from(read: Span | None, rank: int) -> tuple[slice, ...]:
+    """All that lies behind where a kernel is told that a tensor begins."""
+    return tuple(slice(read.begin, None) if read and a == read.axis else slice(None) for a in range(rank))
 
 
 def test_declined_with_a_reason():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from korch.backends.contract import Kernel
+from korch.backends.cpu.loops.backend import BACKEND as GENERATED
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.writer import aligned
 from korch.backends.cpu.tiles.access import Read
@@ -17,6 +19,8 @@ from korch.backends.cpu.tiles.strips import Chunk, Strip, scratch
 from korch.backends.program import has, renamed, run_head
 from korch.ir.cone import Cone
 from korch.ir.tensor import Tensor
+
+_INIT = re.compile(r"^static int KERNEL_\w*init\(.*?^}\n", re.M | re.S)
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,19 @@ class Parts:
         return places
 
     @cached_property
+    def states(self) -> dict[str, int]:
+        """By key, the number of the first kernel with the same state: a stage's kernels for strips at the edges and in
+        the middle pack the same constants alike."""
+        known: dict[tuple[str, ...], int] = {}
+        made = {key: "".join(_INIT.findall(k.source)) if _is_shared(k) else key for key, k in self.kernels.items()}
+        return {key: known.setdefault((text, *self.constants(key)), self.number[key]) for key, text in made.items()}
+
+    def constants(self, key: str) -> list[str]:
+        """In C, the constants of a kernel's leaves."""
+        piece = next(p for strip in self.strips for p in strip if p.key == key)
+        return [f"in[{self.cone.leaves.index(t)}]" if t.const else "NULL" for t in piece.leaves]
+
+    @cached_property
     def own(self) -> int:
         """Bytes of a thread's scratch: the stages' roots, then the kernels' workspace."""
         return self.behind + aligned(max(k.workspace for k in self.kernels.values()))
@@ -69,7 +86,7 @@ def _kernels(parts: Parts) -> list[str]:
     return [renamed(k.source, f"KERNEL_{i}_") for i, k in enumerate(parts.kernels.values())]
 
 
-# State: one of every kernel's for each thread, made for one thread ------------------------------------------------
+# State, made for one thread: of oneDNN's kernels one for each thread; generated ones read theirs, and share it ----
 
 
 def _init(parts: Parts) -> list[str]:
@@ -87,7 +104,7 @@ def _init(parts: Parts) -> list[str]:
         "  if (!all) status = 1;",
         f"  for (int t = 0; !status && t < {parts.threads}; ++t) {{",
         f"    void **const own = all + t * {count};",
-        *(line for i, key in enumerate(parts.kernels) for line in _init_one(parts, i, key)),
+        *(line for key in parts.kernels for line in _init_one(parts, key)),
         "  }",
         "#ifdef _OPENMP",
         "  omp_set_num_threads(threads);",
@@ -100,21 +117,24 @@ def _init(parts: Parts) -> list[str]:
     ]
 
 
-def _init_one(parts: Parts, i: int, key: str) -> list[str]:
+def _init_one(parts: Parts, key: str) -> list[str]:
+    i, first = parts.number[key], parts.states[key]
     if not has(parts.kernels[key].source, "init"):
         return []
-    piece = next(p for strip in parts.strips for p in strip if p.key == key)
-    given = ", ".join(f"in[{parts.cone.leaves.index(t)}]" if t.const else "NULL" for t in piece.leaves)
+    if first != i:
+        return [f"    own[{i}] = own[{first}];"]
+    only = f"if (t) own[{i}] = all[{i}]; else " if _is_shared(parts.kernels[key]) else ""
     return [
-        f"    const void *const in{i}[] = {{{given}}};",
-        f"    if (!status) status = KERNEL_{i}_init(&own[{i}], in{i});",
+        f"    const void *const in{i}[] = {{{', '.join(parts.constants(key))}}};",
+        f"    {only}if (!status) status = KERNEL_{i}_init(&own[{i}], in{i});",
     ]
 
 
 def _free(parts: Parts) -> list[str]:
     count = len(parts.kernels)
-    calls = [f"    if (own[{i}]) KERNEL_{i}_free(own[{i}]);" for i, k in enumerate(parts.kernels.values())
-             if has(k.source, "free")]  # fmt: skip
+    held = [(i, k) for i, (key, k) in enumerate(parts.kernels.items()) if parts.states[key] == i]
+    calls = [f"    if (own[{i}]{' && !t' if _is_shared(k) else ''}) KERNEL_{i}_free(own[{i}]);"
+             for i, k in held if has(k.source, "free")]  # fmt: skip
     return [
         "static void KERNEL_free(void *state) {",
         f"  for (int t = 0; t < {parts.threads}; ++t) {{",
@@ -126,6 +146,11 @@ def _free(parts: Parts) -> list[str]:
         "}",
         "",
     ]
+
+
+def _is_shared(kernel: Kernel) -> bool:
+    """Whether threads may have one state: what generated code packs, it only reads."""
+    return kernel.backend == GENERATED.name
 
 
 # Running ----------------------------------------------------------------------------------------------------------

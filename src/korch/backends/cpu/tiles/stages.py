@@ -18,14 +18,16 @@ def stages(cone: Cone, backends: Sequence[Backend], apart: bool = False) -> tupl
     """The stages in order of execution, each a cone that one of `backends` takes; None where there is no such cut.
 
     The leaves of a stage are the cone's or roots of earlier stages. A linear primitive whose epilogue no backend takes
-    is a stage of its own; with `apart` costly functions behind it are one, too.
+    is a stage of its own, and so are views that none reads through; with `apart` costly functions behind it are one,
+    too.
     """
     ends = {cone.behind_views(t, VIEWS) for p in cone.linear for t in p.inputs if not t.const} & set(cone.makers)
     ends |= turned(cone) | (costly(cone) if apart else set())
-    found = _cut(cone, ends)
-    alone = {p.output for s in found if not taker(s, backends) for p in s.linear}
-    found = _cut(cone, ends | alone) if alone else found
-    return found if all(taker(s, backends) for s in found) else None
+    refused = [s for s in _cut(cone, ends) if not taker(s, backends)]
+    products = {p.output for s in refused for p in s.linear}
+    operands = {t for s in refused for p in s.linear for t in p.inputs if t in s.makers}
+    ways = (_cut(cone, ends | more) for more in (set[Tensor](), products, operands, products | operands))
+    return next((found for found in ways if all(taker(s, backends) for s in found)), None)
 
 
 def turned(cone: Cone) -> set[Tensor]:

@@ -131,14 +131,14 @@ def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | 
         wanted = holds[stage.root]
         if wanted is None and before:
             continue
-        piece = _piece(stage, wanted, earlier.get(stage.root)) if wanted else _invariant(stage, roots)
+        piece = _piece(stage, wanted, earlier.get(stage.root), roots) if wanted else _invariant(stage, roots)
         if not piece:
             return None
         for t, read in zip(piece.leaves, piece.reads, strict=True):
             if t in roots:
                 holds[t] = _joined(holds[t], read) if t in holds else read
         found.append(_put(piece) if stage is stages[-1] else piece)
-    if not all(_within(t, r, holds.get(t)) for p in found for t, r in zip(p.leaves, p.reads, strict=True)):
+    if not all(_within(t, r, holds[t]) for p in found for t, r in zip(p.leaves, p.reads, strict=True) if t in roots):
         return None
     return tuple(reversed(found))
 
@@ -150,19 +150,19 @@ def _put(piece: Piece) -> Piece:
 
 
 def _within(t: Tensor, read: Read, held: Read) -> bool:
-    """Whether the span lies in one piece of what there is; constants, which kernels pack, are read whole."""
-    return read is None or read == held or (not t.const and read.axis == outermost(t.shape))
+    """Whether the span lies in one piece of what the buffer of a stage's root has."""
+    return read is None or read == held or read.axis == outermost(t.shape)
 
 
-def _piece(stage: Cone, span: Span, before: Piece | None) -> Piece | None:
+def _piece(stage: Cone, span: Span, before: Piece | None, roots: Collection[Tensor]) -> Piece | None:
     """The stage for `span`, without what `before` has of it where the rest can be computed alone."""
     inside = before and before.holds.begin <= span.begin < before.holds.end < span.end
     if before and inside and span.axis == outermost(stage.root.shape):
         rest = Span(span.axis, before.holds.end, span.end)
-        piece = narrow(stage, span, rest)
+        piece = narrow(stage, span, rest, roots)
         if piece:
             return replace(piece, shift=span.begin - before.holds.begin)
-    return narrow(stage, span, span)
+    return narrow(stage, span, span, roots)
 
 
 def _invariant(stage: Cone, roots: Collection[Tensor]) -> Piece | None:
@@ -183,9 +183,9 @@ def _joined(known: Read, read: Read) -> Read:
     return Span(read.axis, min(known.begin, read.begin), max(known.end, read.end))
 
 
-def narrow(stage: Cone, holds: Span, made: Span) -> Piece | None:
+def narrow(stage: Cone, holds: Span, made: Span, roots: Collection[Tensor] = ()) -> Piece | None:
     """The stage for the span `made` of its root; None where a primitive in it would need more of something than
-    another."""
+    another, or a span of a constant, which kernels pack as a whole. `roots` lie in buffers of their own."""
     reads: dict[Tensor, Read] = {stage.root: made}
     parts: dict[Primitive, Part] = {}
     for p in reversed(stage.primitives):
@@ -196,14 +196,28 @@ def narrow(stage: Cone, holds: Span, made: Span) -> Piece | None:
         for t, read in zip(p.inputs, found.reads, strict=True):
             if reads.setdefault(t, read) != read:
                 return None
+    if any(t.const and reads[t] for t in stage.leaves):
+        return None
     small = {t: _small(t, reads[t]) for t in stage.leaves}
+    order = {s: t for t, s in small.items()}
+    views = [_seen(t, s) for t, s in small.items() if s != t and t not in roots and not _whole_piece(t, reads[t])]
     narrower = [q for p in stage.primitives for q in [_restricted(p, parts[p], reads[p.output], small)]]
     if not all(narrower):
         return None
-    order = {s: t for t, s in small.items()}
-    cone = Cone.of(q for q in narrower if q)
-    leaves = tuple(order[s] for s in cone.leaves)
+    cone = Cone.of((*views, *(q for q in narrower if q)))
+    leaves = tuple(order.get(s, s) for s in cone.leaves)
     return Piece(cone, stage, holds, made, leaves, tuple(reads[t] for t in leaves))
+
+
+def _whole_piece(t: Tensor, read: Read) -> bool:
+    return read is None or read.axis == outermost(t.shape)
+
+
+def _seen(t: Tensor, small: Tensor) -> Primitive:
+    """The first positions of `t`, which a span of an inner axis is for a kernel that is told where it begins."""
+    rank = t.rank
+    attrs = {"starts": (0,) * rank, "steps": (1,) * rank, "lengths": small.shape}
+    return Primitive("Slice", (t,), small, freeze(attrs))
 
 
 def _part(p: Primitive, span: Read) -> Part | None:
