@@ -87,6 +87,20 @@ def test_limits_hold_and_single_primitives_are_never_dropped():
     assert {p.output for p in graph.primitives} == {c.root for c in cones}
 
 
+def test_cuts_around_one_product_do_not_crowd_out_those_around_another():
+    b = Builder()
+    large, small = b.input("large", "float32", (64, 512)), b.input("small", "float32", (64, 8))
+    side = small @ b.constant(np.ones((8, 64), np.float32))
+    for op in ("Relu", "Neg", "Exp", "Abs", "Sqrt"):
+        side = b.op(op, side)
+    graph = b.graph([("y", large @ b.constant(np.ones((512, 64), np.float32)) + side)])
+    (y,) = graph.outputs
+    found = {
+        frozenset(p.inputs[0].name for p in c.linear) for c in enumerate_cones(graph, Limits(cuts=4)) if c.root == y
+    }
+    assert found == {frozenset(), frozenset(["small"]), frozenset(["large"])}
+
+
 def test_a_cone_never_goes_through_a_twin_and_back():
     b = Builder()
     x = b.input("x", "float32", (1, 4, 8, 8))

@@ -57,6 +57,8 @@ class Cut:
 
 EPILOGUE_VIEWS = ("Reshape", "Transpose")
 MAPS = (Category.ELEMENTWISE, Category.BROADCAST, Category.LAYOUT)
+SAVED = 2
+"""Cuts around a linear primitive that stay, whatever else there is."""
 THIN = 20
 """Multiply-adds for each element that a product reads: with fewer, moving its operands is what it costs."""
 
@@ -114,7 +116,14 @@ class _Search:
             if self.graph.only_moves(p):
                 source = p.inputs[0]
                 yield Cut(frozenset((source,)), frozenset((self.number[p],)))
-                yield from (c for c in (self._join(p, (cut,)) for cut in own.get(source, ())) if c)
+                there = [cut for cut in own.get(source, ()) if not self._turns_back(p, cut)]
+                yield from (c for c in (self._join(p, (cut,)) for cut in there) if c)
+
+    def _turns_back(self, p: Primitive, cut: Cut) -> bool:
+        """Whether `cut` ends in the transpose that `p` undoes: the twin is a view of what that reads."""
+        top = next(q for q in map(self.graph.primitives.__getitem__, cut.inside) if q.output == p.inputs[0])
+        undone = top.op == "Transpose" and [top.attr("perm")[a] for a in p.attr("perm")]
+        return undone == list(range(p.output.rank))
 
     def _merge(self, p: Primitive) -> Iterator[Cut]:
         """`p` on top of every combination of its inputs' cuts."""
@@ -162,15 +171,29 @@ class _Search:
         return (p.category is Category.ELEMENTWISE or p.op in EPILOGUE_VIEWS) and _share_linear(heavy)
 
     def _best(self, cuts: Iterable[Cut]) -> tuple[Cut, ...]:
-        """Distinct cuts, those that hide most memory traffic first, capped (priority cuts)."""
+        """Distinct cuts, those that hide most memory traffic first, capped (priority cuts). Of those around a linear
+        primitive that all would go, because choices have made so many around another, the best few stay."""
         distinct = list(dict.fromkeys(cuts))
         if len(distinct) > self.limits.cuts:
             distinct.sort(key=self._traffic)
+            lost = {c.linear for c in distinct} - {c.linear for c in distinct[: self.limits.cuts]}
+            saved = [cut for one in lost for cut in [c for c in distinct if c.linear == one][:SAVED]]
+            saved = sorted(saved, key=self._traffic)[: self.limits.cuts // 2]
+            distinct = distinct[: self.limits.cuts - len(saved)] + saved
         return tuple(distinct[: self.limits.cuts])
 
-    def _traffic(self, cut: Cut) -> tuple[bool, int, int]:
-        """Single primitives are never dropped; then by bytes read, then by work repeated."""
-        return len(cut.inside) > 1, sum(t.nbytes for t in cut.leaves), len(cut.inside)
+    def _traffic(self, cut: Cut) -> tuple[bool, int, int, int]:
+        """Single primitives are never dropped; then by bytes read, then by those of what they are read from, then by
+        work repeated."""
+        read, whole = sum(self._read(t, cut) for t in cut.leaves), sum(t.nbytes for t in cut.leaves)
+        return len(cut.inside) > 1, read, whole, len(cut.inside)
+
+    def _read(self, t: Tensor, cut: Cut) -> int:
+        """The bytes of `t` that `cut` reads: where nothing but views sees it, those that they leave."""
+        readers = [p for p in self.graph.consumers.get(t, ()) if self.number[p] in cut.inside]
+        if not readers or any(p.op not in VIEWS for p in readers):
+            return t.nbytes
+        return min(t.nbytes, sum(self._read(p.output, cut) for p in readers))
 
     def _cone(self, cut: Cut) -> Cone:
         """Primitives in dependency order: by depth of value, a twin's transpose after what it moves."""

@@ -10,6 +10,8 @@ from korch.rewrite.rule import algebra
 from korch.rewrite.space import Space
 
 SCALING = ("Mul", "Div")
+MANY = 8
+"""Rows for each column from which a pass over the rows costs all, and what is done to a single row nothing."""
 
 
 @algebra(pays=True, laws=("(A / v) @ B = (A @ B) / v",))
@@ -26,6 +28,29 @@ def scale_before_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     for q in s.producers(p.inputs[0]) if _scales_rows(p) else ():
         if q.op == "MatMul" and q.inputs[0].size < p.output.size and q.inputs[0].shape[:-1] == p.output.shape[:-1]:
             yield s.op("MatMul", s.op(p.op, q.inputs[0], p.inputs[1]), q.inputs[1])
+
+
+@algebra(laws=("(A / v) @ B = (A @ B) / v",))
+def norm_before_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
+    """(A B) / (A v + c) = (A / (row sums of A * v^T + c)) B, for many rows: one pass sums a row and divides it.
+
+    The sums are not noted as equal to A v, or cones would mix all that is made of the one with all of the other.
+    """
+    for q in s.producers(p.inputs[0]) if p.op == "Div" and _scales_rows(p) else ():
+        if q.op == "MatMul" and q.inputs[0].shape == p.output.shape:
+            for norm in _norms(s, p.inputs[1], q.inputs[0]):
+                yield s.op("MatMul", s.op("Div", q.inputs[0], norm), q.inputs[1])
+
+
+def _norms(s: Space, r: Tensor, a: Tensor) -> Iterator[Tensor]:
+    """r, which is a v or a v + c, made of row sums."""
+    for q in s.producers(r):
+        if q.op == "MatMul" and q.inputs[0] == a and _is_computed(q, a) and a.shape[-2] >= MANY * a.shape[-1]:
+            v = q.inputs[1]
+            row = s.op("Transpose", v, perm=(*range(v.rank - 2), v.rank - 1, v.rank - 2))
+            yield s.op("ReduceSum", s.op("Mul", a, row), axes=(a.rank - 1,), keepdims=1)
+        elif q.op == "Add" and q.inputs[1].const and q.inputs[0].shape == r.shape:
+            yield from (s.op("Add", norm, q.inputs[1]) for norm in _norms(s, q.inputs[0], a))
 
 
 @algebra(pays=True)

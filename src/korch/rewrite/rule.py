@@ -22,6 +22,8 @@ class Rule:
     name: str
     fn: Fn
     pays: bool = False
+    counts: bool = True
+    """Whether what it adds counts as growth of the graph; what can only make a layer cheaper need not."""
     error: str = REASSOCIATED
     laws: tuple[str, ...] = ()
     """Those it applies, as `korch rules discover` writes them."""
@@ -38,12 +40,17 @@ RULES: dict[str, Rule] = {}
 
 
 def algebra(
-    pays: bool = False, *, error: str = REASSOCIATED, laws: tuple[str, ...] = (), proved: bool = True
+    pays: bool = False,
+    *,
+    counts: bool = True,
+    error: str = REASSOCIATED,
+    laws: tuple[str, ...] = (),
+    proved: bool = True,
 ) -> Callable[[Fn], Rule]:
     """Enters a function into the table of algebraic rules."""
 
     def enter(fn: Fn) -> Rule:
-        RULES[fn.__name__] = Rule(fn.__name__, fn, pays, error, laws, proved)
+        RULES[fn.__name__] = Rule(fn.__name__, fn, pays, counts, error, laws, proved)
         return RULES[fn.__name__]
 
     return enter

@@ -86,14 +86,20 @@ def kept(graph: Graph, full: Graph) -> Graph:
     for a in alternatives(full, graph, estimate):
         grown = {**result, **dict.fromkeys(a.primitives)}
         pays = (a.gain >= WORTH or _vouched(a)) and count[a.root.output] < A_TENSOR
-        if pays and len(grown) <= len(graph.primitives) + budget and is_acyclic(grown):
+        growth = len(grown) - len(result) if _counts(a) else 0
+        if pays and growth <= budget and is_acyclic(grown):
             count[a.root.output] += 1
+            budget -= growth
             result = grown
     return _named(graph, full, list(result)[len(graph.primitives) :])
 
 
 def _vouched(a: Alternative) -> bool:
     return a.root.rule in RULES and RULES[a.root.rule].pays
+
+
+def _counts(a: Alternative) -> bool:
+    return a.root.rule not in RULES or RULES[a.root.rule].counts
 
 
 def is_acyclic(primitives: Iterable[Primitive]) -> bool:

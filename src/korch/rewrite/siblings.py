@@ -46,6 +46,20 @@ def merged_products(s: Space, p: Primitive) -> Iterator[Tensor | None]:
         yield _part(s, s.op("MatMul", p.inputs[0], b), group, p)
 
 
+@algebra()
+def columns_of_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
+    """Columns of A B = A (those columns of B), where computed B is the smaller one to be cut."""
+    for q in s.graph.producers.get(p.inputs[0], ()) if _cuts_columns(p) else ():
+        if q.op == "MatMul" and not q.inputs[1].const and q.inputs[1].size < q.output.size:
+            b = q.inputs[1]
+            starts, lengths = (*(0,) * (b.rank - 1), p.attr("starts")[-1]), (*b.shape[:-1], p.output.shape[-1])
+            yield s.op("MatMul", q.inputs[0], s.op("Slice", b, starts=starts, steps=(1,) * b.rank, lengths=lengths))
+
+
+def _cuts_columns(p: Primitive) -> bool:
+    return p.op == "Slice" and p.output.shape[:-1] == p.inputs[0].shape[:-1] and set(p.attr("steps")) == {1}
+
+
 def _products(s: Space, p: Primitive) -> tuple[Primitive, ...]:
     """The products of the model that have p's left matrix, which is not read twice when they are one."""
     a = p.inputs[0]

@@ -17,9 +17,11 @@ from korch.rewrite.compose import (
 )
 from korch.rewrite.concat import convolution_over_concat, map_over_concat
 from korch.rewrite.evidence.table import sample
+from korch.rewrite.heads import map_into_heads
 from korch.rewrite.pointwise import pointwise_as_product
 from korch.rewrite.regroup import view_of_view
 from korch.rewrite.rowsum import (
+    norm_before_product,
     row_sum_beside_product,
     row_sum_in_product,
     scale_before_product,
@@ -28,7 +30,12 @@ from korch.rewrite.rowsum import (
 from korch.rewrite.samples.drawing import activation, conv, graph, weights
 from korch.rewrite.saturate import algebra
 from korch.rewrite.scaling import convolution_after_scale, map_after_scale, scale_after_map
-from korch.rewrite.siblings import merged_biased_siblings, merged_products, merged_siblings
+from korch.rewrite.siblings import (
+    columns_of_product,
+    merged_biased_siblings,
+    merged_products,
+    merged_siblings,
+)
 from korch.rewrite.subpixel import subpixel_convolutions, transposed_upsampling
 
 
@@ -142,6 +149,23 @@ def linear_attention(draw: Random) -> Graph:
     columns = [(0, 2), (2, many - 2)]
     parts = [b.op("Slice", k, starts=(0, 0, i), steps=(1, 1, 1), lengths=(2, d, n)) for i, n in columns]
     return graph(b, (q @ (k @ v)) / (q @ sums), *(b.op("Relu", v) @ part for part in parts))
+
+
+@sample(columns_of_product, norm_before_product, map_into_heads, algebra)
+def projected_attention(draw: Random) -> Graph:
+    """q (k v) of two heads, joined and mapped, as tokens and as an image; the same behind a division by row sums."""
+    b = Builder()
+    n, rows = draw.randint(1, 2), 8 * draw.randint(3, 4)
+    q, kv = b.input("q", "float32", (n, 2, rows, 2)), b.input("kv", "float32", (n, 2, 2, 3))
+    both, whole = q @ kv, {"starts": (0,) * 4, "steps": (1,) * 4}
+    sums = b.op("Slice", both, **(whole | {"starts": (0, 0, 0, 2)}), lengths=(n, 2, rows, 1)) + weights(b, draw)
+    y = b.op("Slice", both, **whole, lengths=(n, 2, rows, 2)) / sums
+    tokens = b.op("Reshape", b.op("Transpose", both, perm=(0, 2, 1, 3)), shape=(n, rows, 6))
+    image = b.op("Reshape", b.op("Transpose", y, perm=(0, 1, 3, 2)), shape=(n, 4, rows // 4, 4))
+    v = b.input("v", "float32", (n, 2, 2, 1))
+    square = b.input("kk", "float32", (n, 2, 2, 2))
+    normed = (q @ square) / (q @ v + weights(b, draw))
+    return graph(b, tokens @ weights(b, draw, 6, 3), conv(b, draw, image, 3, (1, 1)), normed)
 
 
 @sample(map_after_map, map_after_convolution, convolution_after_scale, scale_after_map, shift_after_shift)
