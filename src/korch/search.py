@@ -36,8 +36,9 @@ repeated: as many runs as take no more than so many seconds."""
 FINISH = 6.0
 """Seconds kept for what follows the search (to link, check and time the program), of a short time a fifth."""
 MOST_PLACEMENTS, MOST_DOUBTS, MOST_PROOFS = 4, 3, 3
-LOOK = 25.0
-"""Seconds left that are enough for a second look."""
+LOOK, EARLY = 25.0, 48
+"""Seconds left that are enough for a second look, and kernels of the first one: it comes before the search explores
+what else there may be, as time may be over after that, with half of the chains measured in a bad moment."""
 LAST = 80.0
 """Seconds kept for second looks and the proof, or a quarter of what is left where that is less."""
 SETTLED = 0.02
@@ -201,11 +202,15 @@ class Search:
         self.largest = max(self.largest, largest)
 
     def _settled(self, graph: Graph, ledger: Ledger, tuner: Tuner) -> Tuned:
-        """Sketches, explores what else there may be, with costs of kernels timed where they stand, and once more with
-        second thoughts about the others; proves the plan that stays."""
+        """Sketches, and again with second thoughts about what the sketch left out; explores what else there may be,
+        with costs of kernels timed where they stand and more second thoughts; proves the plan that stays."""
         if not self.target.timed:
             return self._buildable(ledger, tuner)
-        tuner.sketch()
+        tuned = tuner.sketch()
+        if self.deadline - time.monotonic() > LAST + LOOK:
+            tuned = self._placed(graph, ledger, tuner, tuner.sketch)
+            tuner.doubt(tuned, EARLY)
+            tuner.sketch()
         until = self.deadline - min(LAST, (self.deadline - time.monotonic()) / 4)
         tuned = self._placed(graph, ledger, tuner, lambda: tuner.explore(until))
         for _ in range(MOST_DOUBTS):

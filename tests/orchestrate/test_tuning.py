@@ -17,7 +17,7 @@ from korch.executable.planned import planned
 from korch.ir import Builder, Graph
 from korch.machine import Machine
 from korch.options import Options
-from korch.orchestrate.ledger import ENOUGH, SEEN, UNLIKELY, Kind, Ledger, best_of, open_ledger
+from korch.orchestrate.ledger import ENOUGH, HELD, SEEN, UNLIKELY, Kind, Ledger, best_of, open_ledger
 from korch.orchestrate.rows import all_rows, incidence
 from korch.orchestrate.solve import solve
 from korch.orchestrate.tuning import State, Tuned, Tuner, problem_of
@@ -209,6 +209,26 @@ def test_a_plan_holds_measured_kernels_where_others_may_be_cheaper(profiler: Pro
         offer.kind.prior = 50.0 if offer.backend is first.backend else 1.0
     plan = planned(graph, tuner.ledger, tuner.sketch(), Options(threads=1))
     assert all(step.cost < inf for step in plan.steps)
+
+
+@pytest.mark.parametrize(("less", "wins"), [(0.5, "small"), (2.0, "large")])
+def test_memory_is_worth_some_time(less: float, wins: str, profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
+    """A sum with a row or with a whole matrix: the matrix is to save more than the time of its bytes."""
+    b = Builder()
+    x = b.input("x", "float32", (512, 512))
+    small, large = (b.constant(np.ones((n, 512), np.float32)) for n in (1, 512))
+    graph = b.graph([("y", x + small), ("z", x + large)])
+    first, second = graph.primitives
+    graph = replace(graph, outputs=graph.outputs[:1], output_names=("y",),
+                    primitives=(first, replace(second, output=first.output)))  # fmt: skip
+    price = HELD * second.inputs[1].nbytes / ROOFLINE.bandwidths[-1][1]
+    names = {first.inputs[1]: "small", second.inputs[1]: "large"}
+    monkeypatch.setattr(profiler, "measure_until", lambda _, kernels: [
+        Measurement(1e-3 - (less * price if second.inputs[1] in k.cone.leaves else 0.0)) for k in kernels])  # fmt: skip
+    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
+    plan = tuner.prove()
+    assert [names[tuner.ledger.cones[i].primitives[0].inputs[1]] for i in plan.chosen] == [wins]
+    assert plan.cost == pytest.approx(sum(e.cost + e.price for e in map(tuner.ledger.entry, plan.chosen)))
 
 
 def test_channels_first_convolutions_are_expected_to_be_slow():

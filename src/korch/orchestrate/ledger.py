@@ -28,6 +28,9 @@ SEEN = 3
 """Kernels of a kind that must have been timed, alone or in place, before that tells what to expect of the others."""
 UNLIKELY = 4.0
 """By how much convolutions of channels-first images miss their bounds more than others, on processors."""
+HELD = 0.5
+"""A byte of constants that a program holds for a kernel is worth as much of the time that memory takes to read it: ways
+to multiply that are faster by less are not worth what they hold (Winograd's F(4, 3) has four times the weights)."""
 BETTER = 4
 """One in so many kernels of a kind is as good as is expected of those that nobody has timed."""
 
@@ -163,10 +166,12 @@ class Offer:
 
 @dataclass
 class Entry:
-    """The offers for one signature; `cone` stands for all cones that have it."""
+    """The offers for one signature; `cone` stands for all cones that have it. `price`: seconds that the memory of its
+    constants is worth."""
 
     cone: Cone
     offers: list[Offer]
+    price: float = 0.0
 
     @property
     def best(self) -> Offer:
@@ -285,7 +290,8 @@ class _Office:
     def entry(self, cone: Cone) -> Entry | None:
         offers = [self._offer(b, cone) for b in self.backends if not b.fallback and self._takes(b, cone)]
         offers = offers or self.fallbacks(cone)
-        return Entry(cone, offers) if offers else None
+        held = sum(t.nbytes for t in cone.leaves if t.const)
+        return Entry(cone, offers, HELD * held / self.machine.bandwidths[-1][1]) if offers else None
 
     def fallbacks(self, cone: Cone) -> list[Offer]:
         return [self._offer(b, cone) for b in self.backends if b.fallback and self._takes(b, cone)]

@@ -63,7 +63,8 @@ Report = Callable[[State], None]
 class Tuned:
     """The chosen cones (numbers in the ledger, in an order in which they can run) and how good they are.
 
-    `bound`: what no plan can be cheaper than; 0 where nobody asked.
+    `cost`: of its kernels, and what their memory is worth. `bound`: what no plan can be cheaper than; 0 where nobody
+    asked.
     """
 
     chosen: tuple[int, ...]
@@ -153,7 +154,7 @@ class Tuner:
 
     def _known(self, chosen: tuple[int, ...]) -> float:
         """What a plan costs with measured kernels only; infinitely much without a plan."""
-        return sum(self.ledger.entry(i).best_measured for i in chosen) if chosen else inf
+        return sum(e.best_measured + e.price for e in map(self.ledger.entry, chosen)) if chosen else inf
 
     def _tuned(self, solution: Solution, measured: bool) -> Tuned:
         """The solution where it is all measured and no earlier plan is cheaper; else the best measured plan."""
@@ -188,10 +189,10 @@ class Tuner:
         """Enters what the plan's kernels took in place, where no earlier plan has shown that."""
         self.memory.place(self._means(tuned, seconds))
 
-    def doubt(self, tuned: Tuned) -> bool:
+    def doubt(self, tuned: Tuned, most: int = DOUBTED) -> bool:
         """Measures again what would be in the plan if it took a little less: the plan's own kernels have been timed
         many times, all others once. Whether something takes less."""
-        doubted = self._doubted(tuned)
+        doubted = self._doubted(tuned)[:most]
         threads = self.profiler.setting.threads
         kernels = [o.kernel(e.cone, threads) for e, o in doubted]
         rivals = [e.best.kernel(e.cone, threads) if o is not e.best else None for e, o in doubted]
@@ -219,7 +220,7 @@ class Tuner:
                 if timed_once and slack > max(0.0, found.get(id(o), (0.0,))[0]):
                     found[id(o)] = slack, entry, o
         ranked = sorted(found.values(), key=lambda one: -one[0])
-        return [(e, o) for _, e, o in ranked[:DOUBTED]]
+        return [(e, o) for _, e, o in ranked]
 
     def _shares(self, tuned: Tuned) -> dict[Primitive, float]:
         """What the plan spends on each primitive, by its work in the kernels that compute it. Solutions know nothing of
@@ -257,8 +258,8 @@ class Tuner:
         return solution
 
     def _costed(self, cost: Callable[[Entry], float]) -> Problem:
-        """The problem with today's costs; what costs infinitely much takes no part."""
-        costs = [cost(e) for e in self.ledger.entries]
+        """The problem with today's costs and the price of memory; what costs infinitely much takes no part."""
+        costs = [cost(e) + e.price for e in self.ledger.entries]
         for i, base in self._bases.items():
             if isfinite(costs[base]):
                 costs[i] = max(costs[i], costs[base])
