@@ -98,6 +98,14 @@ def layer_norm(x: Value) -> Value:
     return d / b.op("Sqrt", b.op("ReduceMean", d * d, axes=(1,), keepdims=True) + 1e-5)
 
 
+def queries(x: Value, heads: int, each: int) -> Value:
+    """A third of each head's channels, divided by their sum."""
+    b, (rows, channels) = x.builder, x.shape
+    y = b.op("Reshape", x, shape=(rows, heads, channels // heads))
+    y = b.op("Relu", b.op("Slice", y, starts=(0, 0, 0), steps=(1,) * 3, lengths=(rows, heads, each)))
+    return y / (b.op("ReduceSum", y, axes=(2,), keepdims=True) + 1e-5)
+
+
 def silu(x: Value) -> Value:
     return x * x.builder.op("Sigmoid", x)
 
@@ -136,6 +144,7 @@ def cases() -> list[Case]:
         moving("softmax", softmax(image(*matrix)), 2.2),
         moving("layer norm", layer_norm(image(*matrix)), 1.35),
         moving("layer norm of 32", layer_norm(image(1 << 16, 32)), 1.75),
+        moving("queries of 16", queries(image(1 << 14, 576), 12, 16), 1.0),
         moving("channels last", channels_last(image(1, 32, 208, 208)), 2.4),
         moving("reflect pad", padded(image(*maps)), 1.25),
         Case("depthwise 3x3", depthwise, LOOPS, (depthwise,), ONEDNN, 1.2),

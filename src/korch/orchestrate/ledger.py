@@ -290,7 +290,7 @@ class _Office:
     def entry(self, cone: Cone) -> Entry | None:
         offers = [self._offer(b, cone) for b in self.backends if not b.fallback and self._takes(b, cone)]
         offers = offers or self.fallbacks(cone)
-        held = sum(t.nbytes for t in cone.leaves if t.const)
+        held = sum(t.nbytes for t in cone.leaves if t.const and t.value is None)
         return Entry(cone, offers, HELD * held / self.machine.bandwidths[-1][1]) if offers else None
 
     def fallbacks(self, cone: Cone) -> list[Offer]:
