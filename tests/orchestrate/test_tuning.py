@@ -14,7 +14,7 @@ from korch.backends.contract import Kernel
 from korch.backends.table import backends
 from korch.candidates import Limits, enumerate_cones
 from korch.executable.planned import planned
-from korch.ir import Builder, Graph
+from korch.ir import Builder, Graph, Tensor
 from korch.machine import Machine
 from korch.options import Options
 from korch.orchestrate.ledger import ENOUGH, HELD, SEEN, UNLIKELY, Kind, Ledger, best_of, open_ledger
@@ -211,24 +211,55 @@ def test_a_plan_holds_measured_kernels_where_others_may_be_cheaper(profiler: Pro
     assert all(step.cost < inf for step in plan.steps)
 
 
-@pytest.mark.parametrize(("less", "wins"), [(0.5, "small"), (2.0, "large")])
-def test_memory_is_worth_some_time(less: float, wins: str, profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
-    """A sum with a row or with a whole matrix: the matrix is to save more than the time of its bytes."""
+def two_ways() -> tuple[Graph, dict[str, Tensor]]:
+    """A sum with a row, or with a whole matrix."""
     b = Builder()
     x = b.input("x", "float32", (512, 512))
     small, large = (b.constant(np.ones((n, 512), np.float32)) for n in (1, 512))
     graph = b.graph([("y", x + small), ("z", x + large)])
     first, second = graph.primitives
-    graph = replace(graph, outputs=graph.outputs[:1], output_names=("y",),
-                    primitives=(first, replace(second, output=first.output)))  # fmt: skip
-    price = HELD * second.inputs[1].nbytes / ROOFLINE.bandwidths[-1][1]
-    names = {first.inputs[1]: "small", second.inputs[1]: "large"}
-    monkeypatch.setattr(profiler, "measure_until", lambda _, kernels: [
-        Measurement(1e-3 - (less * price if second.inputs[1] in k.cone.leaves else 0.0)) for k in kernels])  # fmt: skip
+    primitives = (first, replace(second, output=first.output))
+    graph = replace(graph, outputs=graph.outputs[:1], output_names=("y",), primitives=primitives)
+    return graph, {"small": first.inputs[1], "large": second.inputs[1]}
+
+
+def takes(profiler: Profiler, patch: pytest.MonkeyPatch, seconds: dict[Tensor, float]) -> None:
+    """Has a kernel measured at the seconds of that one of its leaves."""
+    patch.setattr(profiler, "measure_until", lambda _, kernels: [
+        Measurement(next(s for t, s in seconds.items() if t in k.cone.leaves)) for k in kernels])  # fmt: skip
+
+
+def way(tuner: Tuner, plan: Tuned, ways: dict[str, Tensor]) -> str:
+    (i,) = plan.chosen
+    return next(name for name, t in ways.items() if t in tuner.ledger.cones[i].leaves)
+
+
+@pytest.mark.parametrize(("less", "wins"), [(0.5, "small"), (2.0, "large")])
+def test_memory_is_worth_some_time(less: float, wins: str, profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
+    """The matrix is to save more than the time of its bytes."""
+    graph, ways = two_ways()
+    price = HELD * ways["large"].nbytes / ROOFLINE.bandwidths[-1][1]
+    takes(profiler, monkeypatch, {ways["small"]: 1e-3, ways["large"]: 1e-3 - less * price})
     tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
     plan = tuner.prove()
-    assert [names[tuner.ledger.cones[i].primitives[0].inputs[1]] for i in plan.chosen] == [wins]
+    assert way(tuner, plan, ways) == wins
     assert plan.cost == pytest.approx(sum(e.cost + e.price for e in map(tuner.ledger.entry, plan.chosen)))
+
+
+@pytest.mark.parametrize(("in_place", "wins"), [(0.9e-3, "large"), (1.05e-3, "small")])
+def test_what_may_be_better_in_a_program_is_tried_there(
+    in_place: float, wins: str, profiler: Profiler, monkeypatch: pytest.MonkeyPatch
+):
+    graph, ways = two_ways()
+    takes(profiler, monkeypatch, {ways["small"]: 1e-3, ways["large"]: 1.05e-3})
+    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
+    plan = tuner.explore()
+    assert way(tuner, plan, ways) == "small"
+    tuner.place(plan, [1e-3])
+    hoped = tuner.hope()
+    assert way(tuner, hoped, ways) == "large"
+    tuner.place(hoped, [in_place])
+    assert way(tuner, tuner.hope(), ways) == way(tuner, tuner.prove(), ways) == wins
 
 
 def test_channels_first_convolutions_are_expected_to_be_slow():

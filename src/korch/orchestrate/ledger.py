@@ -31,6 +31,9 @@ UNLIKELY = 4.0
 HELD = 0.5
 """A byte of constants that a program holds for a kernel is worth as much of the time that memory takes to read it: ways
 to multiply that are faster by less are not worth what they hold (Winograd's F(4, 3) has four times the weights)."""
+HOPE = 0.1
+"""What a kernel may take less in a program than alone, of its time: its neighbours leave caches warm, and the moment in
+which it was measured may have been a slow one."""
 BETTER = 4
 """One in so many kernels of a kind is as good as is expected of those that nobody has timed."""
 
@@ -120,6 +123,11 @@ class Offer:
         return self.seconds if self.measured else self.usual
 
     @property
+    def hoped(self) -> float:
+        """Seconds in a program, or what may be hoped for where nobody has seen the kernel in one."""
+        return self.guess if self.in_place is not None or self.alone is None else (1 - HOPE) * self.alone
+
+    @property
     def usual(self) -> float:
         """Seconds that a good kernel of its kind takes in a program."""
         return self.roofline * self.kind.usual * self.kind.slowdown
@@ -187,6 +195,11 @@ class Entry:
     def guess(self) -> float:
         """What the entry will cost once it is measured, as far as its kinds tell."""
         return min(o.guess for o in self.offers)
+
+    @property
+    def hoped(self) -> float:
+        """What the entry may cost in a program."""
+        return min(o.hoped for o in self.offers)
 
     @property
     def open(self) -> list[Offer]:

@@ -90,6 +90,8 @@ class Costing:
 BOUNDS = Costing(lambda e: e.cost, lambda e: e.open, BATCH, 0.0)
 """No less than is possible: what they settle on is the cheapest plan."""
 GUESSES = Costing(lambda e: e.guess, lambda e: e.promising, SKETCHED, SLIGHT)
+HOPES = Costing(lambda e: e.hoped, lambda e: e.promising, SKETCHED, SLIGHT)
+"""Less than is known, for whatever has not been timed in a program: what they settle on is worth that."""
 
 
 class Tuner:
@@ -119,6 +121,11 @@ class Tuner:
     def sketch(self) -> Tuned:
         """A plan of measured kernels that no others are expected to beat: soon there, without a bound."""
         solution, measured = self._settle(GUESSES, ROUGH)
+        return self._tuned(replace(solution, bound=0.0), measured)
+
+    def hope(self) -> Tuned:
+        """A plan that would be cheaper if its kernels that have not been timed in place took less there than alone."""
+        solution, measured = self._settle(HOPES, ROUGH)
         return self._tuned(replace(solution, bound=0.0), measured)
 
     def explore(self, until: float = inf) -> Tuned:
