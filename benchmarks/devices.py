@@ -67,7 +67,9 @@ def plan_for(device: str, graph: Graph, cones: list[Cone], numerics: str, solver
     with Database() as database, target.costs(database) as costs:
         machine = target.machine(costs)
         ledger = open_ledger(cones, target.backends(), machine)
-        tuned = Tuner(graph, ledger, costs, lambda state: None, solver_limit=solver).prove()
+        tuner = Tuner(graph, ledger, costs, lambda state: None, solver_limit=solver)
+        tuner.explore()  # no proof of what costs are not known for
+        tuned = tuner.prove()
         plan = planned(graph, ledger, tuned, target.options, costs.setting.threads)
     check(plan)
     return Planned(plan, target.peak(machine), time.monotonic() - start)
