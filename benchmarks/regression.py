@@ -144,7 +144,7 @@ def cases() -> list[Case]:
         moving("softmax", softmax(image(*matrix)), 2.2),
         moving("layer norm", layer_norm(image(*matrix)), 1.35),
         moving("layer norm of 32", layer_norm(image(1 << 16, 32)), 1.75),
-        moving("queries of 16", queries(image(1 << 14, 576), 12, 16), 1.0),
+        moving("queries of 16", queries(image(1 << 14, 576), 12, 16), 1.3),
         moving("channels last", channels_last(image(1, 32, 208, 208)), 2.4),
         moving("reflect pad", padded(image(*maps)), 1.25),
         Case("depthwise 3x3", depthwise, LOOPS, (depthwise,), ONEDNN, 1.2),
