@@ -209,10 +209,9 @@ class Search:
         second thoughts; proves the plan that stays."""
         if not self.target.timed:
             return self._buildable(ledger, tuner)
-        tuned = tuner.sketch()
+        tuner.sketch()
         if self.deadline - time.monotonic() > LAST + LOOK:
-            tuned = self._placed(graph, ledger, tuner, tuner.sketch)
-            tuner.doubt(tuned, EARLY)
+            tuner.doubt(self._placed(graph, ledger, tuner, tuner.sketch), EARLY)
             tuner.sketch()
         until = self.deadline - min(LAST, (self.deadline - time.monotonic()) / 4)
         tuned = self._placed(graph, ledger, tuner, lambda: tuner.explore(until))

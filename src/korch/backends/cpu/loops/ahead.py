@@ -54,8 +54,7 @@ def in_next_piece(writer: Writer) -> list[tuple[str, int, int]]:
         walked = [load.at.coefficient(v) or 0 for v in steps[:-1]]
         if run and walked and walked[:-1] == [v.extent * k for v, k in zip(steps[1:-1], walked[1:], strict=True)]:
             at = _put(load.at + (load.at.coefficient(plan.pieces[0]) or 0), {v: v.lo for v in steps})
-            array = f"in{plan.cone.leaves.index(load.tensor)}"
-            found.append((f"{array} + {c_index(at)}", -(-run.extent // LINE), walked[-1]))
+            found.append((f"{_array(writer, load)} + {c_index(at)}", -(-run.extent // LINE), walked[-1]))
     return found
 
 
@@ -88,11 +87,15 @@ def _run(writer: Writer, load: Load, own: Collection[Var]) -> Var | None:
 
 def _lines(writer: Writer, load: Load, at: Index, run: Var, others: Sequence[Var] = ()) -> Iterator[str]:
     """One prefetch for each line of the runs."""
-    array = f"in{writer.plan.cone.leaves.index(load.tensor)}"
+    array = _array(writer, load)
     for places in product(*(range(v.lo, v.hi) for v in others)):
         first = _put(at, {run: run.lo, **dict(zip(others, places, strict=True))})
         for line in range(0, run.extent, LINE):
             yield f"__builtin_prefetch({array} + {c_index(first + line)}, 0, 2);"
+
+
+def _array(writer: Writer, load: Load) -> str:
+    return f"in{writer.plan.cone.leaves.index(load.tensor)}"
 
 
 def _put(at: Index, places: Mapping[Var, int]) -> Index:

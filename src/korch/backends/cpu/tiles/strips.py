@@ -151,7 +151,7 @@ def _put(piece: Piece) -> Piece:
 
 def _within(t: Tensor, read: Read, held: Read) -> bool:
     """Whether the span lies in one piece of what the buffer of a stage's root has."""
-    return read is None or read == held or read.axis == outermost(t.shape)
+    return read == held or _is_one_piece(t, read)
 
 
 def _piece(stage: Cone, span: Span, before: Piece | None, roots: Collection[Tensor]) -> Piece | None:
@@ -200,7 +200,7 @@ def narrow(stage: Cone, holds: Span, made: Span, roots: Collection[Tensor] = ())
         return None
     small = {t: _small(t, reads[t]) for t in stage.leaves}
     order = {s: t for t, s in small.items()}
-    views = [_seen(t, s) for t, s in small.items() if s != t and t not in roots and not _whole_piece(t, reads[t])]
+    views = [_seen(t, s) for t, s in small.items() if s != t and t not in roots and not _is_one_piece(t, reads[t])]
     narrower = [q for p in stage.primitives for q in [_restricted(p, parts[p], reads[p.output], small)]]
     if not all(narrower):
         return None
@@ -209,7 +209,8 @@ def narrow(stage: Cone, holds: Span, made: Span, roots: Collection[Tensor] = ())
     return Piece(cone, stage, holds, made, leaves, tuple(reads[t] for t in leaves))
 
 
-def _whole_piece(t: Tensor, read: Read) -> bool:
+def _is_one_piece(t: Tensor, read: Read) -> bool:
+    """Whether what is read lies together in memory."""
     return read is None or read.axis == outermost(t.shape)
 
 
