@@ -35,9 +35,10 @@ SOLVER = 100.0
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan for a device, and the seconds that finding it took."""
+    """A plan for a device, what it costs with the price of its memory, and the seconds that finding it took."""
 
     plan: Plan
+    cost: float
     peak: float
     seconds: float
 
@@ -72,7 +73,7 @@ def plan_for(device: str, graph: Graph, cones: list[Cone], numerics: str, solver
         tuned = tuner.prove()
         plan = planned(graph, ledger, tuned, target.options, costs.setting.threads)
     check(plan)
-    return Planned(plan, target.peak(machine), time.monotonic() - start)
+    return Planned(plan, tuned.cost, target.peak(machine), time.monotonic() - start)
 
 
 def main() -> None:

@@ -15,8 +15,8 @@ from korch.executable.plan_json import plan_from_json, plan_to_json
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 WORKLOADS = ("candy", "yolov4", "yolox_nano", "segformer", "efficientvit")
 SOLVER = 12.0
-WORTH = 1.01
-"""How much slower a plan may be for what the memory is worth that it does without."""
+LEARNT = 1.001
+"""Bounds learn from what is priced already, so that two proved plans may differ by a little (0.04% for candy)."""
 
 
 def exported(name: str, folder: Path) -> Path:
@@ -41,7 +41,7 @@ def test_planned_for_every_device(name: str, tmp_path: Path, monkeypatch: pytest
         assert plan.predicted_seconds > planned.arithmetic and 0 <= plan.gap < 0.5
         assert {s.kernel.backend for s in plan.steps if not s.idle} <= {"triton", "vendor"}
         assert str(plan_from_json(plan_to_json(plan), plan.graph.constants)) == str(plan)
-    a100, h100, h200 = (found[d].plan for d in ("A100", "H100", "H200"))
-    slack = WORTH / (1 - max(p.gap for p in (a100, h100, h200)))
-    assert h200.predicted_seconds <= h100.predicted_seconds * slack
-    assert h100.predicted_seconds <= a100.predicted_seconds * slack
+    a100, h100, h200 = (found[d] for d in ("A100", "H100", "H200"))
+    slack = LEARNT / (1 - max(p.plan.gap for p in (a100, h100, h200)))
+    assert h200.cost <= h100.cost * slack
+    assert h100.cost <= a100.cost * slack
