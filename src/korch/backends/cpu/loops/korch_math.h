@@ -60,19 +60,18 @@ static inline float korch_exp_belowf(float x) {
   return nothing ? 0.0f : p * s;
 }
 
-/* exp(x) = above / below for x in [-87, 87]: Pade's quotient of cubic polynomials p(r) / p(-r) on |r| <= ln2 / 2, the
-   exponent added to that of p(r). Who divides anyway saves half of the polynomial. */
-typedef struct { float above, below; } korch_quotient;
+/* exp(x) = above / below * scale for x in [-88.2, 88]: Pade's quotient of cubic polynomials p(r) / p(-r), times ten, on
+   |r| <= ln2 / 2. Who divides anyway saves half of the polynomial. There are sums where products would do as well, as
+   processors have other units for them: `above - even` is exact. */
+typedef struct { float above, below, scale; } korch_quotient;
 
 static inline korch_quotient korch_exp_quotient(float x) {
-  const float magic = 12582912.0f;
-  float t = fmaf(x, 1.44269504089f, magic), n = t - magic;
-  float r = fmaf(n, -0.693145751953125f, x);
-  r = fmaf(n, -1.42860682030941723e-6f, r);
-  float z = r * r, even = fmaf(z, 0.1f, 1.0f), odd = fmaf(z, 8.3333333333e-3f, 0.5f);
-  float p = fmaf(r, odd, even), q = fmaf(-r, odd, even);
-  uint32_t scaled = (uint32_t)korch_float_to_bits(p) + ((uint32_t)korch_float_to_bits(t) << 23);
-  return (korch_quotient){korch_bits_to_float((int32_t)scaled), q};
+  const float magic = 12583039.0f;
+  float t = fmaf(x, 1.44269504089f, magic), n = t - magic, r = fmaf(n, -0.69314718056f, x);
+  float z = r * r, even = z + 10.0f, odd = fmaf(z, 8.3333333333e-2f, 5.0f);
+  float above = fmaf(r, odd, even), below = even - (above - even);
+  float scale = korch_bits_to_float((int32_t)((uint32_t)korch_float_to_bits(t) << 23));
+  return (korch_quotient){above, below, scale};
 }
 
 /* log(m * 2^e) with m in [sqrt(1/2), sqrt(2)). */
@@ -140,19 +139,17 @@ static inline float korch_tanh_softplusf(float x) {
   return x == x ? y : x;
 }
 
-/* x sigmoid(x) = x e / (1 + e), and Mish, x tanh(log(1 + e)) = x n / (n + 2) with n = e (e + 2), for e = exp(x); below
-   -87 both are all but zero. */
+/* x sigmoid(x) = x / (1 + exp(-x)), which is all but zero below -86. */
 static inline float korch_siluf(float x) {
-  float c = -87.0f > x ? -87.0f : x;
-  korch_quotient e = korch_exp_quotient(korch_at_most(c, 87.0f));
-  return c * (e.above / (e.below + e.above));
+  korch_quotient e = korch_exp_quotient(-korch_at_most(korch_at_least(x, -88.0f), 87.0f));
+  return x * (e.below / fmaf(e.above, e.scale, e.below));
 }
 
+/* Mish, x tanh(log(1 + e)) = x n / (n + 2) with n = e (e + 2), for e = exp(x); all but zero below -87. */
 static inline float korch_mishf(float x) {
-  float c = -87.0f > x ? -87.0f : x;
-  korch_quotient e = korch_exp_quotient(korch_at_most(c, 20.0f));
-  float twice = e.below + e.below, n = e.above * (e.above + twice);
-  return c * (n / fmaf(e.below, twice, n));
+  korch_quotient e = korch_exp_quotient(korch_at_most(korch_at_least(x, -88.2f), 20.0f));
+  float scaled = e.above * e.scale, twice = e.below + e.below, n = scaled * (scaled + twice);
+  return x * (n / fmaf(e.below, twice, n));
 }
 
 /* An odd polynomial below 0.9375; above it 1 - exp(-g(|x|)), g a fit of -log(erfc) on [0.9, 4]. */
@@ -179,23 +176,22 @@ static inline float korch_erff(float x) {
   return a < 0.9375f ? s * x : (x != x ? x : large);
 }
 
-/* x (1 + erf(x / sqrt(2))) / 2, erf as x times a quotient of polynomials in x^2: a few ulp, of |x| where it is all but
-   zero. The quotient is 1 where it ends. */
+/* x (1 / 2 + erf(x / sqrt(2)) / 2), the second half as x times a quotient of polynomials in x^2: a few ulp, of |x| where
+   it is all but zero. The quotient times x is 1 / 2 where it ends. */
 static inline float korch_geluf(float x) {
-  float u = korch_at_least(korch_at_most(x * 0.70710678118f, 3.8999998f), -3.8999998f);
-  float z = u * u, h = 0.5f * x;
-  float p = 2.06647837e-6f, q = 3.827006e-5f;
-  p = fmaf(p, z, 2.85063521e-4f);
-  q = fmaf(q, z, 1.15738728e-3f);
-  p = fmaf(p, z, 3.73838656e-3f);
-  q = fmaf(q, z, 1.49143636e-2f);
-  p = fmaf(p, z, 5.26682176e-2f);
-  q = fmaf(q, z, 1.13819242e-1f);
-  p = fmaf(p, z, 1.89667463e-1f);
-  q = fmaf(q, z, 5.01421154e-1f);
-  p = fmaf(p, z, 1.12837911f);
+  float u = korch_at_least(korch_at_most(x, 5.4953666f), -5.4953666f), z = u * u;
+  float p = 2.28315761e-8f, q = 1.19593938e-6f;
+  p = fmaf(p, z, 6.2990734e-6f);
+  q = fmaf(q, z, 7.2336705e-5f);
+  p = fmaf(p, z, 1.65214905e-4f);
+  q = fmaf(q, z, 1.86429545e-3f);
+  p = fmaf(p, z, 4.65525673e-3f);
+  q = fmaf(q, z, 2.84548105e-2f);
+  p = fmaf(p, z, 3.35287873e-2f);
+  q = fmaf(q, z, 2.50710577e-1f);
+  p = fmaf(p, z, 3.9894226e-1f);
   q = fmaf(q, z, 1.0f);
-  return fmaf(h, u * p / q, h);
+  return x * (0.5f + u * p / q);
 }
 
 static inline double korch_expd(double x) { return exp(x); }
