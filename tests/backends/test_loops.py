@@ -141,6 +141,22 @@ def test_nothing_beyond_a_loop_is_asked_for(heads: int, asked: int):
     assert BACKEND.build(cone, 1)[0].source.count("__builtin_prefetch(in0 + ") == asked
 
 
+def turned(b: Builder, x: Value, y: Value) -> Value:
+    return b.op("Relu", b.op("Transpose", x, perm=(0, 2, 1))) * b.op("Transpose", y, perm=(0, 2, 1))
+
+
+PAGES_APART = {
+    f"{shape}": cone_of(turned, shape, shape) for shape in ((1, 1600, 16), (2, 1024, 19), (1, 2064, 5), (3, 1600, 33))
+} | {"integers": cone_of(lambda b, x: b.op("Transpose", x, perm=(1, 0)), (1040, 9), dtype="int32")}
+
+
+def test_squares_whose_rows_are_written_pages_apart_turn_in_registers(profiler: Profiler):
+    assert not wrong(PAGES_APART, profiler)
+    for name, cone in PAGES_APART.items():
+        expected = 0 if name == "integers" else 2
+        assert BACKEND.build(cone, 1)[0].source.count("korch_turn(") == expected, name
+
+
 def test_parts_of_a_row_are_written_side_by_side():
     source = BACKEND.build(CONES["concat last"], 2)[0].source
     assert source.count("for (int i0_1") == 1 and source.count("] = v") == 2

@@ -371,7 +371,7 @@ def _aligned(e: Index, hoisted: set[Var]) -> tuple[Index, int] | None:
     return Index(e.const, outer), hi + 1
 
 
-def tracer(plan: Schedule, stage: Stage, requests: Requests) -> Trace:
+def tracer(plan: Schedule, stage: Stage, requests: Requests, language: C | None = None) -> Trace:
     """A trace for the stage's body: leaves by array name, earlier stages from where they are stored."""
     cone = plan.cone
     arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
@@ -382,7 +382,7 @@ def tracer(plan: Schedule, stage: Stage, requests: Requests) -> Trace:
         return f"b{s.number}", s.position(idx) if s.base else Index()  # not bound yet while binding
 
     makers = cone.makers
-    return Trace(makers, arrays, {t: read for t in earlier}, requests, C())
+    return Trace(makers, arrays, {t: read for t in earlier}, requests, language or C())
 
 
 def trace_body(trace: Trace, stage: Stage) -> list[str]:

@@ -55,6 +55,33 @@ static inline void korch_stream(float *to, const float *from, int count) {
   for (; i < count; ++i) to[i] = from[i];
 }
 
+/* to[j * 16 + i] = from[i * step + j] for i < 16 and j < columns, in squares of four. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define KORCH_SQUARES
+#endif
+#endif
+static inline void korch_turn(float *restrict to, const float *restrict from, ptrdiff_t step, int columns) {
+  int j = 0;
+#if defined(KORCH_SQUARES)
+  for (; j + 4 <= columns; j += 4)
+    for (int i = 0; i < 16; i += 4) {
+      const float *x = from + i * step + j;
+      float *y = to + j * 16 + i;
+      korch_f4 a = *(const korch_at4 *)x, b = *(const korch_at4 *)(x + step);
+      korch_f4 c = *(const korch_at4 *)(x + 2 * step), d = *(const korch_at4 *)(x + 3 * step);
+      korch_f4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+      *(korch_at4 *)y = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+      *(korch_at4 *)(y + 16) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+      ab = __builtin_shufflevector(a, b, 2, 6, 3, 7), cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+      *(korch_at4 *)(y + 32) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+      *(korch_at4 *)(y + 48) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    }
+#endif
+  for (; j < columns; ++j)
+    for (int i = 0; i < 16; ++i) to[j * 16 + i] = from[i * step + j];
+}
+
 /* The sum of so many numbers, in pairs. */
 static inline float korch_sum16(const float *x) {
   korch_f8 a = *(const korch_at8 *)x + *(const korch_at8 *)(x + 8);

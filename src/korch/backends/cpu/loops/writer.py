@@ -9,7 +9,7 @@ from itertools import pairwise, product
 
 from korch.backends.cpu.loops.binding import Schedule, Stage, trace_body, tracer, within
 from korch.backends.cpu.loops.ctypes import C_TYPES
-from korch.backends.cpu.loops.spell import c_index
+from korch.backends.cpu.loops.spell import C, c_index
 from korch.backends.maps.index import Var
 from korch.backends.maps.trace import Requests, Trace
 
@@ -86,9 +86,9 @@ class Writer:
         trace_body(tracer(self.plan, s, requests), s)
         return requests.breaks
 
-    def trace(self, s: Stage, plan: Schedule) -> tuple[Trace, list[str]]:
+    def trace(self, s: Stage, plan: Schedule, language: C | None = None) -> tuple[Trace, list[str]]:
         """The statements of the stage's body, and the names of the values that it stores or folds."""
-        trace = tracer(plan, s, Requests())
+        trace = tracer(plan, s, Requests(), language)
         return trace, trace_body(trace, s)
 
 
