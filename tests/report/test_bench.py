@@ -99,6 +99,20 @@ def test_peer_that_fails_in_the_race_is_left_out(subject, runtime):
     assert result["runtimes"] == {} and result["errors"] == {}
 
 
+def test_the_machines_rate_stands_beside_the_runtimes(subject, runtime):
+    pace = [sys.executable, "-m", "korch.report.pace"]
+    result = race({"reference": runtime(), "korch": runtime()}, subject, FEEDS, threads=1, rounds=1, pace=pace)
+    assert set(result["runtimes"]) == {"korch"}
+    assert 0.1 < result["peak_gflops"] < 10_000
+
+
+def test_machine_without_a_compiler_has_no_rate(subject, runtime):
+    pace = [sys.executable, "-c", "raise SystemExit('no compiler')"]
+    result = race({"reference": runtime(), "korch": runtime()}, subject, FEEDS, threads=1, rounds=1, pace=pace)
+    assert result["peak_gflops"] is None
+    assert "no compiler" in result["skipped"]["machine"]
+
+
 def test_korch_failing_is_an_error(subject, runtime):
     commands = {"reference": runtime(), "korch": runtime(load="raise ValueError('bad archive')")}
     with pytest.raises(RuntimeFailed, match="bad archive"):

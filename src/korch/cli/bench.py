@@ -92,3 +92,5 @@ def _show(result: dict[str, Any]) -> None:
         typer.echo(f"{name} is left out: {why}")
     if result["speedup_vs_best_peer"] is not None:
         typer.echo(f"korch is {result['speedup_vs_best_peer']:.2f}x as fast as {result['best_peer']}")
+    if result["peak_gflops"] is not None:
+        typer.echo(f"multiply-adds alone ran at {result['peak_gflops']:.0f} GFLOP/s meanwhile")

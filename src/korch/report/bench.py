@@ -25,7 +25,7 @@ from korch.report.runtime_process import RuntimeFailed, RuntimeProcess
 
 BLOCK_SECONDS, REST_SECONDS = 0.3, 0.05
 LOAD_LIMIT, RUN_LIMIT = 900.0, 300.0
-OURS, REFERENCE = "korch", "reference"
+OURS, REFERENCE, MACHINE = "korch", "reference", "machine"
 
 Progress = Callable[[str], None]
 Commands = Mapping[str, Sequence[str]]
@@ -70,7 +70,8 @@ def compare(
     `python` the interpreter for the runtimes other than korch. Keys of the result: model, threads, rounds,
     runtimes {name: {median_ms, min_ms}}, best_peer, speedup_vs_best_peer, errors {name: largest difference
     from onnxruntime without optimisations, in units of the largest magnitude of that output}, skipped
-    {name: why}. A runtime that is missing or fails is skipped; korch failing raises RuntimeFailed.
+    {name: why}, peak_gflops: the median rate of multiply-adds alone in blocks between theirs, None where that cannot
+    be had. A runtime that is missing or fails is skipped; korch failing raises RuntimeFailed.
     """
     known = known_peers()
     if unknown := [name for name in against if name not in known]:
@@ -81,7 +82,8 @@ def compare(
     names = ([] if korch_path is None else [OURS]) + [name for name in against if name != OURS]
     interpreters = {name: sys.executable if name in (OURS, REFERENCE) else python for name in [*names, REFERENCE]}
     commands = {name: [used, "-m", "korch.report.serving", name] for name, used in interpreters.items()}
-    return race(commands, subject, inputs_of(model), threads=threads, rounds=rounds, say=progress)
+    pace = [sys.executable, "-m", "korch.report.pace"]
+    return race(commands, subject, inputs_of(model), threads=threads, rounds=rounds, say=progress, pace=pace)
 
 
 def _path(given: Path | str | None) -> Path | None:
@@ -96,8 +98,9 @@ def race(
     threads: int,
     rounds: int,
     say: Progress | None = None,
+    pace: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """`compare` for runtimes given as commands that speak `serving`'s protocol, one of them `reference`."""
+    """`compare` for commands that speak `serving`'s protocol: runtimes, one of them `reference`, and `report.pace`."""
     with tempfile.TemporaryDirectory(prefix="korch-bench-") as folder, contextlib.ExitStack() as stack:
         contest = Contest(subject, threads, say or _silent, Path(folder))
         files = _save(feeds, contest.folder)
@@ -106,6 +109,8 @@ def race(
         for name, command in commands.items():
             if name != REFERENCE:
                 _enter(contest, stack.enter_context(RuntimeProcess(name, command, threads)), files, expected)
+        if pace:
+            _enter_machine(contest, stack.enter_context(RuntimeProcess(MACHINE, pace, threads)))
         times = _alternate(contest, rounds)
     return _result(contest, times, rounds)
 
@@ -149,6 +154,15 @@ def _enter(contest: Contest, process: RuntimeProcess, files: dict[str, str], exp
         contest.leave(process.name, why)
 
 
+def _enter_machine(contest: Contest, process: RuntimeProcess) -> None:
+    """Puts in among the runtimes what tells how fast the processors are meanwhile."""
+    try:
+        process.ask("load", limit=LOAD_LIMIT)
+        contest.racing[MACHINE] = process
+    except RuntimeFailed as why:
+        contest.leave(MACHINE, why)
+
+
 def _error(name: str, found: list[np.ndarray], expected: list[np.ndarray]) -> float:
     shapes, wanted = [array.shape for array in found], [array.shape for array in expected]
     if shapes != wanted:
@@ -168,7 +182,10 @@ def relative_error(found: np.ndarray, expected: np.ndarray) -> float:
 
 
 def _alternate(contest: Contest, rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of all timed runs; each round starts with another runtime, so that none is always first."""
+    """Milliseconds of all timed runs, and rates of the machine.
+
+    Each round starts with another runtime, so that none is always first.
+    """
     times: dict[str, list[float]] = {name: [] for name in contest.racing}
     for turn in range(rounds):
         contest.say(f"round {turn + 1} of {rounds}")
@@ -184,10 +201,11 @@ def _alternate(contest: Contest, rounds: int) -> dict[str, list[float]]:
 
 
 def _result(contest: Contest, times: dict[str, list[float]], rounds: int) -> dict[str, Any]:
+    rates = times.pop(MACHINE, [])
     runtimes = {
         name: {"median_ms": statistics.median(times[name]), "min_ms": min(times[name])}
         for name in contest.racing
-        if times[name]
+        if times.get(name)
     }
     medians = {name: figures["median_ms"] for name, figures in runtimes.items()}
     ours = medians.pop(OURS, None)
@@ -201,6 +219,7 @@ def _result(contest: Contest, times: dict[str, list[float]], rounds: int) -> dic
         "speedup_vs_best_peer": medians[best] / ours if best and ours else None,
         "errors": contest.errors,
         "skipped": contest.skipped,
+        "peak_gflops": statistics.median(rates) if rates else None,
     }
 
 
