@@ -6,6 +6,8 @@ import contextlib
 import errno
 import io
 import json
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -70,6 +72,14 @@ def test_an_archive_comes_back(saved: Path, tmp_path: Path) -> None:
         assert again.plan.steps == plan.steps and str(again.plan.graph) == str(plan.graph)
         assert again.memory == e.memory and (again.inputs, again.outputs) == (e.inputs, e.outputs)
         assert again.save(tmp_path / "copy.korch").read_bytes() == saved.read_bytes()
+
+
+def test_a_program_that_only_runs_loads_nothing_that_tunes(saved: Path) -> None:
+    script = "import sys, korch; korch.load(sys.argv[1]); print(*sorted(sys.modules))"
+    modules = subprocess.run([sys.executable, "-c", script, saved], capture_output=True, text=True, check=True).stdout
+    assert "korch.executable.runtime" in modules.split()
+    heavy = {"onnx", "korch.profile", "korch.rewrite", "korch.orchestrate", "sqlite3", "multiprocessing"}
+    assert not heavy & set(modules.split())
 
 
 def test_what_is_inside(saved: Path, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +59,7 @@ def describe(plan: Plan, threads: int, requirements: Mapping[str, Any], digests:
     g = plan.graph
     needs = {"system": "", "cpu": "", "isa": (), "libraries": {}, "device": {}, **requirements}
     return Manifest(
-        format=FORMAT, korch=version("korch"), target=plan.target, threads=threads, digests=digests,
+        format=FORMAT, korch=_version("korch"), target=plan.target, threads=threads, digests=digests,
         options={"numerics": plan.numerics, **dict(plan.options)}, inputs=_ports((t.name for t in g.inputs), g.inputs),
         outputs=_ports(g.output_names, g.outputs), **needs,
     )  # fmt: skip
@@ -97,9 +96,12 @@ def library_versions(names: Iterable[str]) -> dict[str, str]:
 
 
 def _version(name: str) -> str:
+    """Empty where it is not installed."""
+    from importlib import metadata  # megabytes that most programs do without
+
     try:
-        return version(_DISTRIBUTIONS.get(name, name))
-    except PackageNotFoundError:
+        return metadata.version(_DISTRIBUTIONS.get(name, name))
+    except metadata.PackageNotFoundError:
         return ""
 
 

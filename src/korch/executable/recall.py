@@ -11,6 +11,7 @@ from pathlib import Path
 
 import korch
 from korch.backends.table import entries
+from korch.digest import digest
 from korch.executable.archive import Linkage
 from korch.executable.link import Linked, library_key
 from korch.executable.plan import Plan
@@ -18,7 +19,7 @@ from korch.executable.plan_json import plan_from_json, plan_to_json
 from korch.ir.graph import Graph
 from korch.options import Options
 from korch.profile.database import Database
-from korch.profile.setting import Setting, digest
+from korch.profile.setting import Setting
 
 PATIENT = 0.9
 """Of a time budget: a search with so much counts as one with all of it."""

@@ -8,6 +8,7 @@ from math import inf, isfinite
 
 from korch.backends.contract import Kernel
 from korch.backends.table import backends
+from korch.digest import digest
 from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive, freeze
@@ -16,7 +17,6 @@ from korch.machine import Machine
 from korch.profile.database import Database
 from korch.profile.profiler import Profiler
 from korch.profile.results import Measurement
-from korch.profile.setting import digest
 from korch.profile.task import Rates
 
 SIDE = 1024  # of the matrix product that competes for the peak

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 from dataclasses import dataclass
 
 from korch.backends.contract import Kernel
 from korch.backends.table import entry_of
+from korch.digest import digest
 from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.processor import cpu_flags, cpuinfo
@@ -43,10 +43,6 @@ def cost_key(kernel: Kernel, setting: Setting) -> str:
     """Equal for kernels that cost the same: the names of tensors take no part."""
     parts = (kernel.cone.signature, kernel.backend, _version(kernel.backend), kernel.variant)
     return digest(*parts, setting.compiler, setting.processor, setting.threads)
-
-
-def digest(*parts: object) -> str:
-    return hashlib.sha256("\x1f".join(map(str, parts)).encode()).hexdigest()
 
 
 def offer_key(cone: Cone, backend: str, setting: Setting) -> str:

@@ -19,7 +19,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.polynomial import polynomial
 
 from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, write_reshape
 from korch.ir.ops.windows import Positions
@@ -64,6 +63,8 @@ def _block(tile: int, taps: int) -> tuple[Array, Array, Array]:
 
 def cook_toom(tile: int, kernel: int, points: tuple[float, ...]) -> tuple[Array, Array, Array]:
     """The matrices by Cook's and Toom's interpolation at `points` and infinity."""
+    from numpy.polynomial import polynomial  # a megabyte that programs which only run do without
+
     side = tile + kernel - 1
     others = [[q for q in points if q != p] for p in points]
     a = np.zeros((tile, side))
