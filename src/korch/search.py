@@ -30,9 +30,12 @@ from korch.targets import Target
 
 log = logging.getLogger(__name__)
 
-RUNS, BLOCKS, ENOUGH = (2, 7), 4, 3.0
+RUNS, BLOCKS, ENOUGH = (2, 12), 4, 2.0
 """Runs of a linked program over which its kernels are timed in place, at least and at most, and how often that is
 repeated: as many runs as take no more than so many seconds."""
+STEADY, MOST_PACES = 0.03, 4
+"""How far two times of a program may lie apart, one after the other, before it is timed once more: its plan's costs are
+scaled to the last, and a machine that others use has moments of another pace."""
 FINISH = 6.0
 """Seconds kept for what follows the search (to link, check and time the program), of a short time a fifth."""
 MOST_PLACEMENTS, MOST_HOPES, MOST_DOUBTS, MOST_PROOFS = 4, 3, 3, 3
@@ -164,7 +167,12 @@ class Search:
         plan = executable.plan
         if not self.target.timed:
             return plan
-        return paced(plan, in_place(executable, self.judge.feeds, plan.predicted_seconds, self.end).total)
+        times = [in_place(executable, self.judge.feeds, plan.predicted_seconds, self.end).total]
+        while len(times) < MOST_PACES and time.monotonic() < self.end:
+            times.append(in_place(executable, self.judge.feeds, times[-1], self.end).total)
+            if abs(times[-1] - times[-2]) <= STEADY * times[-2]:
+                break
+        return paced(plan, times[-1])
 
     def _to_drop(self, graph: Graph, picked: Sequence[Primitive], verdict: Verdict, attempt: int) -> set[Primitive]:
         """The choices that cost most error; in the end all that are not exact. Nothing where the plan has none."""
