@@ -18,7 +18,7 @@ SOURCE = ROOT / "src" / "korch"
 LONGEST = 600
 
 LAYERS = (
-    ("errors", "machine", "processor"),
+    ("digest", "errors", "machine", "processor"),
     ("devices",),
     ("options",),
     ("ir",),
