@@ -4,8 +4,9 @@
 
 The peer of a kernel that moves memory is a copy of as many bytes (a generated one); of a kernel that computes, the best
 that oneDNN has for the same primitives, one after another. Times are those of the profiler, each round with an empty
-database; the least time of all rounds counts, ours and the peer's, as others can only slow down. Exit status 1, and a
-line that says TOO SLOW, where a ratio is above its limit.
+database; the least time of all rounds counts, ours and the peer's, as others can only slow down. What seems too slow
+has as many rounds again, up to four times: on a shared machine the caches are somebody else's for minutes. Exit status
+1, and a line that says TOO SLOW, where a ratio stays above its limit.
 """
 
 from __future__ import annotations
@@ -157,6 +158,9 @@ def cases() -> list[Case]:
     ]  # fmt: skip
 
 
+AGAIN = 4
+
+
 def seconds(case: Case, profiler: Profiler, threads: int) -> tuple[float, ...]:
     """Of the case's best kernel, then of the best of each of its peers."""
     ours = _best(case.ours.build(case.cone, threads), profiler.measure)
@@ -174,18 +178,23 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     chosen = [c for c in cases() if not given.names or c.name in given.names]
-    rounds = []
-    for _ in range(given.rounds):
-        with tempfile.TemporaryDirectory() as folder, Profiler(given.threads, Database(Path(folder))) as profiler:
-            rounds.append([seconds(c, profiler, given.threads) for c in chosen])
-    slow = False
-    for c, *times in zip(chosen, *rounds, strict=True):
-        ours, *peers = map(min, zip(*times, strict=True))
-        ratio = ours / sum(peers)
-        slow |= ratio > c.limit
-        verdict = "TOO SLOW" if ratio > c.limit else "ok"
-        print(f"{c.name:20} {ratio:6.2f} of its peer, at most {c.limit:.2f}  {verdict}")
-    sys.exit(slow)
+    times, slow = dict[str, list[tuple[float, ...]]](), chosen
+    for _ in range(1 + AGAIN):
+        for _ in range(given.rounds if slow else 0):
+            with tempfile.TemporaryDirectory() as folder, Profiler(given.threads, Database(Path(folder))) as profiler:
+                for c in slow:
+                    times.setdefault(c.name, []).append(seconds(c, profiler, given.threads))
+        slow = [c for c in slow if ratio(times[c.name]) > c.limit]
+    for c in chosen:
+        verdict = "TOO SLOW" if c in slow else "ok"
+        print(f"{c.name:20} {ratio(times[c.name]):6.2f} of its peer, at most {c.limit:.2f}  {verdict}")
+    sys.exit(bool(slow))
+
+
+def ratio(times: Sequence[tuple[float, ...]]) -> float:
+    """Of the least time of all rounds to those of its peers together."""
+    ours, *peers = map(min, zip(*times, strict=True))
+    return ours / sum(peers)
 
 
 if __name__ == "__main__":
