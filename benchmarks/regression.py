@@ -159,6 +159,7 @@ def cases() -> list[Case]:
 
 
 AGAIN = 4
+"""Times that what seems too slow is looked at again; what has become slow stays it."""
 
 
 def seconds(case: Case, profiler: Profiler, threads: int) -> tuple[float, ...]:

@@ -1,7 +1,4 @@
-"""The functions of korch_math.h over the whole range of float32: at most 4 units in the last place from the truth.
-
-5 for x times a function: it rounds once more.
-"""
+"""The functions of korch_math.h over the whole range of float32: at most 4 units in the last place from the truth."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ import pytest
 from korch.backends.program import include
 from korch.backends.toolchain import find_toolchain
 
-ULPS = {"silu": 5.0, "mish": 5.0}
+ULPS = 4.0
 STEP = 3593  # of the bit patterns: over a million values, of every exponent and both signs
 
 
@@ -37,7 +34,7 @@ TRUTH: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "mish": lambda x: np.where(x < -700, 0, x * np.tanh(softplus(x))),
     "gelu": lambda x: np.where(x < -50, 0, x / 2 * np.vectorize(math.erfc)(-x / math.sqrt(2))),
 }
-FLOORS = {"silu": 2.0**-16, "mish": 2.0**-16, "exp_below": 2.0**-102}
+FLOORS = {"silu": 2.0**-98, "mish": 2.0**-98, "exp_below": 2.0**-102}
 """Magnitudes below which units are those of this one: products with what is all but zero are nothing."""
 BELOW = {"exp_below"}
 """Functions of numbers that are at most 0."""
@@ -63,7 +60,7 @@ def computed(library: ctypes.CDLL, name: str, x: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", TRUTH)
-def test_few_ulps(name: str, library: ctypes.CDLL):
+def test_four_ulps(name: str, library: ctypes.CDLL):
     x = np.arange(0, 2**32, STEP, dtype=np.uint64).astype(np.uint32).view(np.float32)
     x = np.minimum(x, 0) if name in BELOW else x
     y = computed(library, name, x)
@@ -74,8 +71,7 @@ def test_few_ulps(name: str, library: ctypes.CDLL):
         off = np.abs(y.astype(np.float64) - truth) / np.spacing(np.maximum(np.abs(rounded), least).astype(np.float32))
     same = (y == rounded) | (np.isnan(y) & np.isnan(rounded))
     worst = np.where(same, 0.0, np.nan_to_num(off, nan=np.inf))
-    i = worst.argmax()
-    assert worst[i] <= ULPS.get(name, 4.0), f"{name}({x[i]}) = {y[i]}, not {truth[i]}"
+    assert worst.max() <= ULPS, f"{name}({x[worst.argmax()]}) = {y[worst.argmax()]}, not {truth[worst.argmax()]}"
 
 
 def test_far_from_zero_gelu_is_nothing_or_all(library: ctypes.CDLL):
