@@ -120,13 +120,11 @@ class Tuner:
 
     def sketch(self) -> Tuned:
         """A plan of measured kernels that no others are expected to beat: soon there, without a bound."""
-        solution, measured = self._settle(GUESSES, ROUGH)
-        return self._tuned(replace(solution, bound=0.0), measured)
+        return self._unbounded(GUESSES)
 
     def hope(self) -> Tuned:
         """A plan that would be cheaper if its kernels that have not been timed in place took less there than alone."""
-        solution, measured = self._settle(HOPES, ROUGH)
-        return self._tuned(replace(solution, bound=0.0), measured)
+        return self._unbounded(HOPES)
 
     def explore(self, until: float = inf) -> Tuned:
         """A good plan of measured kernels, by rough solutions; at `until` (of time.monotonic()) as good as it is."""
@@ -135,6 +133,11 @@ class Tuner:
     def prove(self) -> Tuned:
         """The cheapest plan for the costs as they are known now, with its proof."""
         return self._tuned(*self._settle(BOUNDS, 0.0))
+
+    def _unbounded(self, costs: Costing) -> Tuned:
+        """A plan by costs that bound nothing."""
+        solution, measured = self._settle(costs, ROUGH)
+        return self._tuned(replace(solution, bound=0.0), measured)
 
     def _settle(self, costs: Costing, gap: float, until: float = inf) -> tuple[Solution, bool]:
         """Solves and measures until all that is picked is measured, or time or the solver's share of it is used up."""

@@ -60,8 +60,9 @@ static inline float korch_exp_belowf(float x) {
   return nothing ? 0.0f : p * s;
 }
 
-/* exp(x) = above / below * scale for x in [-88.2, 88]: Pade's quotient of cubic polynomials p(r) / p(-r), |r| <= ln2 / 2.
-   Who divides anyway saves half of the polynomial. Times 3.4, so that p ends just below 4, where floats are densest. */
+/* exp(x) = above / below * scale for x in [-88.2, 88]: Pade's quotient of cubic polynomials p(r) / p(-r) on
+   |r| <= ln2 / 2. Who divides anyway saves half of the polynomial. Times 3.4, so that p ends just below 4, where floats
+   are densest. */
 typedef struct { float above, below, scale; } korch_quotient;
 
 static inline korch_quotient korch_exp_quotient(float x) {

@@ -212,9 +212,9 @@ def _transposed(s: Stage, trace: Trace) -> Var | None:
 def _is_far(to: Index, s: Stage, across: Var) -> bool:
     """Whether squares are written whole, their rows pages apart.
 
-    There loads wait for stores to the same place of other pages, and to turn squares in registers takes half the time
-    or less (208 x 208 x 16 to 16 x 208 x 208: 0.07 for 0.37 ms). Elsewhere it takes as long, and a little longer where
-    what is read comes from memory.
+    To turn those in registers takes half the time or less (208 x 208 x 16 to 16 x 208 x 208: 0.07 for 0.37 ms in cache,
+    0.21 for 0.42 from memory). Others take as long either way, and up to 10% longer where what is read comes from
+    memory.
     """
     return s.loops[-1].extent % TILE == 0 and (to.coefficient(across) or 0) >= PAGE
 
