@@ -336,3 +336,37 @@ DEPTHWISE = [
     depthwise((1, 2, 2, 3), (5, 5), pads=(2, 2, 2, 2)),
     depthwise((1, 12, 12, 16), (3, 3), 3, pads=(1, 2, 0, 0)),
 ]
+
+
+def direct(shape: tuple[int, ...], made: int, kernel: tuple[int, int], strides: tuple[int, int] = (1, 1),
+           dilations: tuple[int, int] = (1, 1), pads: tuple[int, ...] = (0, 0, 0, 0), planar: bool = False,
+           rows: slice | None = None, behind: bool = False) -> Cone:  # fmt: skip
+    """A convolution of an image [n, height, width, channels], which `planar` lies channel by channel, and of which some
+    `rows` may be seen."""
+    rng, b = np.random.default_rng(4), Builder()
+    n, height, width, channels = shape
+    x = b.input("x", "float32", (n, channels, height, width) if planar else shape)
+    if rows:
+        x = b.op("Slice", x, starts=(0, 0, rows.start, 0), steps=(1,) * 4,
+                 lengths=(n, channels, rows.stop - rows.start, width))  # fmt: skip
+    x = b.op("Transpose", x, perm=(0, 2, 3, 1)) if planar else x
+    w = b.constant(rng.standard_normal((made, channels, *kernel)).astype(np.float32))
+    y = b.op("Conv", x, w, strides=strides, dilations=dilations, pads=pads, group=1, channels_last=1)
+    if behind:
+        y = b.op("Tanh", y + b.input("bias", "float32", (made,)) + b.input("residual", "float32", y.shape)) * 0.5
+    return Cone.of(y.builder.graph([("y", y)]).primitives)
+
+
+DIRECT = [
+    direct((1, 20, 45, 3), 16, (3, 3), pads=(1, 1, 1, 1)),
+    direct((1, 33, 65, 3), 32, (7, 7), (4, 4), pads=(3, 3, 3, 3), planar=True),
+    direct((2, 17, 31, 1), 19, (5, 3), (2, 1), pads=(2, 0, 1, 1), behind=True),
+    direct((2, 21, 30, 4), 70, (3, 3), (2, 2), pads=(0, 0, 1, 1), planar=True, behind=True),
+    direct((1, 24, 40, 32), 15, (9, 13), (1, 5), pads=(4, 4, 4, 9)),
+    direct((1, 18, 22, 5), 8, (3, 3), (1, 2), (2, 3), (2, 3, 2, 3)),
+    direct((1, 18, 22, 5), 8, (3, 3), (1, 2), (3, 2), (3, 2, 3, 2), planar=True),
+    direct((1, 2, 3, 2), 5, (6, 6), (2, 2), pads=(4, 4, 4, 4), planar=True),
+    direct((1, 1, 50, 2), 3, (1, 4), pads=(0, 3, 0, 3)),
+    direct((1, 30, 33, 3), 16, (3, 3), (2, 2), pads=(0, 1, 1, 1), planar=True, rows=slice(7, 20)),
+    direct((3, 14, 14, 3), 200, (14, 14), (14, 14)),
+]

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cpu.loops import bounds, depthwise, joins, products, transforms
+from korch.backends.cpu.loops import bounds, convolution, depthwise, joins, products, transforms
 from korch.backends.cpu.loops.binding import Place
 from korch.backends.cpu.loops.ctypes import C_TYPES, spells
 from korch.backends.cpu.loops.emit import Code, generate
@@ -15,7 +16,6 @@ from korch.backends.cpu.loops.work import operations
 from korch.backends.footprint import footprint
 from korch.backends.views import is_view
 from korch.ir.cone import Cone
-from korch.ir.macs import multiply_adds
 from korch.ir.macs import total as multiplied
 from korch.ir.ops.reduce import spatial_axes
 from korch.ir.ops.table import Category
@@ -38,8 +38,8 @@ class Loops:
     fallback: bool = False
 
     def declines(self, cone: Cone) -> Declined | None:
-        if depthwise.heads(cone):
-            objection = depthwise.objection(cone)
+        if hand_shaped := _hand_shaped(cone):
+            objection = hand_shaped.objection(cone)
             return Declined(objection) if objection else None
         product, joined = products.product_of(cone), joins.parts(cone)
         for p in cone.primitives:
@@ -61,8 +61,8 @@ class Loops:
         if is_view(cone):
             return 0.0
         moved, computed = footprint(cone)
-        if depthwise.heads(cone):
-            return machine.roofline(2 * multiply_adds(cone.primitives[0]), moved)
+        if _hand_shaped(cone):
+            return machine.roofline(2 * multiplied(cone.linear), moved)
         work = operations(cone, computed)
         heavy = sum(machine.element(op) * count for op, count in work.items())
         return machine.roofline(sum(work.values()) + 2 * multiplied(cone.linear), moved, heavy)
@@ -89,9 +89,14 @@ class Loops:
         return Kernel(cone, self.name, code.source, code.workspace, headers=HEADERS)
 
 
+def _hand_shaped(cone: Cone) -> ModuleType | None:
+    """What builds cones that begin with a convolution of windows."""
+    return next((m for m in (depthwise, convolution) if m.heads(cone)), None)
+
+
 def _generator(cone: Cone) -> Callable[[Cone, int], Code]:
-    if depthwise.heads(cone):
-        return depthwise.generate
+    if hand_shaped := _hand_shaped(cone):
+        return hand_shaped.generate
     if joins.parts(cone):
         return joins.generate
     return transforms.generate if transforms.transform_of(cone) else generate

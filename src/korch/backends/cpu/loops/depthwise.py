@@ -79,7 +79,7 @@ def objection(cone: Cone) -> str:
         return "a depthwise convolution with computed weights"
     if w.shape[2] * w.shape[3] > MOST_TAPS or min(p.attr("pads")) < 0:
         return f"a window of more than {MOST_TAPS} taps, or negative pads"
-    return epilogue.objection(cone)
+    return epilogue.objection(p, cone.primitives[1:])
 
 
 def generate(cone: Cone, threads: int) -> Code:
@@ -89,7 +89,7 @@ def generate(cone: Cone, threads: int) -> Code:
     height, width = window.outputs
     rows, columns = min(1 if window.taps > MANY_TAPS else 2, height), _columns(width)
     blocks, text = _Blocks(cone, window, columns), Text()
-    open_run(text, cone, p, threads)
+    open_run(text, cone, p.inputs[0], threads)
     if threads > 1:
         text.add("#pragma omp for schedule(static) nowait collapse(3)")
     text.open(f"for (int image = 0; image < {p.output.shape[0]}; ++image)")

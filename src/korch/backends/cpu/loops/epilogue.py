@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from korch.backends.cpu.loops.caches import outgrows
 from korch.backends.cpu.loops.spell import C
@@ -19,9 +20,8 @@ BLOCK = 64
 """Channels of a result that wait, in the first-level cache, for what follows them."""
 
 
-def objection(cone: Cone) -> str:
-    """Why what stands behind the first primitive is not built; empty if it is."""
-    first, *rest = cone.primitives
+def objection(first: Primitive, rest: Sequence[Primitive]) -> str:
+    """Why the `rest` of a cone, behind the primitive `first`, is not built; empty if it is."""
     if any(p.category is not Category.ELEMENTWISE or p.output.shape != first.output.shape for p in rest):
         return f"more than elementwise primitives behind {first.op}"
     if any(t.dtype != "float32" for t in (*first.inputs, first.output)):
@@ -29,8 +29,8 @@ def objection(cone: Cone) -> str:
     return ""
 
 
-def open_run(text: Text, cone: Cone, p: Primitive, threads: int) -> None:
-    """The head of the function that one thread or a team runs, with `p`'s input as `x`."""
+def open_run(text: Text, cone: Cone, x: Tensor, threads: int) -> None:
+    """The head of the function that one thread or a team runs, the leaf `x` as x."""
     text.depth = 0
     text.add(*("// " + line for line in str(cone).splitlines()))
     text.open(run_head(threads > 1, "out_"))
@@ -38,7 +38,7 @@ def open_run(text: Text, cone: Cone, p: Primitive, threads: int) -> None:
     for i, t in enumerate(cone.leaves):
         if t.value is None:
             text.add(f"const float *restrict in{i} = in[{i}];")
-    text.add(f"const float *restrict x = in{cone.leaves.index(p.inputs[0])};", "float *restrict out = out_;")
+    text.add(f"const float *restrict x = in{cone.leaves.index(x)};", "float *restrict out = out_;")
 
 
 def open_blocks(text: Text, name: str, channels: int) -> int:

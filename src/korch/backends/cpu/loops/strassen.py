@@ -22,7 +22,7 @@ def into(cone: Cone, p: Primitive, threads: int) -> Code:
     """C for the input's sums alone."""
     _, pairs, half = p.output.shape
     text = Text()
-    open_run(text, cone, p, threads)
+    open_run(text, cone, p.inputs[0], threads)
     _open_pairs(text, p, threads)
     text.add(f"const float *restrict above = x + pair * {4 * half}, *restrict below = above + {2 * half};")
     text.add(f"float *const to = out + pair * {half};", f"const int count = {half};")
@@ -38,7 +38,7 @@ def back(cone: Cone, p: Primitive, threads: int) -> Code:
     """C for the output's sums and what stands behind them, a block of channels of either half at a time."""
     _, pairs, half = p.inputs[0].shape
     text = Text()
-    open_run(text, cone, p, threads)
+    open_run(text, cone, p.inputs[0], threads)
     _open_pairs(text, p, threads)
     block = open_blocks(text, "at", half)
     text.add(f"float y[{BLOCKS * block}] __attribute__((aligned(64)));")

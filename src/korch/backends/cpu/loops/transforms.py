@@ -35,7 +35,7 @@ def objection(cone: Cone) -> str:
         return "computes what a transform reads"
     if first.op in INTO and rest:
         return f"goes on behind a {first.op}"
-    return epilogue.objection(cone)
+    return epilogue.objection(first, rest)
 
 
 def generate(cone: Cone, threads: int) -> Code:

@@ -20,7 +20,7 @@ def into(cone: Cone, p: Primitive, threads: int) -> Code:
     side, step, (_, height, width, channels) = tiling.side, tiling.step, p.inputs[0].shape
     top, left = p.attr("pads")[:2]
     text = Text()
-    open_run(text, cone, p, threads)
+    open_run(text, cone, p.inputs[0], threads)
     text.add(f"float *const patch = (float *)workspace + {thread_number(threads)} * {side * side * channels};")
     _open_tiles(text, p, threads)
     text.add(f"const int h = row * {step} - {top}, w = column * {step} - {left};")
@@ -69,7 +69,7 @@ def back(cone: Cone, p: Primitive, threads: int) -> Code:
     tiling, span, (_, height, width, channels) = tiling_of(p), _span(p), p.output.shape
     (top, left), every = p.attr("skipped"), p.attr("phases") ** 2 * channels
     text = Text()
-    open_run(text, cone, p, threads)
+    open_run(text, cone, p.inputs[0], threads)
     _open_tiles(text, p, threads)
     text.add(f"const int top = row * {span} - {top}, left = column * {span} - {left};")
     block = open_blocks(text, "c0", channels)

@@ -1,0 +1,296 @@
+"""Direct convolutions of few channels as C: a tile of outputs along a row, by a group of channels, in registers.
+
+What reads images and sound has one to some sixteen channels, too few for the layouts of libraries. Each step of a tile
+is one number of each window and one vector of weights for each vector of channels. An image that comes channels-first
+is read as it lies. Windows that reach over the left or right edge are copied, with zeros, first; rows beyond an edge
+are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from korch.backends.cpu.loops import epilogue, tile
+from korch.backends.cpu.loops.emit import Code
+from korch.backends.cpu.loops.epilogue import close_run, open_run
+from korch.backends.cpu.loops.tile import Group, registers
+from korch.backends.cpu.loops.writer import SMALL, Text
+from korch.backends.program import APART
+from korch.ir.cone import Cone
+from korch.ir.macs import multiply_adds
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+FEW = 16
+"""Channels of the input or of the output: of more of both, libraries' layouts are as good."""
+UNROLLED = 9
+"""Steps of a run up to which it is unrolled."""
+PATCH = 1 << 17
+"""Bytes on the stack for windows at an edge."""
+VIEWS = ("Slice", "Transpose")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The steps of one line of a window: `outer` runs of `inner` steps. A run begins `outer_step` floats behind the
+    one before, None where that is the distance of two channels; a step is `inner_step` floats."""
+
+    outer: int
+    outer_step: int | None
+    inner: int
+    inner_step: int
+
+    @property
+    def steps(self) -> int:
+        return self.outer * self.inner
+
+
+@dataclass(frozen=True)
+class Window:
+    """The convolution's numbers: of input and output, and of the kernel along height and width."""
+
+    image: Tensor
+    planar: bool
+    """Whether the image lies channel by channel."""
+    begin: int
+    """The first row that is seen of it."""
+    batch: int
+    channels: int
+    inputs: tuple[int, int]
+    outputs: tuple[int, int]
+    kernel: tuple[int, int]
+    strides: tuple[int, int]
+    dilations: tuple[int, int]
+    pads: tuple[int, int]
+    made: int
+    """Channels of the output."""
+
+    @property
+    def runs(self) -> Runs:
+        taps, dilation = self.kernel[1], self.dilations[1]
+        if self.planar:
+            return Runs(self.channels, None, taps, dilation)
+        if dilation == 1:
+            return Runs(1, 0, taps * self.channels, 1)
+        return Runs(taps, dilation * self.channels, self.channels, 1)
+
+    @property
+    def pixel(self) -> int:
+        """Floats from one position of a row to the next."""
+        return 1 if self.planar else self.channels
+
+    @property
+    def steps(self) -> int:
+        return self.kernel[0] * self.runs.steps
+
+    def span(self, columns: int) -> int:
+        """Positions of a row that the windows of so many neighbours see."""
+        return (columns - 1) * self.strides[1] + (self.kernel[1] - 1) * self.dilations[1] + 1
+
+    def tiles(self) -> tuple[int, int]:
+        """(tiles of a row, outputs of one)."""
+        most = min(registers().rows(len(g.lanes)) for g in tile.groups(self.made))
+        count = -(-self.outputs[1] // most)
+        return count, -(-self.outputs[1] // count)
+
+
+def heads(cone: Cone) -> bool:
+    """Whether the cone begins with a convolution of windows, but for views of its image."""
+    return _parts(cone) is not None
+
+
+def objection(cone: Cone) -> str:
+    """Why a cone that begins with one is not built; empty if it is."""
+    found = _parts(cone)
+    assert found, "begins with another primitive"
+    views, p, rest = found
+    x, w = p.inputs
+    if len(cone.linear) > 1 or cone.exports:
+        return "a direct convolution stands alone and stores one tensor"
+    if not w.const or w.value is not None or x.const:
+        return "a convolution with computed weights"
+    if views and not (_turns_planes(views) and {q.output for q in views}.isdisjoint(cone.leaves)):
+        return "an image that is turned in another way"
+    if min(x.shape[3], w.shape[0]) > FEW or min(p.attr("pads")) < 0:
+        return f"more than {FEW} channels, or negative pads"
+    window = _window_of(cone)
+    if 4 * window.kernel[0] * window.span(window.tiles()[1]) * window.channels > PATCH:
+        return "windows at an edge are too large"
+    return epilogue.objection(p, rest)
+
+
+def _parts(cone: Cone) -> tuple[list[Primitive], Primitive, list[Primitive]] | None:
+    """Views of an image, the convolution that reads them, and what stands behind it."""
+    at = next((i for i, p in enumerate(cone.primitives) if p.op not in VIEWS), 0)
+    views, p, rest = [*cone.primitives[:at]], cone.primitives[at], [*cone.primitives[at + 1 :]]
+    if p.op != "Conv" or p.output.rank != 4 or not p.attr("channels_last") or p.attr("group") != 1:
+        return None
+    if any(q.output not in following.inputs[:1] for q, following in pairwise([*views, p])):
+        return None
+    return None if p.inputs[1].shape[2:] == (1, 1) else (views, p, rest)
+
+
+def _turns_planes(views: Sequence[Primitive]) -> bool:
+    """Whether the views are some rows of an image that lies channel by channel, seen channels-last."""
+    *sliced, turn = views
+    if len(sliced) > 1 or turn.op != "Transpose" or turn.attr("perm") != (0, 2, 3, 1):
+        return False
+    x = views[0].inputs[0]
+    return all(q.op == "Slice" and set(q.attr("steps")) == {1} and q.output.shape == (*x.shape[:2], q.output.shape[2],
+               x.shape[3]) for q in sliced)  # fmt: skip
+
+
+def _window_of(cone: Cone) -> Window:
+    found = _parts(cone)
+    assert found, "begins with another primitive"
+    views, p, _ = found
+    (n, height, width, channels), w, y = p.inputs[0].shape, p.inputs[1].shape, p.output.shape
+    image = views[0].inputs[0] if views else p.inputs[0]
+    first = views[0].attr("starts")[2] if views and views[0].op == "Slice" else 0
+    return Window(image, bool(views), first, n, channels, (height, width), (y[1], y[2]), (w[2], w[3]),
+                  p.attr("strides"), p.attr("dilations"), p.attr("pads")[:2], w[0])  # fmt: skip
+
+
+def generate(cone: Cone, threads: int) -> Code:
+    """C for a direct convolution and what stands behind it."""
+    (p,), window, text = cone.linear, _window_of(cone), Text()
+    height, width = window.outputs
+    count, columns = window.tiles()
+    streamed, threads = epilogue.streams(cone), threads if multiply_adds(p) > SMALL else 1
+    open_run(text, cone, window.image, threads)
+    if threads > 1:
+        text.add("#pragma omp for schedule(static) nowait collapse(3)")
+    text.open(f"for (int image = 0; image < {window.batch}; ++image)")
+    text.open(f"for (int h = 0; h < {height}; ++h)")
+    text.open(f"for (int part = 0; part < {count}; ++part)")
+    text.add(f"const int left = KORCH_MIN(part * {columns}, {width - columns});")
+    _find(text, window, columns)
+    text.add(f"float y[{columns * max(g.width for g in tile.groups(window.made))}] __attribute__((aligned(64)));")
+    functions: dict[str, list[str]] = {}
+    for number, at, group in _alike(window.made):
+        name = f"KERNEL_tile{'_'.join(map(str, group.lanes))}"
+        functions[name] = _tile(name, window, columns, group)
+        text.open(f"for (int group = 0; group < {number}; ++group)")
+        text.add(f"enum {{ count = {group.columns} }};", f"const int c0 = {group.first} + group * {group.width};",
+                 f"const float *b = (const float *)state + {window.steps} * ({at} + group * {group.width});",
+                 )  # fmt: skip
+        _sum(text, name, window, group)
+        text.open(f"for (int w = left; w < left + {columns}; ++w)")
+        text.add(f"const float *restrict z = y + (w - left) * {group.width};")
+        epilogue.store(text, cone, p, streamed)
+        text.close(2)
+    close_run(text, 3, streamed)
+    packing = _packing(window, cone.leaves.index(p.inputs[1]))
+    lines = [*packing, *(line for function in functions.values() for line in function), *text.lines]
+    return Code("\n".join(lines) + "\n", 0)
+
+
+def _find(text: Text, window: Window, columns: int) -> None:
+    """Where the windows of the outputs from (h, left) on begin: `a`, its lines from `first` to `last` - 1, which are
+    `line` floats apart, as channels are `plane`. Those that reach over the left or the right edge are in a copy of what
+    they see, with zeros beyond."""
+    (high, width), (step, _), dilation, span = window.inputs, window.strides, window.dilations[0], window.span(columns)
+    pixel, planes = window.pixel, window.channels if window.planar else 1
+    row, image = width * pixel, math.prod(window.image.shape[1:])
+    text.add(f"const int top = h * {step} - {window.pads[0]};",
+             f"const int column = left * {window.strides[1]} - {window.pads[1]};",
+             f"const int first = top < 0 ? ({dilation - 1} - top) / {dilation} : 0;",
+             f"const int last = top < {high} ? "
+             f"KORCH_MIN({window.kernel[0]}, ({high + dilation - 1} - top) / {dilation}) : 0;",
+             f"const float *a = x + image * INT64_C({image}) + ({window.begin} + top + first * {dilation}) * {row} "
+             f"+ column * {pixel};",
+             f"int line = {dilation * row}, plane = {math.prod(window.image.shape[2:]) if window.planar else 0};",
+             f"float patch[{window.kernel[0] * span * window.channels}] __attribute__((aligned(64)));")  # fmt: skip
+    text.open(f"if (column < 0 || column + {span} > {width})")
+    text.add(f"const int from = KORCH_MIN(KORCH_MAX(0, -column), {span});",
+             f"const int to = KORCH_MAX(KORCH_MIN({span}, {width} - column), from);")  # fmt: skip
+    text.open(f"for (int l = 0; l < (last - first) * {planes}; ++l)")
+    text.add(f"float *const copy = patch + l * {span * pixel};",
+             f"const float *const seen = a + l / {planes} * line + l % {planes} * plane;",
+             f"memset(copy, 0, from * {4 * pixel});",
+             f"memcpy(copy + from * {pixel}, seen + from * {pixel}, (to - from) * {4 * pixel});",
+             f"memset(copy + to * {pixel}, 0, ({span} - to) * {4 * pixel});")  # fmt: skip
+    text.close()
+    text.add(f"a = patch, line = {planes * span * pixel}, plane = {span * pixel};")
+    text.close()
+
+
+def _sum(text: Text, name: str, window: Window, group: Group) -> None:
+    """The statements that sum a tile: of long sums, some lines at a time, as sums of sums err less."""
+    lines, each = max(1, tile.LONGEST // window.runs.steps), group.width * window.runs.steps
+    text.add(f"{name}(a, line, plane, b + first * {each}, y, KORCH_MIN({lines}, last - first), 0);")
+    if lines < window.kernel[0]:
+        text.add(f"for (int l = first + {lines}; l < last; l += {lines})",
+                 f"  {name}(a + (l - first) * line, line, plane, b + l * {each}, y, KORCH_MIN({lines}, last - l), 1);",
+                 )  # fmt: skip
+
+
+def _alike(channels: int) -> Iterator[tuple[int, int, Group]]:
+    """(how many, columns packed before, the first) of groups that are alike."""
+    at = 0
+    for _, some in groupby(tile.groups(channels), key=lambda g: (g.columns, g.lanes)):
+        same = list(some)
+        yield len(same), at, same[0]
+        at += len(same) * same[0].width
+
+
+def _tile(name: str, window: Window, columns: int, group: Group) -> list[str]:
+    """C that sums a tile into y, `columns` rows of the group's vectors, over so many lines of the windows."""
+    runs, vectors = window.runs, list(group.vectors())
+    step = "plane" if runs.outer_step is None else str(runs.outer_step)
+    sums = [(r, j, at, lanes) for r in range(columns) for j, (at, lanes, _) in enumerate(vectors)]
+    lines = [APART,
+             f"static void {name}(const float *restrict a, int line, int plane, const float *restrict b, "
+             "float *restrict y, int lines, int more) {",
+             "  (void)plane;"]  # fmt: skip
+    lines += [f"  korch_f{lanes} s{r}_{j} = {{0}};" for r, j, _, lanes in sums]
+    lines += ["  for (int l = 0; l < lines; ++l, a += line)", f"    for (int o = 0; o < {runs.outer}; ++o) {{"]
+    lines += [f"#pragma GCC unroll {runs.inner}"] if runs.inner <= UNROLLED else []
+    lines.append(f"      for (int k = 0; k < {runs.inner}; ++k, b += {group.width}) {{")
+    lines += [f"        const korch_f{lanes} b{j} = *(const korch_at{lanes} *)(b + {at});"
+              for j, (at, lanes, _) in enumerate(vectors)]  # fmt: skip
+    for r in range(columns):
+        place = f"a[o * {step} + {r * window.strides[1] * window.pixel} + k * {runs.inner_step}]"
+        added = " ".join(f"s{r}_{j} += v * b{j};" for j in range(len(vectors)))
+        lines.append(f"        {{ const float v = {place}; {added} }}")
+    lines += ['        __asm__ volatile("" ::: "memory");', "      }", "    }"]
+    places = [(f"*(korch_at{lanes} *)(y + {r * group.width + at})", f"s{r}_{j}") for r, j, at, lanes in sums]
+    lines += ["  if (more) {", *(f"    {s} += {place};" for place, s in places), "  }"]
+    return [*lines, *(f"  {place} = {s};" for place, s in places), "}"]
+
+
+def _packing(window: Window, leaf: int) -> list[str]:
+    """State: [made, channels, kh, kw] group by group, each step by step."""
+    groups, (high, wide) = tile.groups(window.made), window.kernel
+    channel, tap = _place(window)
+    return [
+        "static int KERNEL_init(void **state, const void *const *in) {",
+        f"  const float *w = in[{leaf}];",
+        f"  float *to = *state = korch_aligned({4 * window.steps * sum(g.width for g in groups)});",
+        "  if (!to) return 1;",
+        f"  static const int groups[][3] = {{{', '.join(f'{{{g.first}, {g.columns}, {g.width}}}' for g in groups)}}};",
+        f"  for (int g = 0; g < {len(groups)}; ++g)",
+        f"    for (int l = 0; l < {high}; ++l)",
+        f"      for (int o = 0; o < {window.runs.outer}; ++o)",
+        f"        for (int k = 0; k < {window.runs.inner}; ++k)",
+        "          for (int n = 0; n < groups[g][2]; ++n) {",
+        f"            const int channel = {channel}, tap = {tap};",
+        f"            const int at = ((groups[g][0] + n) * {window.channels} + channel) * {high} + l;",
+        f"            *to++ = n < groups[g][1] ? w[at * {wide} + tap] : 0.0f;",
+        "          }",
+        "  return 0;",
+        "}",
+        "static void KERNEL_free(void *state) { free(state); }",
+    ]
+
+
+def _place(window: Window) -> tuple[str, str]:
+    """C for the channel, and for the column of the kernel, of step k of run o."""
+    if window.planar:
+        return "o", "k"
+    if window.runs.outer > 1:
+        return "k", "o"
+    return f"k % {window.channels}", f"k / {window.channels}"
