@@ -312,35 +312,50 @@ EXPORTS = {
 }  # fmt: skip
 
 
+def followed(b: Builder, y: Value, function: str) -> Value:
+    """y with a bias, a residual and a function behind it; y itself where there is none."""
+    if not function:
+        return y
+    y = y + b.input("bias", "float32", y.shape[-1:]) + b.input("residual", "float32", y.shape)
+    match function:
+        case "silu":
+            return y * b.op("Sigmoid", y) + 0.25
+        case "mish":
+            return y * b.op("Tanh", b.op("Softplus", y)) + b.input("row", "float32", (*y.shape[:-1], 1))
+        case _:
+            return b.op("Tanh", y) * 0.5
+
+
 def depthwise(shape: tuple[int, ...], kernel: tuple[int, int] = (3, 3), stride: int = 1, dilation: int = 1,
-              pads: tuple[int, ...] = (1, 1, 1, 1), behind: bool = False) -> Cone:  # fmt: skip
+              pads: tuple[int, ...] = (1, 1, 1, 1), behind: str = "") -> Cone:  # fmt: skip
     rng, b = np.random.default_rng(3), Builder()
     x, channels = b.input("x", "float32", shape), shape[3]
     w = b.constant(rng.standard_normal((channels, 1, *kernel)).astype(np.float32))
     y = b.op("Conv", x, w, strides=(stride, stride), dilations=(dilation, dilation), pads=pads, group=channels,
              channels_last=1)  # fmt: skip
-    if behind:
-        y = b.op("Tanh", y + b.input("bias", "float32", (channels,)) + b.input("residual", "float32", y.shape)) * 0.5
+    y = followed(b, y, behind)
     return Cone.of(y.builder.graph([("y", y)]).primitives)
 
 
 DEPTHWISE = [
     depthwise((1, 20, 21, 32)),
-    depthwise((1, 20, 21, 32), behind=True),
+    depthwise((1, 20, 21, 32), behind="tanh"),
     depthwise((2, 9, 13, 19), (5, 5), 2, pads=(2, 2, 2, 2)),
-    depthwise((1, 33, 40, 100), (5, 5), pads=(2, 2, 2, 2), behind=True),
+    depthwise((1, 33, 40, 100), (5, 5), pads=(2, 2, 2, 2), behind="tanh"),
     depthwise((1, 17, 30, 65), (3, 3), 2, pads=(0, 0, 1, 1)),
     depthwise((1, 24, 24, 8), (7, 7), pads=(3, 3, 3, 3)),
     depthwise((1, 15, 16, 48), (3, 3), dilation=2, pads=(2, 2, 2, 2)),
-    depthwise((3, 1, 40, 5), (1, 3), pads=(0, 1, 0, 1), behind=True),
+    depthwise((3, 1, 40, 5), (1, 3), pads=(0, 1, 0, 1), behind="tanh"),
     depthwise((1, 2, 2, 3), (5, 5), pads=(2, 2, 2, 2)),
     depthwise((1, 12, 12, 16), (3, 3), 3, pads=(1, 2, 0, 0)),
+    depthwise((1, 20, 21, 36), behind="silu"),
+    depthwise((2, 20, 21, 48), behind="mish"),
 ]
 
 
 def direct(shape: tuple[int, ...], made: int, kernel: tuple[int, int], strides: tuple[int, int] = (1, 1),
            dilations: tuple[int, int] = (1, 1), pads: tuple[int, ...] = (0, 0, 0, 0), planar: bool = False,
-           rows: slice | None = None, behind: bool = False) -> Cone:  # fmt: skip
+           rows: slice | None = None, behind: str = "") -> Cone:  # fmt: skip
     """A convolution of an image [n, height, width, channels], which `planar` lies channel by channel, and of which some
     `rows` may be seen."""
     rng, b = np.random.default_rng(4), Builder()
@@ -352,16 +367,15 @@ def direct(shape: tuple[int, ...], made: int, kernel: tuple[int, int], strides: 
     x = b.op("Transpose", x, perm=(0, 2, 3, 1)) if planar else x
     w = b.constant(rng.standard_normal((made, channels, *kernel)).astype(np.float32))
     y = b.op("Conv", x, w, strides=strides, dilations=dilations, pads=pads, group=1, channels_last=1)
-    if behind:
-        y = b.op("Tanh", y + b.input("bias", "float32", (made,)) + b.input("residual", "float32", y.shape)) * 0.5
+    y = followed(b, y, behind)
     return Cone.of(y.builder.graph([("y", y)]).primitives)
 
 
 DIRECT = [
     direct((1, 20, 45, 3), 16, (3, 3), pads=(1, 1, 1, 1)),
     direct((1, 33, 65, 3), 32, (7, 7), (4, 4), pads=(3, 3, 3, 3), planar=True),
-    direct((2, 17, 31, 1), 19, (5, 3), (2, 1), pads=(2, 0, 1, 1), behind=True),
-    direct((2, 21, 30, 4), 70, (3, 3), (2, 2), pads=(0, 0, 1, 1), planar=True, behind=True),
+    direct((2, 17, 31, 1), 19, (5, 3), (2, 1), pads=(2, 0, 1, 1), behind="tanh"),
+    direct((2, 21, 30, 4), 70, (3, 3), (2, 2), pads=(0, 0, 1, 1), planar=True, behind="tanh"),
     direct((1, 24, 40, 32), 15, (9, 13), (1, 5), pads=(4, 4, 4, 9)),
     direct((1, 18, 22, 5), 8, (3, 3), (1, 2), (2, 3), (2, 3, 2, 3)),
     direct((1, 18, 22, 5), 8, (3, 3), (1, 2), (3, 2), (3, 2, 3, 2), planar=True),
@@ -369,4 +383,6 @@ DIRECT = [
     direct((1, 1, 50, 2), 3, (1, 4), pads=(0, 3, 0, 3)),
     direct((1, 30, 33, 3), 16, (3, 3), (2, 2), pads=(0, 1, 1, 1), planar=True, rows=slice(7, 20)),
     direct((3, 14, 14, 3), 200, (14, 14), (14, 14)),
+    direct((2, 30, 45, 3), 16, (3, 3), (2, 2), pads=(1, 1, 1, 1), planar=True, behind="silu"),
+    direct((1, 20, 45, 3), 72, (3, 3), pads=(1, 1, 1, 1), behind="mish"),
 ]

@@ -11,6 +11,7 @@ from korch.backends.contract import Declined
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.ir import Builder, Cone, Value
 
+from .cones import followed
 from .measured import measured, wrong
 
 
@@ -29,17 +30,15 @@ def into(form: Form, shape: tuple[int, ...], pads: tuple[int, ...]) -> Cone:
     return cone_of(b, b.op("WinogradInput", x, tile=tile, kernel=kernel, stride=stride, pads=pads))
 
 
-def back(form: Form, shape: tuple[int, ...], behind: bool, phases: int = 1, skipped: tuple[int, int] = (0, 0)) -> Cone:
-    """With `behind`: a bias per channel, a residual of the output's shape, an activation."""
+def back(form: Form, shape: tuple[int, ...], behind: str, phases: int = 1, skipped: tuple[int, int] = (0, 0)) -> Cone:
+    """With a function `behind`: a bias per channel, a residual of the output's shape, and that."""
     b = Builder()
     (tile, kernel, stride), (n, h, w, k) = form, shape
     tiles = n * math.prod(-(-(length + cut) // (tile * phases)) for length, cut in zip((h, w), skipped, strict=True))
     m = b.input("m", "float32", ((tile * stride + kernel - stride) ** 2, tiles, phases**2 * k))
     y = b.op("WinogradOutput", m, tile=tile, kernel=kernel, stride=stride, shape=shape, phases=phases,
              skipped=skipped)  # fmt: skip
-    if behind:
-        y = b.op("Tanh", y + b.input("bias", "float32", (k,)) + b.input("residual", "float32", shape)) * 0.5
-    return cone_of(b, y)
+    return cone_of(b, followed(b, y, behind))
 
 
 FORMS = [(2, 3, 1), (4, 3, 1), (3, 2, 1), (5, 2, 1)]
@@ -54,15 +53,17 @@ CONES = [
     into((3, 2, 1), (2, 37, 41, 16), (0, 1, 2, 0)),
     into((5, 2, 1), (1, 2, 2, 5), (1, 1, 1, 1)),
     into((5, 2, 1), (1, 37, 41, 64), (1, 0, 1, 3)),
-    *(back(form, shape, behind) for form in FORMS for behind in (False, True)
+    *(back(form, shape, behind) for form in FORMS for behind in ("", "tanh")
       for shape in [(1, 8, 8, 16), (2, 7, 9, 19), (1, 33, 34, 100), (1, 1, 1, 1)]),
-    *(back(form, shape, behind, 2, skipped) for form in FORMS for behind in (False, True)
+    *(back(form, shape, behind, 2, skipped) for form in FORMS for behind in ("", "tanh")
       for shape, skipped in [((1, 8, 8, 16), (1, 1)), ((2, 7, 9, 19), (0, 1)), ((1, 33, 34, 100), (1, 0))]),
-    back((5, 2, 1), (1, 29, 31, 20), True, 3, (2, 1)),
+    back((5, 2, 1), (1, 29, 31, 20), "tanh", 3, (2, 1)),
+    back((4, 3, 1), (1, 33, 34, 96), "silu"),
+    back((3, 2, 1), (2, 7, 9, 16), "mish", 2, (0, 1)),
     *(into(form, shape, pads) for form in STRIDED for shape, pads in [
         ((1, 19, 20, 16), (1, 1, 1, 1)), ((2, 8, 12, 19), (0, 0, 0, 0)), ((1, 57, 61, 64), (1, 0, 2, 3)),
         ((1, 1, 1, 5), (1, 1, 1, 1))]),
-    *(back(form, shape, behind) for form in STRIDED for behind in (False, True)
+    *(back(form, shape, behind) for form in STRIDED for behind in ("", "tanh")
       for shape in [(2, 7, 9, 19), (1, 33, 34, 100), (1, 1, 1, 1)]),
 ]  # fmt: skip
 

@@ -1,4 +1,5 @@
-"""The functions of korch_math.h over the whole range of float32: at most 4 units in the last place from the truth."""
+"""The functions of korch_math.h and korch_vector_math.h over the whole range of float32: at most 4 units in the last
+place from the truth."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from korch.backends.cpu.loops.backend import HEADERS
 from korch.backends.program import include
 from korch.backends.toolchain import find_toolchain
 
@@ -42,12 +44,20 @@ OF_X = {"gelu"}
 """Sums of x and nearly -x: units are those of x."""
 
 
+VECTORS = {"silu": (4, 8, 16), "mish": (4, 8, 16)}
+"""Lanes of those that there are of vectors, too."""
+FORMS = [*TRUTH, *(f"{name}{lanes}" for name, some in VECTORS.items() for lanes in some)]
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     loops = [f"void all_{n}(const float *x, float *y, int n) {{ for (int i = 0; i < n; ++i) y[i] = korch_{n}f(x[i]); }}"
              for n in TRUTH]  # fmt: skip
+    loops += [f"void all_{n}{k}(const float *x, float *y, int n) {{ for (int i = 0; i + {k} <= n; i += {k}) "
+              f"*(korch_at{k} *)(y + i) = korch_{n}{k}(*(const korch_at{k} *)(x + i)); }}"
+              for n, some in VECTORS.items() for k in some]  # fmt: skip
     file: Path = tmp_path_factory.mktemp("math") / "math.so"
-    source = "\n".join((include("korch_rt.h"), include("korch_math.h"), *loops))
+    source = "\n".join((include("korch_rt.h"), *map(include, HEADERS), *loops))
     find_toolchain().compile_library({"math.c": source}, file)
     return ctypes.CDLL(str(file))
 
@@ -59,11 +69,12 @@ def computed(library: ctypes.CDLL, name: str, x: np.ndarray) -> np.ndarray:
     return y
 
 
-@pytest.mark.parametrize("name", TRUTH)
-def test_four_ulps(name: str, library: ctypes.CDLL):
+@pytest.mark.parametrize("form", FORMS)
+def test_four_ulps(form: str, library: ctypes.CDLL):
     x = np.arange(0, 2**32, STEP, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    x, name = x[: len(x) // 16 * 16], form.rstrip("0123456789")
     x = np.minimum(x, 0) if name in BELOW else x
-    y = computed(library, name, x)
+    y = computed(library, form, x)
     least = np.abs(x) if name in OF_X else FLOORS.get(name, 2.0**-126)
     with np.errstate(all="ignore"):
         truth = TRUTH[name](x.astype(np.float64))
@@ -71,7 +82,7 @@ def test_four_ulps(name: str, library: ctypes.CDLL):
         off = np.abs(y.astype(np.float64) - truth) / np.spacing(np.maximum(np.abs(rounded), least).astype(np.float32))
     same = (y == rounded) | (np.isnan(y) & np.isnan(rounded))
     worst = np.where(same, 0.0, np.nan_to_num(off, nan=np.inf))
-    assert worst.max() <= ULPS, f"{name}({x[worst.argmax()]}) = {y[worst.argmax()]}, not {truth[worst.argmax()]}"
+    assert worst.max() <= ULPS, f"{form}({x[worst.argmax()]}) = {y[worst.argmax()]}, not {truth[worst.argmax()]}"
 
 
 def test_far_from_zero_gelu_is_nothing_or_all(library: ctypes.CDLL):

@@ -23,7 +23,7 @@ from korch.ir.primitive import Primitive
 from korch.machine import Machine
 
 MOST_LEAVES = 24
-HEADERS = ("korch_math.h", "korch_vectors.h")
+HEADERS = ("korch_math.h", "korch_vectors.h", "korch_vector_math.h")
 MOST_WINDOW = 64
 """Unrolled taps of a pooling window along the contiguous axis."""
 LARGEST = 2**31 - 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from korch.backends.cpu.loops.ctypes import INFIX, literal
+from korch.backends.cpu.loops.ctypes import INFIX, literal, together
+from korch.backends.maps.trace import Maker
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -14,37 +15,55 @@ PICKED = {"Max": ("{0} > {1}", "{0}", "{1}"), "Min": ("{0} < {1}", "{0}", "{1}")
           "LeakyRelu": ("{0} >= 0", "{0}", "{alpha} * {0}")}  # fmt: skip
 """A comparison, and what is taken where it holds and where it does not."""
 SPELLED = frozenset({"Add", "Sub", "Mul", "Div", *PICKED})
+FUNCTIONS = {"korch_siluf": "korch_silu", "korch_mishf": "korch_mish"}
+"""What is a function of vectors, too: its name but for their lanes, by that of the function of numbers."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A primitive, or as a `function` of one tensor several, of which it is the last."""
+
+    primitive: Primitive
+    inputs: tuple[Tensor, ...]
+    function: str = ""
 
 
 @dataclass(frozen=True)
 class Behind:
-    """`primitives` in order, on the result of `product`; `operands` is what they read from memory."""
+    """`steps` in order, on the result of `product`; `operands` is what they read from memory."""
 
     product: Tensor
-    primitives: tuple[Primitive, ...]
+    steps: tuple[Step, ...]
     operands: tuple[Tensor, ...]
 
     def lines(self, total: str, lanes: int, loaded: dict[Tensor, str], suffix: str) -> tuple[list[str], str]:
         """C statements, and the name of the value that is stored for the vector `total`."""
         names, lines = {self.product: total, **loaded}, list[str]()
-        for k, p in enumerate(self.primitives):
-            args = [names.get(t) or _everywhere(t, lanes) for t in p.inputs]
-            names[p.output] = f"y{k}{suffix}"
-            lines.append(f"  const korch_f{lanes} {names[p.output]} = {_expression(p, args, lanes)};")
-        return lines, names[self.primitives[-1].output]
+        for k, step in enumerate(self.steps):
+            args = [names.get(t) or _everywhere(t, lanes) for t in step.inputs]
+            names[step.primitive.output] = f"y{k}{suffix}"
+            lines.append(f"  const korch_f{lanes} y{k}{suffix} = {_expression(step, args, lanes)};")
+        return lines, names[self.steps[-1].primitive.output]
 
 
 def behind_of(cone: Cone, p: Primitive) -> Behind | None:
     """All that follows the product `p` in `cone`; None where there is nothing, or something that vectors cannot say."""
-    after = tuple(_after(cone, p))
-    made, inside = {q.output for q in after}, {q.output for q in cone.primitives}
-    read = dict.fromkeys(t for q in after for t in q.inputs if t not in made and t != p.output and t.value is None)
-    plain = all(q.op in SPELLED and q.output.shape == p.output.shape for q in after)
-    if not after or after[-1].output != cone.root or not plain or not inside.isdisjoint(read):
+    after = {q.output: q for q in _after(cone, p)}
+    if not after or cone.root not in after or any(q.output.shape != p.output.shape for q in after.values()):
         return None
-    if any(t.dtype != "float32" for q in after for t in (*q.inputs, q.output)):
+    if any(t.dtype != "float32" for q in after.values() for t in (*q.inputs, q.output)):
         return None
-    return Behind(p.output, after, tuple(read))
+    steps, needed = list[Step](), {cone.root}
+    for t, q in reversed(after.items()):
+        step = _step(q, after.get) if t in needed else None
+        if t in needed and not step:
+            return None
+        if step:
+            steps.insert(0, step)
+            needed.update(step.inputs)
+    inside = {q.output for q in cone.primitives}
+    read = dict.fromkeys(t for s in steps for t in s.inputs if t not in after and t != p.output and t.value is None)
+    return Behind(p.output, tuple(steps), tuple(read)) if inside.isdisjoint(read) else None
 
 
 def _after(cone: Cone, p: Primitive) -> Iterator[Primitive]:
@@ -55,12 +74,23 @@ def _after(cone: Cone, p: Primitive) -> Iterator[Primitive]:
             yield q
 
 
+def _step(p: Primitive, maker: Maker) -> Step | None:
+    """How vectors say `p`, together with what it is made of where that is one function; None where they cannot."""
+    fused = together(p, maker, maker)
+    if fused and fused.function in FUNCTIONS:
+        return Step(p, (fused.source,), FUNCTIONS[fused.function])
+    return Step(p, p.inputs) if p.op in SPELLED else None
+
+
 def _everywhere(t: Tensor, lanes: int) -> str:
     assert t.value is not None, f"{t.name} is not loaded"
     return f"((korch_f{lanes}){{0}} + {literal(t.value, t.dtype)})"
 
 
-def _expression(p: Primitive, args: list[str], lanes: int) -> str:
+def _expression(step: Step, args: list[str], lanes: int) -> str:
+    p = step.primitive
+    if step.function:
+        return f"{step.function}{lanes}({args[0]})"
     if p.op in INFIX:
         return f"{args[0]} {INFIX[p.op]} {args[1]}"
     alpha = literal(p.attr("alpha"), p.output.dtype) if p.op == "LeakyRelu" else ""

@@ -180,7 +180,7 @@ def generate(cone: Cone, threads: int) -> Code:
         _sum(text, name, window, group)
         text.open(f"for (int w = left; w < left + {columns}; ++w)")
         text.add(f"const float *restrict z = y + (w - left) * {group.width};")
-        epilogue.store(text, cone, p, streamed)
+        epilogue.store(text, cone, p, streamed, epilogue.whole(group.columns))
         text.close(2)
     close_run(text, 3, streamed)
     packing = _packing(window, cone.leaves.index(p.inputs[1]))

@@ -187,7 +187,7 @@ class _Blocks:
             text.open(f"for (int h = top; h < top + {rows}; ++h)")
             text.open(f"for (int w = left; w < left + {self.columns}; ++w)")
             text.add(f"const float *restrict z = y + ((h - top) * {self.columns} + w - left) * {lanes};")
-            epilogue.store(text, self.cone, p, streamed=False)
+            epilogue.store(text, self.cone, p, streamed=False, lanes=epilogue.whole(lanes))
             text.close(3)
         text.close()
         return text.lines

@@ -1,0 +1,61 @@
+/* Elementary functions of vectors. Sixteen floats have a faster exponential than a number alone, as a table of powers of
+ * two lies in a register; others go lane by lane. */
+#ifndef KORCH_VECTOR_MATH_H
+#define KORCH_VECTOR_MATH_H
+#define KORCH_LANES(name, lanes) \
+  static inline korch_f##lanes korch_##name##lanes(korch_f##lanes x) { \
+    float y[lanes] __attribute__((aligned(sizeof x))); \
+    memcpy(y, &x, sizeof x); \
+    for (int i = 0; i < lanes; ++i) y[i] = korch_##name##f(y[i]); \
+    memcpy(&x, y, sizeof x); \
+    return x; \
+  }
+KORCH_LANES(silu, 4)
+KORCH_LANES(silu, 8)
+KORCH_LANES(mish, 4)
+KORCH_LANES(mish, 8)
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+typedef struct { korch_f16 scale, more; } korch_power16;
+
+/* exp(x) = scale + scale * more for x in [-88, 88]: n sixteenths of a factor of two, of which the last four bits choose
+ * from a register, and a polynomial on |r| <= ln2 / 32. */
+static inline korch_power16 korch_exp_power16(korch_f16 x) {
+  const korch_f16 sixteenths = {1.0f, 1.04427378f, 1.09050773f, 1.13878863f, 1.18920712f, 1.24185781f, 1.29683955f,
+                                1.35425555f, 1.41421356f, 1.47682615f, 1.5422108f, 1.61049033f, 1.68179283f,
+                                1.75625216f, 1.83400809f, 1.91520656f};
+  const float magic = 12582912.0f;
+  korch_f16 t = x * 23.0831206542f + magic, n = t - magic;
+  korch_f16 r = x - n * 0.0433197021484375f - n * 1.9966363668e-6f;
+  korch_f16 more = ((r * 0.166666667f + 0.5f) * r + 1.0f) * r;
+  korch_i16 i = (korch_i16)t;
+  return (korch_power16){(korch_f16)((korch_i16)__builtin_shuffle(sixteenths, i) + ((i >> 4) << 23)), more};
+}
+
+/* x, or `least` where x is below it, or `most` where it is above; NaN stays. */
+static inline korch_f16 korch_at_least16(korch_f16 x, float least) {
+  return (korch_f16)__builtin_ia32_maxps512_mask((korch_f16){0} + least, x, x, -1, 4);
+}
+
+static inline korch_f16 korch_at_most16(korch_f16 x, float most) {
+  return (korch_f16)__builtin_ia32_minps512_mask((korch_f16){0} + most, x, x, -1, 4);
+}
+
+/* x / (1 + exp(-x)). */
+static inline korch_f16 korch_silu16(korch_f16 x) {
+  korch_f16 u = korch_at_least16(x, -88.0f);
+  korch_power16 e = korch_exp_power16(-korch_at_most16(u, 87.0f));
+  return u / (e.scale * e.more + (e.scale + 1.0f));
+}
+
+/* Mish, x n / (n + 2) with n = e (e + 2), for e = exp(x). */
+static inline korch_f16 korch_mish16(korch_f16 x) {
+  korch_f16 u = korch_at_least16(x, -87.0f);
+  korch_power16 e = korch_exp_power16(korch_at_most16(u, 20.0f));
+  korch_f16 y = e.scale * e.more + e.scale, n = y * y + (y + y);
+  return u / (n + 2.0f) * n;
+}
+#else
+KORCH_LANES(silu, 16)
+KORCH_LANES(mish, 16)
+#endif
+#endif
