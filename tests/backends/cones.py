@@ -18,6 +18,14 @@ def cone_of(build: Build, *shapes: tuple[int, ...], dtype: str = "float32") -> C
     return Cone.of(b.graph([("y", y)]).primitives)
 
 
+def silu(b: Builder, x: Value) -> Value:
+    return x * b.op("Sigmoid", x)
+
+
+def mish(b: Builder, x: Value) -> Value:
+    return x * b.op("Tanh", b.op("Softplus", x))
+
+
 def softmax(axis: int) -> Build:
     def build(b: Builder, x: Value) -> Value:
         e = b.op("Exp", x - b.op("ReduceMax", x, axes=(axis,), keepdims=1))
@@ -149,7 +157,15 @@ CONES = {
     "broadcast": cone_of(lambda b, x, y: b.op("Relu", x + y), (1, 8, 13, 13), (1, 8, 1, 1)),
     "scalar": cone_of(lambda b, x: x * 2.0, ()),
     "gelu": cone_of(lambda b, x: x * 0.5 * (b.op("Erf", x * 0.7071067811865475) + 1.0), (1, 100, 64)),
-    "mish": cone_of(lambda b, x: x * b.op("Tanh", b.op("Softplus", x)), (1, 100, 65)),
+    "mish": cone_of(lambda b, x: mish(b, x), (1, 100, 65)),
+    "silu of rows": cone_of(lambda b, x, y, z: silu(b, x + y) * z + 0.5, (2, 50, 64), (64,), (2, 50, 1)),
+    "silu and mish joined": cone_of(lambda b, x, y: b.op("Concat", silu(b, x), mish(b, y), axis=2), (3, 41, 32),
+                                    (3, 41, 48)),
+    "mish of another layout": cone_of(lambda b, x: mish(b, b.op("Transpose", x, perm=(0, 2, 1))), (2, 48, 32)),
+    "mish of repeated": cone_of(lambda b, x: mish(b, b.op("Gather", x, axis=1, indices=(0, 0, 1, 1, 2, 2))),
+                                (2, 3, 80)),
+    "silu padded": cone_of(lambda b, x: silu(b, b.op("Pad", x, pads=(0, 1, 0, 0, 2, 0), mode="constant", value=2.0)),
+                           (2, 5, 48)),
     "softmax last": cone_of(softmax(3), (1, 4, 50, 77)),
     "softmax channels": cone_of(softmax(1), (1, 100, 13, 13)),
     "softmax tiny": cone_of(softmax(1), (1, 10, 3, 3)),
@@ -319,9 +335,9 @@ def followed(b: Builder, y: Value, function: str) -> Value:
     y = y + b.input("bias", "float32", y.shape[-1:]) + b.input("residual", "float32", y.shape)
     match function:
         case "silu":
-            return y * b.op("Sigmoid", y) + 0.25
+            return silu(b, y) + 0.25
         case "mish":
-            return y * b.op("Tanh", b.op("Softplus", y)) + b.input("row", "float32", (*y.shape[:-1], 1))
+            return mish(b, y) + b.input("row", "float32", (*y.shape[:-1], 1))
         case _:
             return b.op("Tanh", y) * 0.5
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from korch.backends.contract import Declined
+from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.ir import Builder, Cone, Value
 from korch.profile import Database, Measurement, Profiler
@@ -99,6 +100,13 @@ def test_a_reduction_that_waits_for_another_has_its_own_loop_nest():
 def test_functions_of_several_primitives_are_one(name: str, function: str):
     source = BACKEND.build(CONES[name], 1)[0].source
     assert source.count(f"{function}(") == source.count("korch_") == 1
+
+
+@pytest.mark.parametrize(("name", "functions"), [("silu of rows", {"silu"}), ("silu and mish joined", {"silu", "mish"}),
+                                                 ("mish", set[str]())])  # fmt: skip
+def test_functions_of_whole_vectors_are_of_vectors(name: str, functions: set[str]):
+    source, lanes = BACKEND.build(CONES[name], 1)[0].source, tile.registers().lanes
+    assert {f for f in ("silu", "mish") if f"korch_{f}{lanes}(" in source} == functions
 
 
 @pytest.mark.parametrize("half, whole", [(0.6, 1.0), (0.5, 2.0)])

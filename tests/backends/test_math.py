@@ -49,8 +49,8 @@ VECTORS = {"silu": (4, 8, 16), "mish": (4, 8, 16)}
 FORMS = [*TRUTH, *(f"{name}{lanes}" for name, some in VECTORS.items() for lanes in some)]
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+@pytest.fixture(scope="module", params=[(), ("-mno-avx512f",)], ids=["all", "no avx512"])
+def library(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> ctypes.CDLL:
     loops = [f"void all_{n}(const float *x, float *y, int n) {{ for (int i = 0; i < n; ++i) y[i] = korch_{n}f(x[i]); }}"
              for n in TRUTH]  # fmt: skip
     loops += [f"void all_{n}{k}(const float *x, float *y, int n) {{ for (int i = 0; i + {k} <= n; i += {k}) "
@@ -58,7 +58,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
               for n, some in VECTORS.items() for k in some]  # fmt: skip
     file: Path = tmp_path_factory.mktemp("math") / "math.so"
     source = "\n".join((include("korch_rt.h"), *map(include, HEADERS), *loops))
-    find_toolchain().compile_library({"math.c": source}, file)
+    find_toolchain().compile_library({"math.c": source}, file, defines=request.param)
     return ctypes.CDLL(str(file))
 
 

@@ -40,9 +40,10 @@ class Behind:
         """C statements, and the name of the value that is stored for the vector `total`."""
         names, lines = {self.product: total, **loaded}, list[str]()
         for k, step in enumerate(self.steps):
-            args = [names.get(t) or _everywhere(t, lanes) for t in step.inputs]
+            args = [names.get(t) or everywhere(t.value, lanes) for t in step.inputs]
             names[step.primitive.output] = f"y{k}{suffix}"
-            lines.append(f"  const korch_f{lanes} y{k}{suffix} = {_expression(step, args, lanes)};")
+            value = f"{step.function}{lanes}({args[0]})" if step.function else expression(step.primitive, args, lanes)
+            lines.append(f"  const korch_f{lanes} y{k}{suffix} = {value};")
         return lines, names[self.steps[-1].primitive.output]
 
 
@@ -82,15 +83,14 @@ def _step(p: Primitive, maker: Maker) -> Step | None:
     return Step(p, p.inputs) if p.op in SPELLED else None
 
 
-def _everywhere(t: Tensor, lanes: int) -> str:
-    assert t.value is not None, f"{t.name} is not loaded"
-    return f"((korch_f{lanes}){{0}} + {literal(t.value, t.dtype)})"
+def everywhere(value: float | None, lanes: int) -> str:
+    """A vector of one number, in C."""
+    assert value is not None, "an operand is not loaded"
+    return f"((korch_f{lanes}){{0}} + {literal(value, 'float32')})"
 
 
-def _expression(step: Step, args: list[str], lanes: int) -> str:
-    p = step.primitive
-    if step.function:
-        return f"{step.function}{lanes}({args[0]})"
+def expression(p: Primitive, args: list[str], lanes: int) -> str:
+    """What a primitive that vectors spell is, in C, of the vectors `args`."""
     if p.op in INFIX:
         return f"{args[0]} {INFIX[p.op]} {args[1]}"
     alpha = literal(p.attr("alpha"), p.output.dtype) if p.op == "LeakyRelu" else ""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from korch.backends.cpu.loops import ahead
 from korch.backends.cpu.loops.binding import Schedule, Stage
 from korch.backends.cpu.loops.spell import C, c_index
+from korch.backends.cpu.loops.tile import registers
+from korch.backends.cpu.loops.wide import Unfit, Vectors
 from korch.backends.cpu.loops.writer import LINE, Writer, target
 from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Trace
@@ -51,6 +53,8 @@ class _Nest:
     """The value, and the place of the first one of the last loop, where they go past the caches."""
     turned: Mapping[tuple[str, Index], str] = field(default_factory=dict[tuple[str, Index], str])
     """Where it reads along `across`, by array and position: the names of squares that lie as it is written."""
+    step: int = 1
+    """Turns of the last loop that are one of its body, which is in vectors then."""
 
     @property
     def outer(self) -> tuple[Var, ...]:
@@ -93,13 +97,33 @@ def _nests(writer: Writer, s: Stage) -> Iterator[_Nest]:
         if across and _is_far(plan.destination(stage), stage, across):
             trace, values = writer.trace(stage, plan, turning := _Turning(across, stage.loops[-1]))
             turned = turning.turned
-        if _streams(plan, stage):
+        if not across and (body := _in_vectors(writer, stage, plan)):
+            yield _Nest(stage, body, None, asked, step=registers().lanes)
+        elif _streams(plan, stage):
             writer.streamed = True
             to = plan.destination(stage) + Index.of(stage.loops[-1]) * -1
             streamed = values[0], f"{target(stage)} + {c_index(to)}"
             yield _Nest(stage, trace.lines, across, asked, streamed, turned)
         else:
             yield _Nest(stage, [*trace.lines, writer.store(stage, values[0])], across, asked, turned=turned)
+
+
+def _in_vectors(writer: Writer, s: Stage, plan: Schedule) -> list[str]:
+    """The body for a vector along the last loop; empty where there is none, or where compilers do as well."""
+    lanes, to = registers().lanes, plan.destination(s)
+    if not s.loops or (s.loops[-1].hi - s.loops[-1].lo) % lanes or to.coefficient(s.loops[-1]) != 1:
+        return []
+    language = Vectors(s.loops[-1], lanes)
+    try:
+        trace, (value, *_) = writer.trace(s, plan, language)
+    except Unfit:
+        return []
+    if not language.pays:
+        return []
+    place = f"&{target(s)}[{c_index(to)}]"
+    writer.streamed |= plan.streams(s)
+    stored = f"korch_stream{lanes}({place}, {value});" if plan.streams(s) else f"*(korch_at{lanes} *){place} = {value};"
+    return [*trace.lines, stored]
 
 
 def _streams(plan: Schedule, s: Stage) -> bool:
@@ -119,7 +143,7 @@ def _plain(writer: Writer, nests: Sequence[_Nest], parallel: bool) -> None:
         shared = min(shared, len(loops))
     vector = [v.extent >= LEAST for v in inner]
     if shared:
-        simd = " simd" if vector[0] and shared > len(loops) and not nests[0].streamed else ""
+        simd = " simd" if vector[0] and shared > len(loops) and not nests[0].streamed and nests[0].step == 1 else ""
         text.add(f"#pragma omp for{simd} schedule(static) nowait collapse({shared})")
     for v in loops:
         writer.loop(v)
@@ -129,9 +153,9 @@ def _plain(writer: Writer, nests: Sequence[_Nest], parallel: bool) -> None:
         if nest.streamed:
             _streamed(writer, v, nest.body, *nest.streamed)
             continue
-        if wide and shared <= len(loops):
+        if wide and shared <= len(loops) and nest.step == 1:
             text.add("#pragma omp simd")
-        writer.loop(v)
+        writer.loop(v, step=nest.step)
         text.add(*nest.body)
         text.close()
     text.close(len(loops))

@@ -53,9 +53,10 @@ class Writer:
     streamed: bool = False
     """Whether something of it is stored past the caches."""
 
-    def loop(self, v: Var, lo: str = "", hi: str = "") -> None:
-        """Opens the loop over `v`, or over a part of its range."""
-        self.text.open(f"for (int {v.name} = {lo or v.lo}; {v.name} < {hi or v.hi}; ++{v.name})")
+    def loop(self, v: Var, lo: str = "", hi: str = "", step: int = 1) -> None:
+        """Opens the loop over `v`, or over a part of its range, in steps."""
+        forth = f"{v.name} += {step}" if step > 1 else f"++{v.name}"
+        self.text.open(f"for (int {v.name} = {lo or v.lo}; {v.name} < {hi or v.hi}; {forth})")
 
     def buffer(self, s: Stage, elements: int, name: str) -> None:
         """Declares room in the workspace for so many elements of what the stage makes."""
