@@ -256,6 +256,7 @@ def _tile(name: str, window: Window, columns: int, group: Group) -> list[str]:
         place = f"a[o * {step} + {r * window.strides[1] * window.pixel} + k * {runs.inner_step}]"
         added = " ".join(f"s{r}_{j} += v * b{j};" for j in range(len(vectors)))
         lines.append(f"        {{ const float v = {place}; {added} }}")
+    # Windows overlap: compilers would keep what the steps of a run share, in more registers than there are.
     lines += ['        __asm__ volatile("" ::: "memory");', "      }", "    }"]
     places = [(f"*(korch_at{lanes} *)(y + {r * group.width + at})", f"s{r}_{j}") for r, j, at, lanes in sums]
     lines += ["  if (more) {", *(f"    {s} += {place};" for place, s in places), "  }"]
