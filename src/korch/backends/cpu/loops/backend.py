@@ -38,8 +38,8 @@ class Loops:
     fallback: bool = False
 
     def declines(self, cone: Cone) -> Declined | None:
-        if hand_shaped := _hand_shaped(cone):
-            objection = hand_shaped.objection(cone)
+        if windowed := _windowed(cone):
+            objection = windowed.objection(cone)
             return Declined(objection) if objection else None
         product, joined = products.product_of(cone), joins.parts(cone)
         for p in cone.primitives:
@@ -61,7 +61,7 @@ class Loops:
         if is_view(cone):
             return 0.0
         moved, computed = footprint(cone)
-        if _hand_shaped(cone):
+        if _windowed(cone):
             return machine.roofline(2 * multiplied(cone.linear), moved)
         work = operations(cone, computed)
         heavy = sum(machine.element(op) * count for op, count in work.items())
@@ -89,14 +89,14 @@ class Loops:
         return Kernel(cone, self.name, code.source, code.workspace, headers=HEADERS)
 
 
-def _hand_shaped(cone: Cone) -> ModuleType | None:
+def _windowed(cone: Cone) -> ModuleType | None:
     """What builds cones that begin with a convolution of windows."""
     return next((m for m in (depthwise, convolution) if m.heads(cone)), None)
 
 
 def _generator(cone: Cone) -> Callable[[Cone, int], Code]:
-    if hand_shaped := _hand_shaped(cone):
-        return hand_shaped.generate
+    if windowed := _windowed(cone):
+        return windowed.generate
     if joins.parts(cone):
         return joins.generate
     return transforms.generate if transforms.transform_of(cone) else generate

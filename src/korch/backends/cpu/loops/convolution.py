@@ -17,6 +17,7 @@ from korch.backends.cpu.loops import epilogue, tile
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_run
 from korch.backends.cpu.loops.tile import Group, registers
+from korch.backends.cpu.loops.windows import Window, window_of
 from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.backends.program import APART
 from korch.ir.cone import Cone
@@ -49,24 +50,16 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Window:
-    """The convolution's numbers: of input and output, and of the kernel along height and width."""
+class Direct(Window):
+    """A convolution, and the leaf that it reads."""
 
-    image: Tensor
-    planar: bool
-    """Whether the image lies channel by channel."""
-    begin: int
-    """The first row that is seen of it."""
-    batch: int
-    channels: int
-    inputs: tuple[int, int]
-    outputs: tuple[int, int]
-    kernel: tuple[int, int]
-    strides: tuple[int, int]
-    dilations: tuple[int, int]
-    pads: tuple[int, int]
     made: int
     """Channels of the output."""
+    image: Tensor
+    begin: int
+    """The first row that is seen of the image."""
+    planar: bool
+    """Whether the image lies channel by channel."""
 
     @property
     def runs(self) -> Runs:
@@ -85,10 +78,6 @@ class Window:
     @property
     def steps(self) -> int:
         return self.kernel[0] * self.runs.steps
-
-    def span(self, columns: int) -> int:
-        """Positions of a row that the windows of so many neighbours see."""
-        return (columns - 1) * self.strides[1] + (self.kernel[1] - 1) * self.dilations[1] + 1
 
     def tiles(self) -> tuple[int, int]:
         """(tiles of a row, outputs of one)."""
@@ -116,8 +105,8 @@ def objection(cone: Cone) -> str:
         return "an image that is turned in another way"
     if min(x.shape[3], w.shape[0]) > FEW or min(p.attr("pads")) < 0:
         return f"more than {FEW} channels, or negative pads"
-    window = _window_of(cone)
-    if 4 * window.kernel[0] * window.span(window.tiles()[1]) * window.channels > PATCH:
+    direct = _direct(views, p)
+    if 4 * direct.kernel[0] * direct.span(direct.tiles()[1]) * direct.channels > PATCH:
         return "windows at an edge are too large"
     return epilogue.objection(p, rest)
 
@@ -143,27 +132,25 @@ def _turns_planes(views: Sequence[Primitive]) -> bool:
                x.shape[3]) for q in sliced)  # fmt: skip
 
 
-def _window_of(cone: Cone) -> Window:
-    found = _parts(cone)
-    assert found, "begins with another primitive"
-    views, p, _ = found
-    (n, height, width, channels), w, y = p.inputs[0].shape, p.inputs[1].shape, p.output.shape
-    image = views[0].inputs[0] if views else p.inputs[0]
-    first = views[0].attr("starts")[2] if views and views[0].op == "Slice" else 0
-    return Window(image, bool(views), first, n, channels, (height, width), (y[1], y[2]), (w[2], w[3]),
-                  p.attr("strides"), p.attr("dilations"), p.attr("pads")[:2], w[0])  # fmt: skip
+def _direct(views: Sequence[Primitive], p: Primitive) -> Direct:
+    image = (*views, p)[0].inputs[0]
+    begin = views[0].attr("starts")[2] if len(views) > 1 else 0
+    return Direct(**vars(window_of(p)), made=p.inputs[1].shape[0], image=image, begin=begin, planar=bool(views))
 
 
 def generate(cone: Cone, threads: int) -> Code:
     """C for a direct convolution and what stands behind it."""
-    (p,), window, text = cone.linear, _window_of(cone), Text()
+    found = _parts(cone)
+    assert found, "begins with another primitive"
+    views, p, _ = found
+    window, text = _direct(views, p), Text()
     height, width = window.outputs
     count, columns = window.tiles()
     streamed, threads = epilogue.streams(cone), threads if multiply_adds(p) > SMALL else 1
     open_run(text, cone, window.image, threads)
     if threads > 1:
         text.add("#pragma omp for schedule(static) nowait collapse(3)")
-    text.open(f"for (int image = 0; image < {window.batch}; ++image)")
+    text.open(f"for (int image = 0; image < {window.image.shape[0]}; ++image)")
     text.open(f"for (int h = 0; h < {height}; ++h)")
     text.open(f"for (int part = 0; part < {count}; ++part)")
     text.add(f"const int left = KORCH_MIN(part * {columns}, {width - columns});")
@@ -180,7 +167,7 @@ def generate(cone: Cone, threads: int) -> Code:
         _sum(text, name, window, group)
         text.open(f"for (int w = left; w < left + {columns}; ++w)")
         text.add(f"const float *restrict z = y + (w - left) * {group.width};")
-        epilogue.store(text, cone, p, streamed, epilogue.whole(group.columns))
+        epilogue.store(text, cone, p, streamed, of=group.columns)
         text.close(2)
     close_run(text, 3, streamed)
     packing = _packing(window, cone.leaves.index(p.inputs[1]))
@@ -188,7 +175,7 @@ def generate(cone: Cone, threads: int) -> Code:
     return Code("\n".join(lines) + "\n", 0)
 
 
-def _find(text: Text, window: Window, columns: int) -> None:
+def _find(text: Text, window: Direct, columns: int) -> None:
     """Where the windows of the outputs from (h, left) on begin: `a`, its lines from `first` to `last` - 1, which are
     `line` floats apart, as channels are `plane`. Those that reach over the left or the right edge are in a copy of what
     they see, with zeros beyond."""
@@ -218,7 +205,7 @@ def _find(text: Text, window: Window, columns: int) -> None:
     text.close()
 
 
-def _sum(text: Text, name: str, window: Window, group: Group) -> None:
+def _sum(text: Text, name: str, window: Direct, group: Group) -> None:
     """The statements that sum a tile: of long sums, some lines at a time, as sums of sums err less."""
     lines, each = max(1, tile.LONGEST // window.runs.steps), group.width * window.runs.steps
     text.add(f"{name}(a, line, plane, b + first * {each}, y, KORCH_MIN({lines}, last - first), 0);")
@@ -237,7 +224,7 @@ def _alike(channels: int) -> Iterator[tuple[int, int, Group]]:
         at += len(same) * same[0].width
 
 
-def _tile(name: str, window: Window, columns: int, group: Group) -> list[str]:
+def _tile(name: str, window: Direct, columns: int, group: Group) -> list[str]:
     """C that sums a tile into y, `columns` rows of the group's vectors, over so many lines of the windows."""
     runs, vectors = window.runs, list(group.vectors())
     step = "plane" if runs.outer_step is None else str(runs.outer_step)
@@ -263,7 +250,7 @@ def _tile(name: str, window: Window, columns: int, group: Group) -> list[str]:
     return [*lines, *(f"  {place} = {s};" for place, s in places), "}"]
 
 
-def _packing(window: Window, leaf: int) -> list[str]:
+def _packing(window: Direct, leaf: int) -> list[str]:
     """State: [made, channels, kh, kw] group by group, each step by step."""
     groups, (high, wide) = tile.groups(window.made), window.kernel
     channel, tap = _place(window)
@@ -288,7 +275,7 @@ def _packing(window: Window, leaf: int) -> list[str]:
     ]
 
 
-def _place(window: Window) -> tuple[str, str]:
+def _place(window: Direct) -> tuple[str, str]:
     """C for the channel, and for the column of the kernel, of step k of run o."""
     if window.planar:
         return "o", "k"

@@ -14,50 +14,15 @@ from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import open_run
 from korch.backends.cpu.loops.tile import registers
+from korch.backends.cpu.loops.windows import Window, window_of
 from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.backends.program import APART
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
-from korch.ir.primitive import Primitive
 
 MOST_TAPS = 49
 MANY_TAPS = 25
 """Taps of a window above which a block has one row: the text grows with both."""
-
-
-@dataclass(frozen=True)
-class Window:
-    """The convolution's numbers: of input, output and kernel, along height and width."""
-
-    channels: int
-    inputs: tuple[int, int]
-    outputs: tuple[int, int]
-    kernel: tuple[int, int]
-    strides: tuple[int, int]
-    dilations: tuple[int, int]
-    pads: tuple[int, int]
-
-    @property
-    def taps(self) -> int:
-        return self.kernel[0] * self.kernel[1]
-
-    def at(self, row: int, column: int) -> int:
-        """Floats from an input position to the one so many rows and columns further."""
-        return (row * self.inputs[1] + column) * self.channels
-
-    def readers(self, axis: int, outputs: int) -> dict[int, list[tuple[int, int]]]:
-        """By input position along the axis, counted from the first window's begin: (output, tap) of those that see
-        it."""
-        seen: dict[int, list[tuple[int, int]]] = {}
-        for j, k in itertools.product(range(outputs), range(self.kernel[axis])):
-            seen.setdefault(j * self.strides[axis] + k * self.dilations[axis], []).append((j, k))
-        return dict(sorted(seen.items()))
-
-
-def window_of(p: Primitive) -> Window:
-    x, y, w = p.inputs[0].shape, p.output.shape, p.inputs[1].shape
-    return Window(x[3], (x[1], x[2]), (y[1], y[2]), (w[2], w[3]), p.attr("strides"), p.attr("dilations"),
-                  p.attr("pads")[:2])  # fmt: skip
 
 
 def heads(cone: Cone) -> bool:
@@ -187,7 +152,7 @@ class _Blocks:
             text.open(f"for (int h = top; h < top + {rows}; ++h)")
             text.open(f"for (int w = left; w < left + {self.columns}; ++w)")
             text.add(f"const float *restrict z = y + ((h - top) * {self.columns} + w - left) * {lanes};")
-            epilogue.store(text, self.cone, p, streamed=False, lanes=epilogue.whole(lanes))
+            epilogue.store(text, self.cone, p, streamed=False, of=lanes)
             text.close(3)
         text.close()
         return text.lines

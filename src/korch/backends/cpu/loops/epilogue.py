@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from korch.backends.cpu.loops.behind import Behind, behind_of
 from korch.backends.cpu.loops.caches import outgrows
-from korch.backends.cpu.loops.spell import C, c_index
-from korch.backends.cpu.loops.tile import registers
+from korch.backends.cpu.loops.spell import C
+from korch.backends.cpu.loops.wide import in_vectors
 from korch.backends.cpu.loops.writer import LINE, Text
-from korch.backends.maps.index import Index, Var, flat, unflat
-from korch.backends.maps.trace import Indices, Requests, Trace, broadcast
+from korch.backends.maps.index import Index, Var, unflat
+from korch.backends.maps.trace import Indices, Requests, Trace
 from korch.backends.program import run_head
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
@@ -58,70 +57,48 @@ def simd(text: Text, body: list[str]) -> None:
     text.close()
 
 
-def store(text: Text, cone: Cone, p: Primitive, streamed: bool, lanes: int = 0) -> None:
-    """Stores `count` channels of the root at (image, h, w, c0), from the result of `p`, the first that computes, in z.
-
-    `lanes`: of which vectors `count` is whole ones, if it is.
-    """
+def store(text: Text, cone: Cone, p: Primitive, streamed: bool, of: int) -> None:
+    """Stores `count` channels, a block `of` so many, of the root at (image, h, w, c0), from the result of `p`, the
+    first primitive that computes, in z."""
     n, height, width, channels = p.output.shape
     row = f"(image * {height} + h)" if n > 1 else "h"
     lead = (_axis("image", n), _axis("h", height), _axis("w", width))
-    _store(text, cone, p, lead, f"({row} * {width} + w) * {channels} + c0", streamed, lanes)
+    _store(text, cone, p, lead, f"({row} * {width} + w) * {channels} + c0", streamed, of)
 
 
-def store_row(text: Text, cone: Cone, p: Primitive, streamed: bool) -> None:
+def store_row(text: Text, cone: Cone, p: Primitive, streamed: bool, of: int) -> None:
     """The same for a result of any rank, at (row, c0): rows are counted through all axes but the last."""
     *lead, channels = p.output.shape
     rows = unflat(_axis("row", math.prod(lead)), tuple(lead))
-    _store(text, cone, p, rows, f"row * {channels} + c0", streamed)
+    _store(text, cone, p, rows, f"row * {channels} + c0", streamed, of)
 
 
-def whole(count: int) -> int:
-    """Lanes of the vectors that `count` numbers fill; 0 if they do not."""
-    return 0 if count % registers().lanes else registers().lanes
-
-
-def _store(text: Text, cone: Cone, p: Primitive, lead: Indices, place: str, streamed: bool, lanes: int = 0) -> None:
+def _store(text: Text, cone: Cone, p: Primitive, lead: Indices, place: str, streamed: bool, of: int) -> None:
     """Stores the root from `place` on, its indices being `lead` and c0 + c."""
     channels = p.output.shape[-1]
     c = Var("c", 0, channels)
     idx = (*lead, Index.of(Var("c0", 0, channels)) + Index.of(c))
-    behind = behind_of(cone, p) if lanes else None
-    if behind and any(step.function for step in behind.steps):
-        _store_vectors(text, cone, behind, (idx, c), place, streamed, lanes)
-        return
 
     def waiting(t: Tensor, at: Indices) -> tuple[str, Index]:
         return "z", Index.of(c)
 
-    arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
-    trace = Trace({q.output: q for q in cone.primitives}, arrays, {p.output: waiting}, Requests(), C())
-    value = trace.value(cone.root, idx)
+    def traced(language: C) -> tuple[Trace, str]:
+        arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
+        trace = Trace({q.output: q for q in cone.primitives}, arrays, {p.output: waiting}, Requests(), language)
+        return trace, trace.value(cone.root, idx)
+
+    if wide := in_vectors(c, of, traced):
+        text.open(f"for (int c = 0; c < count; c += {wide.lanes})")
+        text.add(*wide.stored(f"out + {place} + c", streamed))
+        text.close()
+        return
+    trace, value = traced(C())
     if streamed:
         text.add(f"float piece[{BLOCK}] __attribute__((aligned(64)));")
         simd(text, [*trace.lines, f"piece[c] = {value};"])
         text.add(f"korch_stream(out + {place}, piece, count);")
     else:
         simd(text, [*trace.lines, f"out[{place} + c] = {value};"])
-
-
-def _store_vectors(text: Text, cone: Cone, behind: Behind, at: tuple[Indices, Var], place: str, streamed: bool,
-                   lanes: int) -> None:  # fmt: skip
-    """The same by vectors, which have faster functions than numbers."""
-    idx, c = at
-    text.open(f"for (int c = 0; c < count; c += {lanes})")
-    loaded: dict[Tensor, str] = {}
-    for i, t in enumerate(behind.operands):
-        index = flat(broadcast(idx, t), t.shape)
-        where = f"in{cone.leaves.index(t)}[{c_index(index)}]"
-        value = f"*(const korch_at{lanes} *)&{where}" if index.coefficient(c) else f"(korch_f{lanes}){{0}} + {where}"
-        text.add(f"const korch_f{lanes} x{i} = {value};")
-        loaded[t] = f"x{i}"
-    lines, result = behind.lines("v", lanes, loaded, "")
-    text.add(f"const korch_f{lanes} v = *(const korch_at{lanes} *)(z + c);", *(line.strip() for line in lines),
-             f"korch_stream{lanes}(out + {place} + c, {result});" if streamed else
-             f"*(korch_at{lanes} *)(out + {place} + c) = {result};")  # fmt: skip
-    text.close()
 
 
 def streams(cone: Cone) -> bool:

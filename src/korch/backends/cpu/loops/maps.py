@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from korch.backends.cpu.loops import ahead
 from korch.backends.cpu.loops.binding import Schedule, Stage
 from korch.backends.cpu.loops.spell import C, c_index
-from korch.backends.cpu.loops.tile import registers
-from korch.backends.cpu.loops.wide import Unfit, Vectors
+from korch.backends.cpu.loops.wide import Wide, in_vectors
 from korch.backends.cpu.loops.writer import LINE, Writer, target
 from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Trace
@@ -97,8 +96,10 @@ def _nests(writer: Writer, s: Stage) -> Iterator[_Nest]:
         if across and _is_far(plan.destination(stage), stage, across):
             trace, values = writer.trace(stage, plan, turning := _Turning(across, stage.loops[-1]))
             turned = turning.turned
-        if not across and (body := _in_vectors(writer, stage, plan)):
-            yield _Nest(stage, body, None, asked, step=registers().lanes)
+        if not across and (wide := _in_vectors(writer, stage, plan)):
+            writer.streamed |= plan.streams(stage)
+            place = f"{target(stage)} + {c_index(plan.destination(stage))}"
+            yield _Nest(stage, wide.stored(place, plan.streams(stage)), None, asked, step=wide.lanes)
         elif _streams(plan, stage):
             writer.streamed = True
             to = plan.destination(stage) + Index.of(stage.loops[-1]) * -1
@@ -108,22 +109,16 @@ def _nests(writer: Writer, s: Stage) -> Iterator[_Nest]:
             yield _Nest(stage, [*trace.lines, writer.store(stage, values[0])], across, asked, turned=turned)
 
 
-def _in_vectors(writer: Writer, s: Stage, plan: Schedule) -> list[str]:
-    """The body for a vector along the last loop; empty where there is none, or where compilers do as well."""
-    lanes, to = registers().lanes, plan.destination(s)
-    if not s.loops or (s.loops[-1].hi - s.loops[-1].lo) % lanes or to.coefficient(s.loops[-1]) != 1:
-        return []
-    language = Vectors(s.loops[-1], lanes)
-    try:
-        trace, (value, *_) = writer.trace(s, plan, language)
-    except Unfit:
-        return []
-    if not language.pays:
-        return []
-    place = f"&{target(s)}[{c_index(to)}]"
-    writer.streamed |= plan.streams(s)
-    stored = f"korch_stream{lanes}({place}, {value});" if plan.streams(s) else f"*(korch_at{lanes} *){place} = {value};"
-    return [*trace.lines, stored]
+def _in_vectors(writer: Writer, s: Stage, plan: Schedule) -> Wide | None:
+    """The body for a vector along the last loop, where what it makes lies together."""
+    if not s.loops or plan.destination(s).coefficient(s.loops[-1]) != 1:
+        return None
+
+    def traced(language: C) -> tuple[Trace, str]:
+        trace, values = writer.trace(s, plan, language)
+        return trace, values[0]
+
+    return in_vectors(s.loops[-1], s.loops[-1].hi - s.loops[-1].lo, traced)
 
 
 def _streams(plan: Schedule, s: Stage) -> bool:

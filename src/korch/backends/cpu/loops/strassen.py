@@ -50,7 +50,7 @@ def back(cone: Cone, p: Primitive, threads: int) -> Code:
     text.add(f"const int row = 2 * pair + part / 2, c0 = part % 2 * {half} + at;")
     text.add(f"const float *restrict z = y + part * {block};")
     streamed = epilogue.streams(cone)
-    epilogue.store_row(text, cone, p, streamed)
+    epilogue.store_row(text, cone, p, streamed, of=half)
     close_run(text, 3, streamed)
     return Code("\n".join(text.lines) + "\n", 0)
 

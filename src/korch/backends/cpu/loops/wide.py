@@ -1,15 +1,44 @@
-"""The body of a map for some neighbours at once, in vectors of C, which have faster functions than numbers have."""
+"""The body of a loop for some neighbours at once, in vectors of C, which have faster functions than numbers have."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from korch.backends.cpu.loops.behind import FUNCTIONS, SPELLED, everywhere, expression
 from korch.backends.cpu.loops.spell import C
+from korch.backends.cpu.loops.tile import registers
 from korch.backends.maps.index import Index, Var
-from korch.backends.maps.trace import Fused, Maker
+from korch.backends.maps.trace import Fused, Maker, Trace
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class Wide:
+    """What `lanes` turns of a loop do at once: statements, and the name of the vector that they make."""
+
+    lanes: int
+    lines: list[str]
+    value: str
+
+    def stored(self, place: str, streamed: bool) -> list[str]:
+        """The statements with the one that stores the vector from the address `place` on."""
+        past, near = f"korch_stream{self.lanes}({place}, {self.value});", f"*(korch_at{self.lanes} *)({place})"
+        return [*self.lines, past if streamed else f"{near} = {self.value};"]
+
+
+def in_vectors(along: Var, turns: int, trace: Callable[[C], tuple[Trace, str]]) -> Wide | None:
+    """The body that `trace` writes in the language it is given, for a loop `along` in multiples of `turns`; None where
+    vectors cannot say it, or compilers make as good ones of numbers."""
+    language = Vectors(along, registers().lanes)
+    if turns % language.lanes:
+        return None
+    try:
+        traced, value = trace(language)
+    except Unfit:
+        return None
+    return Wide(language.lanes, traced.lines, value) if language.pays else None
 
 
 class Unfit(Exception):

@@ -79,7 +79,7 @@ def back(cone: Cone, p: Primitive, threads: int) -> Code:
     text.open(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {span}, {width}); ++w)")
     text.add(f"const float *restrict z = y + ((h - top) * {span} + w - left) * {block};")
     streamed = epilogue.streams(cone)
-    epilogue.store(text, cone, p, streamed, epilogue.whole(channels))
+    epilogue.store(text, cone, p, streamed, of=channels)
     close_run(text, 4, streamed)
     return Code("\n".join(text.lines) + "\n", 0)
 
