@@ -150,6 +150,7 @@ def cases() -> list[Case]:
         moving("reflect pad", padded(image(*maps)), 1.25),
         Case("depthwise 3x3", depthwise, LOOPS, (depthwise,), ONEDNN, 1.2),
         computed("depthwise 5x5", conv(image(1, 12, 128, 384), 384, 5, group=384), 0.9),
+        computed("3x3 of an image", conv(image(1, 224, 224, 3), 32, 3, 2), 1.0),
         computed("pointwise with silu", silu(conv(image(1, 104, 104, 32), 32)), 1.0),
         computed("24 columns", conv(image(1, 256, 256, 96), 24), 1.0),
         computed("batched product", product(image(36, 196, 128), 128), 1.0),

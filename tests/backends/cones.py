@@ -399,6 +399,7 @@ DIRECT = [
     direct((1, 1, 50, 2), 3, (1, 4), pads=(0, 3, 0, 3)),
     direct((1, 30, 33, 3), 16, (3, 3), (2, 2), pads=(0, 1, 1, 1), planar=True, rows=slice(7, 20)),
     direct((3, 14, 14, 3), 200, (14, 14), (14, 14)),
+    direct((1, 20, 21, 24), 24, (3, 3), pads=(1, 1, 1, 1)),
     direct((2, 30, 45, 3), 16, (3, 3), (2, 2), pads=(1, 1, 1, 1), planar=True, behind="silu"),
     direct((1, 20, 45, 3), 72, (3, 3), pads=(1, 1, 1, 1), behind="mish"),
 ]

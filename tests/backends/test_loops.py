@@ -15,7 +15,7 @@ from korch.ir import Builder, Cone, Value
 from korch.profile import Database, Measurement, Profiler
 from korch.profile.results import Failed
 
-from .cones import CONES, EXPORTS, cone_of, exporting, random_cone, residual_norm
+from .cones import CONES, EXPORTS, cone_of, depthwise, direct, exporting, random_cone, residual_norm
 
 
 @pytest.fixture(scope="module", params=[1, 2])
@@ -102,10 +102,12 @@ def test_functions_of_several_primitives_are_one(name: str, function: str):
     assert source.count(f"{function}(") == source.count("korch_") == 1
 
 
-@pytest.mark.parametrize(("name", "functions"), [("silu of rows", {"silu"}), ("silu and mish joined", {"silu", "mish"}),
-                                                 ("mish", set[str]())])  # fmt: skip
-def test_functions_of_whole_vectors_are_of_vectors(name: str, functions: set[str]):
-    source, lanes = BACKEND.build(CONES[name], 1)[0].source, tile.registers().lanes
+@pytest.mark.parametrize(("cone", "functions"), [
+    (CONES["silu of rows"], {"silu"}), (CONES["silu and mish joined"], {"silu", "mish"}), (CONES["mish"], set[str]()),
+    (depthwise((1, 20, 21, 48), behind="mish"), {"mish"}), (direct((1, 9, 9, 3), 32, (3, 3), behind="silu"), {"silu"}),
+])  # fmt: skip
+def test_functions_of_whole_vectors_are_of_vectors(cone: Cone, functions: set[str]):
+    source, lanes = BACKEND.build(cone, 1)[0].source, tile.registers().lanes
     assert {f for f in ("silu", "mish") if f"korch_{f}{lanes}(" in source} == functions
 
 

@@ -26,7 +26,7 @@ def reason(cone: Cone) -> str:
 
 
 def test_declined_with_a_reason():
-    assert "channels" in reason(direct((1, 30, 30, 17), 17, (3, 3)))
+    assert "channels" in reason(direct((1, 30, 30, 25), 25, (3, 3)))
     assert "edge" in reason(direct((1, 900, 900, 16), 1, (30, 30), (60, 60)))
     b = Builder()
     x, w = b.input("x", "float32", (1, 8, 8, 4)), b.input("w", "float32", (4, 4, 3, 3))

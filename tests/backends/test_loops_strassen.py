@@ -14,6 +14,7 @@ from korch.backends.cuda.triton.backend import BACKEND as TRITON
 from korch.backends.cuda.vendor.backend import BACKEND as VENDOR
 from korch.ir import Builder, Cone, Value
 
+from .cones import silu
 from .measured import measured, wrong
 
 Shape = tuple[int, ...]
@@ -38,9 +39,16 @@ def back(shape: Shape, *others: Shape) -> Cone:
     return cone_of(b, y)
 
 
+def activated(*shape: int) -> Cone:
+    b = Builder()
+    m = b.input("m", "float32", (7, math.prod(shape[:-1]) // 2, shape[-1] // 2))
+    return cone_of(b, silu(b, b.op("StrassenOutput", m, shape=shape) + b.input("o", "float32", shape[-1:])))
+
+
 CONES = [
     into(64, 32), into(2, 2), into(1, 10, 7, 38), into(3, 2, 5, 2, 130), into(130, 192),
     back((2, 2)), back((64, 32)), back((130, 130)), back((1, 10, 7, 38)), back((3, 2, 5, 2, 200)),
+    activated(64, 160), activated(3, 2, 5, 2, 200),
     back((64, 160), (160,), (64, 160), (64, 1)),
     back((1, 96, 256), (256,), (1, 96, 256), ()),
     back((2, 6, 7, 100), (100,), (2, 1, 1, 100), (6, 1, 100), (2, 6, 7, 100), (7, 1)),
