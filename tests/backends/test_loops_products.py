@@ -10,6 +10,7 @@ import pytest
 from korch.backends.contract import Declined
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.backend import BACKEND
+from korch.backends.cpu.loops.products import PIECE
 from korch.ir import Builder, Cone, Value
 from korch.profile import Measurement
 
@@ -160,9 +161,9 @@ def test_operands_are_stored_once_and_in_the_order_of_the_product():
 
 
 def test_operands_of_long_sums_are_stored_in_pieces():
-    (kernel,), steps = BACKEND.build(LONG, 2), 256
+    (kernel,), steps = BACKEND.build(LONG, 2), PIECE
     (short,) = BACKEND.build(linear_attention(512, 3, 16)[0], 1)
-    assert kernel.workspace <= 2 * 4 * steps * (16 + 17) + 512 and "< 16; ++k2a)" in kernel.source
+    assert kernel.workspace <= 2 * 4 * steps * (16 + 17) + 512 and f"< {4096 // steps}; ++k2a)" in kernel.source
     assert "collapse(1)" in kernel.source and "k2a" not in short.source
 
 

@@ -16,8 +16,12 @@ from pathlib import Path
 from korch.backends.compilers import Compilers
 from korch.backends.libraries import Library
 from korch.errors import BackendError
+from korch.processor import computes_512_bits_at_once
 
 WANTED = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast")
+WHOLE_VECTORS = "-mprefer-vector-width=512"
+"""For loops that compilers vectorise: on Intel's processors they take halves of registers unasked, as early ones slowed
+down with whole ones. (Softmax of 256 channels 2.4 -> 1.5 of a copy's time, layer norm 1.6 -> 1.3.)"""
 NEEDED = ("-std=gnu11", "-fPIC", "-Werror=implicit-function-declaration")
 OPENMP = "-fopenmp"
 
@@ -166,10 +170,11 @@ def probe(command: tuple[str, ...]) -> Toolchain:
                 return False
             return True
 
-        if accepts(*WANTED, OPENMP):
-            return Toolchain(command, (*NEEDED, *WANTED, OPENMP), True, _version(command))
+        wanted = (*WANTED, WHOLE_VECTORS) if computes_512_bits_at_once() else WANTED
+        if accepts(*wanted, OPENMP):
+            return Toolchain(command, (*NEEDED, *wanted, OPENMP), True, _version(command))
         _run([*command, *NEEDED, "-shared", "-o", f"{folder}/probe.so", str(source), "-lm"])
-        wanted = WANTED if accepts(*WANTED) else tuple(flag for flag in WANTED if accepts(flag))
+        wanted = wanted if accepts(*wanted) else tuple(flag for flag in wanted if accepts(flag))
         openmp = accepts(*wanted, OPENMP)
         return Toolchain(command, (*NEEDED, *wanted, *([OPENMP] if openmp else [])), openmp, _version(command))
 
