@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
@@ -33,9 +32,9 @@ def computes_512_bits_at_once() -> bool:
 
 def cache_bytes(level: int, usual: int) -> int:
     """Bytes of a core's data cache of that level, as far as Linux tells; else the usual."""
-    for cache in sorted(CACHES.glob("index*")):
-        if _said(cache / "level") == str(level) and _said(cache / "type") != "Instruction":
-            size = _said(cache / "size")
+    for folder in sorted(CACHES.glob("index*")):
+        if _said(folder / "level") == str(level) and _said(folder / "type") != "Instruction":
+            size = _said(folder / "size")
             return int(size[:-1]) << 10 if size[-1:] == "K" and size[:-1].isdigit() else usual
     return usual
 

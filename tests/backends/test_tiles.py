@@ -276,7 +276,7 @@ def test_operands_are_turned_once_for_all_strips():
 
 
 def test_constants_are_packed_once_for_all_threads_and_strips():
-    kernel = BACKEND.build(mbconv((1, 64, 64, 16), 64, 24, 3, 1), 2)[0]
+    kernel = BACKEND.build(mbconv((1, 1024, 64, 16), 64, 24, 3, 1), 2)[0]
     packed = [line for line in kernel.source.splitlines() if "_init(&own[" in line]
     shared = [line for line in kernel.source.splitlines() if re.fullmatch(r" *own\[\d\] = own\[\d\];", line)]
     freed = [line for line in kernel.source.splitlines() if "_free(own[" in line]

@@ -17,6 +17,7 @@ from korch.executable.planned import planned
 from korch.ir import Builder, Graph, Tensor
 from korch.machine import Machine
 from korch.options import Options
+from korch.orchestrate import tuning
 from korch.orchestrate.ledger import ENOUGH, HELD, SEEN, UNLIKELY, Kind, Ledger, best_of, open_ledger
 from korch.orchestrate.rows import all_rows, incidence
 from korch.orchestrate.solve import solve
@@ -111,7 +112,8 @@ def test_what_took_far_longer_than_its_kind_gets_a_second_look(profiler: Profile
     plan, tuner = tuned(profiler)
     entry = next(e for e in map(tuner.ledger.entry, plan.chosen) if len(e.offers) > 1)
     rival = next(o for o in entry.offers if o is not entry.best)
-    rival.kind = Kind(alone=[0.5 * entry.best.seconds / rival.roofline] * SEEN)
+    rival.roofline = 0.1 * entry.best.seconds
+    rival.kind = Kind(alone=[5.0] * SEEN)
     rival.alone, rival.variant = 20 * entry.best.seconds, rival.kernels(entry.cone, 1)[0].variant
     again: list[Kernel] = []
     monkeypatch.setattr(profiler, "measure_again", lambda _, kernels, rivals: [again.append(k) for k in kernels])
@@ -244,6 +246,18 @@ def test_memory_is_worth_some_time(less: float, wins: str, profiler: Profiler, m
     plan = tuner.prove()
     assert way(tuner, plan, ways) == wins
     assert plan.cost == pytest.approx(sum(e.cost + e.price for e in map(tuner.ledger.entry, plan.chosen)))
+
+
+def test_memory_becomes_dearer_where_a_plan_holds_too_much(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
+    graph, ways = two_ways()
+    price = HELD * ways["large"].nbytes / ROOFLINE.bandwidths[-1][1]
+    takes(profiler, monkeypatch, {ways["small"]: 1e-3, ways["large"]: 1e-3 - 3 * price})
+    monkeypatch.setattr(tuning, "ANYWAY", ways["large"].nbytes - 1)
+    monkeypatch.setattr(tuning, "HOLDS", 0.0)
+    for rises, wins in (1, "large"), (2, "small"):
+        monkeypatch.setattr(tuning, "RISES", rises)
+        tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
+        assert way(tuner, tuner.prove(), ways) == wins
 
 
 @pytest.mark.parametrize(("in_place", "wins"), [(0.9e-3, "large"), (1.05e-3, "small")])

@@ -263,6 +263,11 @@ class Ledger:
             if len(entry.cone.primitives) == 1:
                 entry.add(self.fallbacks(entry.cone))
 
+    def raise_prices(self, factor: float) -> None:
+        """Makes memory worth so many times as much."""
+        for entry in self.distinct:
+            entry.price *= factor
+
     def entry(self, i: int) -> Entry:
         """The entry of `cones[i]`."""
         return self.entries[i]

@@ -8,7 +8,7 @@ among all candidates, because no other candidate can be cheaper than its bound.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 
@@ -17,6 +17,7 @@ from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.macs import products
 from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
 from korch.orchestrate.ledger import Entry, Ledger, Offer, best_of
 from korch.orchestrate.memory import Memory
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
@@ -40,6 +41,11 @@ DOUBT, HALF, DOUBTED, WORTH = 0.3, 0.5, 96, 0.001
 kind can do; how many of those that would be picked then are measured again, and of what share of the plan they must be.
 Virtual machines lose a third of their pace for seconds, and now and then half for ten: the kernel that five blocks of
 `efficientvit` are made of was out of the plan with 27.6 instead of 13.8 ms."""
+HOLDS, ANYWAY = 2.5, 1 << 27
+"""How many times the model's own constants a plan may hold, and bytes that it may hold whatever the model has.
+(`yolov4` with Winograd's F(4, 3) wherever it gained a little held three times its 257 MB.)"""
+DEARER, RISES = 2.0, 5
+"""By how much memory becomes dearer when a plan holds more, and how often."""
 LEAST = 4.0
 """Seconds that any solution may take: without a relaxation it would be blind."""
 
@@ -117,6 +123,8 @@ class Tuner:
         self._bases = _bases(ledger.cones)
         self._warm: Solution | None = None
         self._incumbent: tuple[int, ...] = ()
+        self._room = max(HOLDS * _bytes(p.inputs for p in graph.primitives if not p.rule), ANYWAY)
+        self._rises = RISES
 
     def sketch(self) -> Tuned:
         """A plan of measured kernels that no others are expected to beat: soon there, without a bound."""
@@ -147,11 +155,23 @@ class Tuner:
             picked = [e for i in solution.chosen if costs.open(e := self.ledger.entry(i))]
             enough = sum(map(costs.of, picked)) < costs.slight * solution.cost or self._over(until)
             if not picked or ((enough or self.solver_left <= 0) and (self._incumbent or self._feasible())):
-                return solution, not picked
+                if self._over(until) or not self._made_dearer(solution.chosen):
+                    return solution, not picked
+                continue
             self._measure(self._to_measure(solution, costs, picked))
             self._keep(solution.chosen)
             if self._over(until) and self._incumbent:
                 return solution, False
+
+    def _made_dearer(self, chosen: Sequence[int]) -> bool:
+        """Whether the plan holds more constants than it may, and memory has become dearer for that: with a high enough
+        price, the cheapest plan is the cheapest of those that keep within bounds."""
+        held = _bytes(self.ledger.cones[i].leaves for i in chosen)
+        if held <= self._room or not self._rises:
+            return False
+        self._rises -= 1
+        self.ledger.raise_prices(DEARER)
+        return True
 
     def _over(self, until: float) -> bool:
         return time.monotonic() > min(until, self.deadline)
@@ -316,6 +336,11 @@ class Tuner:
     def _tell(self, **changes: object) -> None:
         self.state = replace(self.state, rounds=self.rounds, **changes)  # pyright: ignore[reportArgumentType]
         self.report(self.state)
+
+
+def _bytes(tensors: Iterable[Iterable[Tensor]]) -> int:
+    """Of the distinct constants among `tensors`, single numbers left out."""
+    return sum(t.nbytes for t in {t for some in tensors for t in some if t.const and t.value is None})
 
 
 def _hoped(o: Offer) -> float:

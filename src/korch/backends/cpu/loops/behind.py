@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from korch.backends.cpu.loops.ctypes import INFIX, literal, together
 from korch.backends.maps.trace import Maker
@@ -11,10 +11,9 @@ from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
-PICKED = {"Max": ("{0} > {1}", "{0}", "{1}"), "Min": ("{0} < {1}", "{0}", "{1}"), "Relu": ("{0} > 0", "{0}", "{zero}"),
-          "LeakyRelu": ("{0} >= 0", "{0}", "{alpha} * {0}")}  # fmt: skip
-"""A comparison, and what is taken where it holds and where it does not."""
-SPELLED = frozenset({"Add", "Sub", "Mul", "Div", *PICKED})
+EXTREMES = {"Max": "korch_larger{lanes}({0}, {1})", "Min": "korch_smaller{lanes}({0}, {1})",
+            "Relu": "korch_larger{lanes}({0}, (korch_f{lanes}){{0}})"}  # fmt: skip
+SPELLED = frozenset({"Add", "Sub", "Mul", "Div", *EXTREMES, "LeakyRelu"})
 FUNCTIONS = {"korch_siluf": "korch_silu", "korch_mishf": "korch_mish"}
 """What is a function of vectors, too: its name but for their lanes, by that of the function of numbers."""
 
@@ -36,6 +35,19 @@ class Behind:
     steps: tuple[Step, ...]
     operands: tuple[Tensor, ...]
 
+    def added_first(self) -> Tensor | None:
+        """What is added to the product before anything else is done with it, and read for nothing else."""
+        first, *others = self.steps
+        added = next((t for t in first.inputs if t != self.product), None)
+        if first.primitive.op != "Add" or first.function or added not in self.operands:
+            return None
+        later = {t for s in others for t in s.inputs}
+        return None if later & {added, self.product} else added
+
+    def without_first(self) -> Behind:
+        """What follows the first step."""
+        return replace(self, product=self.steps[0].primitive.output, steps=self.steps[1:])
+
     def lines(self, total: str, lanes: int, loaded: dict[Tensor, str], suffix: str) -> tuple[list[str], str]:
         """C statements, and the name of the value that is stored for the vector `total`."""
         names, lines = {self.product: total, **loaded}, list[str]()
@@ -44,7 +56,7 @@ class Behind:
             names[step.primitive.output] = f"y{k}{suffix}"
             value = f"{step.function}{lanes}({args[0]})" if step.function else expression(step.primitive, args, lanes)
             lines.append(f"  const korch_f{lanes} y{k}{suffix} = {value};")
-        return lines, names[self.steps[-1].primitive.output]
+        return lines, names[self.steps[-1].primitive.output if self.steps else self.product]
 
 
 def behind_of(cone: Cone, p: Primitive) -> Behind | None:
@@ -93,6 +105,8 @@ def expression(p: Primitive, args: list[str], lanes: int) -> str:
     """What a primitive that vectors spell is, in C, of the vectors `args`."""
     if p.op in INFIX:
         return f"{args[0]} {INFIX[p.op]} {args[1]}"
-    alpha = literal(p.attr("alpha"), p.output.dtype) if p.op == "LeakyRelu" else ""
-    mask, there, else_ = (part.format(*args, zero=f"(korch_f{lanes}){{0}}", alpha=alpha) for part in PICKED[p.op])
-    return f"KORCH_PICK({lanes}, {mask}, {there}, {else_})"
+    if p.op in EXTREMES:
+        return EXTREMES[p.op].format(*args, lanes=lanes)
+    (x,), alpha = args, p.attr("alpha")
+    below = f"{literal(alpha, 'float32')} * {x}"
+    return f"korch_larger{lanes}({x}, {below})" if 0 < alpha <= 1 else f"KORCH_PICK({lanes}, {x} >= 0, {x}, {below})"

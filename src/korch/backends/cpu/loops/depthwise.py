@@ -11,6 +11,7 @@ import itertools
 from dataclasses import dataclass, field
 
 from korch.backends.cpu.loops import epilogue
+from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import open_run
 from korch.backends.cpu.loops.tile import registers
@@ -19,6 +20,7 @@ from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.backends.program import APART
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
+from korch.ir.primitive import Primitive
 
 MOST_TAPS = 49
 MANY_TAPS = 25
@@ -146,16 +148,51 @@ class _Blocks:
                  f"((image * height + row) * {width} + column) * {channels};", "int c0 = 0;")  # fmt: skip
         for lanes in _lanes(channels):
             text.open(f"for (; c0 + {lanes} <= {channels}; c0 += {lanes})")
-            text.add(f"enum {{ count = {lanes} }};", f"float y[{rows * self.columns * lanes}] "
-                     "__attribute__((aligned(64)));")  # fmt: skip
-            _sums(text, window, rows, self.columns, columns, lanes)
-            text.open(f"for (int h = top; h < top + {rows}; ++h)")
-            text.open(f"for (int w = left; w < left + {self.columns}; ++w)")
-            text.add(f"const float *restrict z = y + ((h - top) * {self.columns} + w - left) * {lanes};")
-            epilogue.store(text, self.cone, p, streamed=False, of=lanes)
-            text.close(3)
+            ends = self._ends(rows, lanes) if lanes > 1 else None
+            _sums(text, window, rows, self.columns, columns, lanes, self._start(lanes) if ends else "{0}")
+            text.add(*(ends or self._ends_in_memory(rows, lanes)))
+            text.close()
         text.close()
         return text.lines
+
+    def _ends(self, rows: int, lanes: int) -> list[str] | None:
+        """C that stores what follows the sums, register by register; None where vectors cannot say it."""
+        lines = list[str]()
+        for i, j in itertools.product(range(rows), range(self.columns)):
+            stored = epilogue.stored_from_register(self.cone, self.begun.output, lanes, f"a{i}_{j}")
+            if stored is None:
+                return None
+            lines += [f"{{ const int h = top + {i}, w = left + {j};", *(f"  {line}" for line in stored), "}"]
+        return lines
+
+    def _ends_in_memory(self, rows: int, lanes: int) -> list[str]:
+        """The same by way of a block of sums."""
+        text, at = Text(), f"korch_at{lanes}" if lanes > 1 else "float"
+        text.add(f"enum {{ count = {lanes} }};", f"float y[{rows * self.columns * lanes}] "
+                 "__attribute__((aligned(64)));")  # fmt: skip
+        for i, j in itertools.product(range(rows), range(self.columns)):
+            text.add(f"*({at} *)(y + {(i * self.columns + j) * lanes}) = a{i}_{j};")
+        text.open(f"for (int h = top; h < top + {rows}; ++h)")
+        text.open(f"for (int w = left; w < left + {self.columns}; ++w)")
+        text.add(f"const float *restrict z = y + ((h - top) * {self.columns} + w - left) * {lanes};")
+        epilogue.store(text, self.cone, self.cone.primitives[0], streamed=False, of=lanes)
+        text.close(2)
+        return text.lines
+
+    @property
+    def begun(self) -> Primitive:
+        """The sums, or the sums with what each channel has added first: they begin with it then."""
+        behind = behind_of(self.cone, self.cone.primitives[0])
+        added = behind and behind.added_first()
+        each = added and added.shape[-1:] == (added.size,) == (self.window.channels,)
+        return behind.steps[0].primitive if behind and each else self.cone.primitives[0]
+
+    def _start(self, lanes: int) -> str:
+        """C of the vector with which the sums begin."""
+        if self.begun.op == "Conv":
+            return "{0}"
+        bias = next(t for t in self.begun.inputs if t in self.cone.leaves)
+        return f"*(const korch_at{lanes} *)(in{self.cone.leaves.index(bias)} + c0)"
 
 
 def _lanes(channels: int) -> list[int]:
@@ -164,10 +201,11 @@ def _lanes(channels: int) -> list[int]:
     return [n for n in (most, 4, 1) if n == most or channels % (most if n == 4 else 4)]
 
 
-def _sums(text: Text, window: Window, rows: int, outputs: int, columns: tuple[int, ...], lanes: int) -> None:
-    """The convolution of one vector of channels into y: row by row of the input, all outputs that see it."""
+def _sums(text: Text, window: Window, rows: int, outputs: int, columns: tuple[int, ...], lanes: int,
+          start: str) -> None:  # fmt: skip
+    """The convolution of one vector of channels, from `start` on: row by row of the input, all outputs that see it."""
     kind, at = (f"korch_f{lanes}", f"korch_at{lanes}") if lanes > 1 else ("float", "float")
-    text.add(f"{kind} {', '.join(f'a{i}_{j} = {{0}}' for i in range(rows) for j in range(outputs))};")
+    text.add(f"{kind} {', '.join(f'a{i}_{j} = {start}' for i in range(rows) for j in range(outputs))};")
     for line, pairs in window.readers(0, rows).items():
         text.open(f"if ((unsigned)(row + {line}) < (unsigned)height)")
         for i, k in pairs:
@@ -179,5 +217,3 @@ def _sums(text: Text, window: Window, rows: int, outputs: int, columns: tuple[in
                 sums = " ".join(f"a{i}_{j} += v * w{i}_{tap};" for j, tap in seen for i, _ in pairs)
                 text.add(f"{{ const {kind} v = *(const {at} *)(x + {window.at(line, column)} + c0); {sums} }}")
         text.close()
-    for i, j in itertools.product(range(rows), range(outputs)):
-        text.add(f"*({at} *)(y + {(i * outputs + j) * lanes}) = a{i}_{j};")

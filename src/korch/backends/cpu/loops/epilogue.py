@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from korch.backends.cpu.loops.caches import outgrows
-from korch.backends.cpu.loops.spell import C
-from korch.backends.cpu.loops.wide import in_vectors
+from korch.backends.cpu.loops.spell import C, c_index
+from korch.backends.cpu.loops.wide import behind_register, in_vectors
 from korch.backends.cpu.loops.writer import LINE, Text
-from korch.backends.maps.index import Index, Var, unflat
+from korch.backends.maps.index import Index, Var, flat, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace
 from korch.backends.program import run_head
 from korch.ir.cone import Cone
@@ -78,15 +78,7 @@ def _store(text: Text, cone: Cone, p: Primitive, lead: Indices, place: str, stre
     channels = p.output.shape[-1]
     c = Var("c", 0, channels)
     idx = (*lead, Index.of(Var("c0", 0, channels)) + Index.of(c))
-
-    def waiting(t: Tensor, at: Indices) -> tuple[str, Index]:
-        return "z", Index.of(c)
-
-    def traced(language: C) -> tuple[Trace, str]:
-        arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
-        trace = Trace({q.output: q for q in cone.primitives}, arrays, {p.output: waiting}, Requests(), language)
-        return trace, trace.value(cone.root, idx)
-
+    traced = _tracer(cone, p.output, idx, ("z", Index.of(c)))
     if wide := in_vectors(c, of, traced):
         text.open(f"for (int c = 0; c < count; c += {wide.lanes})")
         text.add(*wide.stored(f"out + {place} + c", streamed))
@@ -99,6 +91,28 @@ def _store(text: Text, cone: Cone, p: Primitive, lead: Indices, place: str, stre
         text.add(f"korch_stream(out + {place}, piece, count);")
     else:
         simd(text, [*trace.lines, f"out[{place} + c] = {value};"])
+
+
+def stored_from_register(cone: Cone, t: Tensor, lanes: int, register: str) -> list[str] | None:
+    """C that stores a vector of the root's channels at (image, h, w, c0) from the same of `t` in a register; None where
+    vectors cannot say what lies between."""
+    n, height, width, channels = t.shape
+    c = Var("c0", 0, channels)
+    idx = (_axis("image", n), _axis("h", height), _axis("w", width), Index.of(c))
+    wide = behind_register(c, lanes, register, _tracer(cone, t, idx, (register, Index())))
+    return wide and wide.stored(f"out + {c_index(flat(idx, t.shape))}", False)
+
+
+def _tracer(cone: Cone, t: Tensor, idx: Indices, at: tuple[str, Index]) -> Callable[[C], tuple[Trace, str]]:
+    """What computes the root at `idx` in a language, with what it reads of `t` in an array at a place."""
+
+    def traced(language: C) -> tuple[Trace, str]:
+        arrays = {leaf: f"in{i}" for i, leaf in enumerate(cone.leaves)}
+        makers = {q.output: q for q in cone.primitives}
+        trace = Trace(makers, arrays, {t: lambda _t, _at: at}, Requests(), language)
+        return trace, trace.value(cone.root, idx)
+
+    return traced
 
 
 def streams(cone: Cone) -> bool:

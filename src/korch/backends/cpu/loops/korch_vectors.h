@@ -15,6 +15,27 @@ typedef int32_t korch_i16 __attribute__((vector_size(64)));
 #define KORCH_PICK(lanes, mask, a, b) \
   ((korch_f##lanes)(((korch_i##lanes)(a) & (mask)) | ((korch_i##lanes)(b) & ~(mask))))
 
+/* The larger and the smaller of two vectors, b where they do not compare: GCC makes two instructions of what picks. */
+#define KORCH_EXTREMES(lanes, larger, smaller) \
+  static inline korch_f##lanes korch_larger##lanes(korch_f##lanes a, korch_f##lanes b) { return larger; } \
+  static inline korch_f##lanes korch_smaller##lanes(korch_f##lanes a, korch_f##lanes b) { return smaller; }
+#define KORCH_PICKED(lanes) KORCH_EXTREMES(lanes, KORCH_PICK(lanes, a > b, a, b), KORCH_PICK(lanes, a < b, a, b))
+#if defined(__SSE__) && !defined(__clang__)
+KORCH_EXTREMES(4, __builtin_ia32_maxps(a, b), __builtin_ia32_minps(a, b))
+#else
+KORCH_PICKED(4)
+#endif
+#if defined(__AVX__) && !defined(__clang__)
+KORCH_EXTREMES(8, __builtin_ia32_maxps256(a, b), __builtin_ia32_minps256(a, b))
+#else
+KORCH_PICKED(8)
+#endif
+#if defined(__AVX512F__) && !defined(__clang__)
+KORCH_EXTREMES(16, __builtin_ia32_maxps512_mask(a, b, a, -1, 4), __builtin_ia32_minps512_mask(a, b, a, -1, 4))
+#else
+KORCH_PICKED(16)
+#endif
+
 /* Stores past the caches, where a vector has lines of its own; whoever has done so calls `korch_streamed` before others
  * read it. */
 #if defined(__clang__)

@@ -123,13 +123,20 @@ def function(name: str, rows: int, group: Group, strides: Strides, more: bool, b
     what the result holds already: sums of sums err less than one long sum."""
     vectors = list(group.vectors())
     tail = _tail_of(rows, group, strides)
+    first = None if more or tail else _first_of(behind, strides)
     sums = [(f"s{r}_{j}", r, v) for r in range(rows) for j, v in enumerate(vectors)]
     whole = list(enumerate(vectors))[: len(vectors) - bool(tail)]
     lines = [APART,
              f"static void {name}(const float *restrict a, const float *restrict b, float *restrict c, int count"
              f"{', const float *ahead' if ahead else ''}"
              f"{''.join(f', const float *restrict e{i}' for i in range(len(strides.others)))}) {{"]  # fmt: skip
-    lines += [f"  korch_f{lanes} s{r}_{j} = {{0}};" for r in range(rows) for j, (_, lanes, _) in whole]
+    if first is None:
+        lines += [f"  korch_f{lanes} s{r}_{j} = {{0}};" for r in range(rows) for j, (_, lanes, _) in whole]
+    else:
+        lines += [line for j, (at, *width) in whole for line in _loaded(f"s0_{j}", f"e{first} + {at}", *width)]
+        lines += [f"  korch_f{lanes} s{r}_{j} = s0_{j};" for r in range(1, rows) for j, (_, lanes, _) in whole]
+        assert behind
+        behind = behind.without_first()
     lines += tail.before if tail else []
     lines.append("  for (int k = 0; k < count; ++k) {")
     if ahead:
@@ -146,6 +153,15 @@ def function(name: str, rows: int, group: Group, strides: Strides, more: bool, b
     for s, r, vector in sums:
         lines += _stored(s, r, vector, strides, more, behind)
     return [*lines, "}"]
+
+
+def _first_of(behind: Behind | None, strides: Strides) -> int | None:
+    """The number of the operand that is added to every row of a product before anything else, with which sums begin."""
+    added = behind and behind.added_first()
+    if not behind or not added:
+        return None
+    i = behind.operands.index(added)
+    return i if strides.others[i] == (0, 1) else None
 
 
 @dataclass(frozen=True)
@@ -187,7 +203,10 @@ def _stored(s: str, r: int, vector: tuple[int, int, int], strides: Strides, more
         lines += [*_loaded(f"c_{s}", place, lanes, wanted), f"  {s} += c_{s};"]
     if behind:
         loaded: dict[Tensor, str] = {}
+        needed = {t for step in behind.steps for t in step.inputs}
         for i, (t, (row, column)) in enumerate(zip(behind.operands, strides.others, strict=True)):
+            if t not in needed:
+                continue
             loaded[t], where = f"x{i}{s}", f"e{i} + {r * row + at * column}"
             single = f"  korch_f{lanes} {loaded[t]} = (korch_f{lanes}){{0}} + *({where});"
             lines += _loaded(loaded[t], where, lanes, wanted) if column else [single]

@@ -41,15 +41,26 @@ def in_vectors(along: Var, turns: int, trace: Callable[[C], tuple[Trace, str]]) 
     return Wide(language.lanes, traced.lines, value) if language.pays else None
 
 
+def behind_register(along: Var, lanes: int, register: str, trace: Callable[[C], tuple[Trace, str]]) -> Wide | None:
+    """The same of what follows the vector in `register`, which the trace reads as an array of that name, however good
+    compilers are; None where vectors cannot say it."""
+    try:
+        traced, value = trace(Vectors(along, lanes, register))
+    except Unfit:
+        return None
+    return Wide(lanes, traced.lines, value)
+
+
 class Unfit(Exception):
     """The body does something that vectors cannot."""
 
 
 class Vectors(C):
-    """The language of `lanes` neighbours along a loop; Unfit where it has no word for something."""
+    """The language of `lanes` neighbours along a loop; Unfit where it has no word for something. What `register` names
+    is no array, but the vector itself."""
 
-    def __init__(self, along: Var, lanes: int) -> None:
-        self.along, self.lanes = along, lanes
+    def __init__(self, along: Var, lanes: int, register: str = "") -> None:
+        self.along, self.lanes, self.register = along, lanes, register
         self.pays = False
         """Whether it has said a function that compilers do not make of one of numbers."""
 
@@ -62,6 +73,8 @@ class Vectors(C):
         return everywhere(value, self.lanes)
 
     def load(self, t: Tensor, array: str, at: Index) -> str:
+        if array == self.register:
+            return array
         step, place = at.coefficient(self.along), f"{array}[{self.index(at)}]"
         if t.dtype != "float32" or step not in (0, 1):
             raise Unfit
