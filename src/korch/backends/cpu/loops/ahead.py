@@ -58,6 +58,17 @@ def in_next_piece(writer: Writer) -> list[tuple[str, int, int]]:
     return found
 
 
+def lie_between(writer: Writer) -> bool:
+    """Whether pieces of operands lie between those of other turns: then all turns take one before any takes the next,
+    each thread its own ones, and what is read together lies together. (12 heads of 16384 x 16: 1.39 -> 1.02 ms.)"""
+    found = [load.at for _, load in _loads(writer)] if writer.plan.pieces and writer.plan.apart else []
+    return bool(found) and all(_lies_between(at, writer.plan.apart[-1], writer.plan.pieces[0]) for at in found)
+
+
+def _lies_between(at: Index, turn: Var, piece: Var) -> bool:
+    return 0 < (at.coefficient(turn) or 0) < (at.coefficient(piece) or 0)
+
+
 def _loads(writer: Writer) -> list[tuple[Stage, Load]]:
     """What the stages but products read."""
     nests = [nest for s in writer.plan.stages if not s.multiplies for nest in writer.nests(s)]

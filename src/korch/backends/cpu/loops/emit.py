@@ -100,11 +100,13 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
     big = [s for s in _passed_on(plan) if s.stored * width(s) > ON_STACK]
     if big:
         _own_workspace(writer, sum(aligned(s.stored * width(s)) for s in big))
-    unrolled = _unrolled(writer)
+    unrolled, first = _unrolled(writer), plan.pieces if ahead.lie_between(writer) else ()
+    for v in first:
+        writer.loop(v)
     if writer.threads > 1:
         count = len(plan.apart) - (plan.apart[-1] == unrolled)
         writer.text.add(f"#pragma omp for schedule(static) nowait collapse({count})")
-    for v in plan.hoisted:
+    for v in (v for v in plan.hoisted if v not in first):
         if v == unrolled:
             writer.text.add(f"#pragma GCC unroll {v.extent}")
         writer.loop(v)
