@@ -187,9 +187,10 @@ class _Wanted:
 
 
 def _constants(following: str, group: Group, tiles: int) -> _Wanted:
-    """A share for each of the tiles of every step's lines."""
-    lines = -(-group.width // (LINE * tiles))
-    return _Wanted(tile.Ahead(lines, group.width), lambda number: f"b + {following} + {number} * {LINE * lines}")
+    """A share for each of the tiles, line after line: so the processor joins in and fetches more."""
+    share = -(-group.width // tiles)
+    ahead = tile.Ahead(-(-share // LINE), share)
+    return _Wanted(ahead, lambda number: f"b + {following} + {number} * {share} * count")
 
 
 def _next_piece(writer: Writer) -> _Wanted | None:
