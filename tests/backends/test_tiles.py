@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import korch.backends.cpu.tiles.backend as tiles
 from korch.backends.contract import Declined
 from korch.backends.cpu.tiles.access import Span, part, ways_across
 from korch.backends.cpu.tiles.backend import BACKEND, STAGES
@@ -202,6 +203,24 @@ def test_right(threads: int, tmp_path: Path):
     assert {id(k.cone) for k, r in results if isinstance(r, Measurement)} == set(map(id, CONES))
     # oneDNN may have nothing fast for a strip of some height; what it has must be right
     assert not [r for _, r in wrong(results) if "init refused" not in str(r)]
+
+
+BANDED = [
+    mbconv((1, 61, 48, 12), 40, 12, 3, 1, residual=True),
+    mbconv((1, 33, 30, 8), 24, 9, 5, 2),
+    mbconv((1, 40, 21, 8), 16, 8, 5, 1, residual=True),
+    mbconv((1, 52, 27, 16), 48, 33, 3, 1),
+]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bands_are_right(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tiles, "BANDS", {3: 4})
+    tiles._cuts.cache_clear()
+    results = measured(BACKEND, BANDED, threads, tmp_path)
+    tiles._cuts.cache_clear()
+    assert {id(k.cone) for k, _ in results if "rows of 3 bands" in k.variant} == set(map(id, BANDED))
+    assert not wrong(results)
 
 
 def test_a_strip_reads_the_halo_and_pads_only_at_the_edges():

@@ -74,9 +74,9 @@ def behind_of(cone: Cone, p: Primitive) -> Behind | None:
         if step:
             steps.insert(0, step)
             needed.update(step.inputs)
-    inside = {q.output for q in cone.primitives}
     read = dict.fromkeys(t for s in steps for t in s.inputs if t not in after and t != p.output and t.value is None)
-    return Behind(p.output, tuple(steps), tuple(read)) if inside.isdisjoint(read) else None
+    stored = all(cone.behind_views(t, ("Slice",)) in cone.leaves for t in read)
+    return Behind(p.output, tuple(steps), tuple(read)) if stored else None
 
 
 def _after(cone: Cone, p: Primitive) -> Iterator[Primitive]:

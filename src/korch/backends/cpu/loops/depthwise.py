@@ -184,7 +184,7 @@ class _Blocks:
         """The sums, or the sums with what each channel has added first: they begin with it then."""
         behind = behind_of(self.cone, self.cone.primitives[0])
         added = behind and behind.added_first()
-        each = added and added.shape[-1:] == (added.size,) == (self.window.channels,)
+        each = added in self.cone.leaves and added.shape[-1:] == (added.size,) == (self.window.channels,)
         return behind.steps[0].primitive if behind and each else self.cone.primitives[0]
 
     def _start(self, lanes: int) -> str:

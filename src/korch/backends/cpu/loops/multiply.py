@@ -76,7 +76,9 @@ def block_of(plan: Schedule, s: Stage) -> Block | None:
         return None
     seconds = [] if packed or second is None else [second]
     behind = behind_of(plan.cone, s.maker) if plan.config.fused else None
-    extras = _extras(plan, s, behind) if behind else ()
+    extras = _extras(plan, s, behind) if behind else []
+    if extras is None:
+        return None
     own = [v for v in s.loops if v in s.axes[-1].vars()]
     columns = _run(own, [*seconds, result, *extras])
     rows = _run([v for v in s.loops if v not in own], [first, result, *extras])
@@ -92,7 +94,7 @@ def block_of(plan: Schedule, s: Stage) -> Block | None:
     if any(o.step(columns[-1]) not in (0, 1) for o in extras):
         return None
     others = tuple(v for v in s.loops if v not in (*rows, *columns))
-    return Block(first, None if packed else second, result, others, rows, columns, k, behind, extras)
+    return Block(first, None if packed else second, result, others, rows, columns, k, behind, tuple(extras))
 
 
 def packs(plan: Schedule, s: Stage) -> bool:
@@ -259,10 +261,10 @@ class _Tiles:
         return name
 
 
-def _extras(plan: Schedule, s: Stage, behind: Behind) -> tuple[Operand, ...]:
+def _extras(plan: Schedule, s: Stage, behind: Behind) -> list[Operand] | None:
     """What follows the product reads them at the root's place."""
-    leaves = plan.cone.leaves
-    return tuple(Operand(f"in{leaves.index(t)}", flat(broadcast(s.axes, t), t.shape)) for t in behind.operands)
+    found = [_operand(plan, s, t, broadcast(s.axes, t)) for t in behind.operands]
+    return None if None in found else [o for o in found if o]
 
 
 # Where operands lie -----------------------------------------------------------------------------------------------

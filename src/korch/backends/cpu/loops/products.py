@@ -106,11 +106,13 @@ def _stage(plan: Schedule) -> Stage:
 
 
 def _kept(cone: Cone) -> Iterator[frozenset[Tensor]]:
-    """What is stored before the product, the least first: what is computed; then operands whose elements lie wrong."""
+    """What is stored before the product, the least first: what is computed, and what is sliced from it; then operands
+    whose elements lie wrong."""
     x, w = cone.linear[0].inputs
     computed = cone.behind_views(x, VIEWS)
-    least = {computed} | ({w} if cone.behind_views(w, VIEWS) in cone.makers else set())
-    ways = (least, {computed, w}, {x, w})
+    second = {w} if cone.behind_views(w, VIEWS) in cone.makers else set[Tensor]()
+    sliced = set[Tensor]() if cone.behind_views(x, (*VIEWS, "Slice")) in cone.leaves else {computed}
+    ways = (sliced | second, {computed} | second, {computed, w}, {x, w})
     yield from dict.fromkeys(frozenset(way & set(cone.makers)) for way in ways)
 
 

@@ -41,11 +41,11 @@ class Parts:
         return {key: i for i, key in enumerate(self.kernels)}
 
     @cached_property
-    def places(self) -> dict[Tensor, int]:
-        """Where the stages' roots lie in a thread's scratch."""
+    def places(self) -> dict[str, int]:
+        """Where the stages' roots lie in a thread's scratch, by name."""
         at, places = 0, {}
-        for t, size in scratch(self.chunks).items():
-            places[t] = at
+        for name, size in scratch(self.chunks).items():
+            places[name] = at
             at += aligned(size)
         return places
 
@@ -165,7 +165,7 @@ def _strip(parts: Parts, form: int, strip: Strip) -> list[str]:
     n = 0
     for piece in strip:
         i = parts.number[piece.key]
-        buffer = "out" if piece is strip[-1] else f"scratch + {parts.places[piece.stage.root]}"
+        buffer = "out" if piece is strip[-1] else f"scratch + {parts.places[piece.stage.root.name]}"
         if piece.kept:
             lines.append(f"  memmove({buffer}, {buffer} + at[{n}], at[{n + 1}]);")
         n += 2 if piece.kept else 0
@@ -185,21 +185,23 @@ def _strip(parts: Parts, form: int, strip: Strip) -> list[str]:
 
 
 def _buffer(parts: Parts, t: Tensor) -> str:
-    if t in parts.places:
-        return f"scratch + {parts.places[t]}"
+    if t.name in parts.places:
+        return f"scratch + {parts.places[t.name]}"
     return f"(const char *)in[{parts.cone.leaves.index(t)}]"
 
 
-def _offsets(strip: Strip) -> list[int]:
+def _offsets(parts: Parts, strip: Strip) -> list[int]:
     """Bytes in the order in which `_strip` asks for them."""
     holds = {piece.stage.root: piece.holds.begin for piece in strip[:-1]}
     found: list[int] = []
     for piece in strip:
         each = _each(piece.stage.root, piece.made.axis)
         found += [piece.shift * each, piece.kept * each] if piece.kept else []
-        found += [_start(t, read, holds.get(t, 0)) for t, read in zip(piece.leaves, piece.reads, strict=True)
-                  if not t.const]  # fmt: skip
-        found.append(_start(piece.stage.root, piece.made, holds.get(piece.stage.root, 0)))
+        root = parts.cone.root if piece is strip[-1] else piece.stage.root
+        touched = zip((*piece.leaves, root), (*piece.reads, piece.made), strict=True)
+        across = piece.across or (None,) * (len(piece.leaves) + 1)
+        found += [_start(t, read, holds.get(t, 0)) + _start(t, beside, 0)
+                  for (t, read), beside in zip(touched, across, strict=True) if not t.const]  # fmt: skip
     return found
 
 
@@ -219,7 +221,7 @@ def _form(strip: Strip) -> tuple[str, ...]:
 
 
 def _tables(parts: Parts, forms: Sequence[tuple[str, ...]]) -> list[str]:
-    rows = [_offsets(strip) for strip in parts.strips]
+    rows = [_offsets(parts, strip) for strip in parts.strips]
     firsts = [0]
     for chunk in parts.chunks:
         firsts.append(firsts[-1] + len(chunk))

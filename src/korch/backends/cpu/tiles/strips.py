@@ -1,9 +1,12 @@
-"""The output cut into strips along one axis, and every stage narrowed to what a strip needs of it."""
+"""The output cut into strips along one axis, and every stage narrowed to what a strip needs of it.
+
+Where strips would be low against their halo, bands along the next axis are cut into strips of their own.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from korch.backends.cpu.loops.binding import Place
@@ -19,7 +22,8 @@ class Piece:
 
     Its buffer holds the span `holds` of the stage's root. Of that the cone computes `made`; what comes before is kept
     from the strip before, in whose buffer it begins at position `shift`. `place`: where a part of the cone's root lies
-    that is no one piece of memory, or of a tensor that outgrows caches.
+    that is no one piece of memory, or of a tensor that outgrows caches. `across`: of a strip of a band, where that lies
+    in each of the leaves and in the root, which buffers hold as far as the band needs them.
     """
 
     cone: Cone
@@ -30,6 +34,7 @@ class Piece:
     reads: tuple[Read, ...]
     shift: int = 0
     place: Place | None = None
+    across: tuple[Read, ...] = ()
 
     @property
     def key(self) -> str:
@@ -58,11 +63,13 @@ once more. (MBConv of 256 x 256 x 48 in strips of two rows, which need six: 11.3
 
 @dataclass(frozen=True)
 class Cut:
-    """How a cone is cut: into stages, and its root along an axis in strips of so many positions."""
+    """How a cone is cut: into stages, and its root along an axis in strips of so many positions, in each of so many
+    bands along the next axis."""
 
     stages: tuple[Cone, ...]
     axis: int
     height: int
+    bands: int = 1
 
     @property
     def count(self) -> int:
@@ -90,6 +97,8 @@ def _whole(p: Primitive) -> int:
 
 def chunks(cut: Cut, threads: int) -> tuple[Chunk, ...] | None:
     """The strips; None where a stage cannot be narrowed."""
+    if cut.bands > 1:
+        return _in_bands(cut, range(cut.bands), lambda c: chunks(c, threads // math.gcd(threads, cut.bands)))
     spans = [cut.span(i) for i in range(cut.count)]
     first = _chunk(cut.stages, spans[:2])
     if first is None:
@@ -106,8 +115,34 @@ def _long(chunk: Chunk) -> int:
 
 def sample(cut: Cut) -> tuple[Chunk, ...] | None:
     """A few of the strips, of every form that there is: at the edges and in the middle, first of a chunk and not."""
+    if cut.bands > 1:
+        return _in_bands(cut, sorted({0, 1, cut.bands - 1}), sample)
     firsts = sorted({0, max(cut.count // 2 - 1, 0), max(cut.count - 3, 0)})
     return _chunks(cut, ([cut.span(i) for i in range(first, min(first + 3, cut.count))] for first in firsts))
+
+
+def _in_bands(cut: Cut, numbers: Iterable[int],
+              cut_up: Callable[[Cut], tuple[Chunk, ...] | None]) -> tuple[Chunk, ...] | None:  # fmt: skip
+    """Some of the bands, `cut_up` into strips; None where a stage cannot be narrowed to one."""
+    axis, found = cut.axis + 1, list[Chunk]()
+    each = cut.stages[-1].root.shape[axis] // cut.bands
+    for i in numbers:
+        band = _strip(cut.stages, Span(axis, i * each, (i + 1) * each), None)
+        some = cut_up(replace(cut, stages=tuple(p.cone for p in band), bands=1)) if band else None
+        if band is None or some is None:
+            return None
+        found += [tuple(tuple(_of_band(piece, band) for piece in strip) for strip in chunk) for chunk in some]
+    return tuple(found)
+
+
+def _of_band(piece: Piece, band: Strip) -> Piece:
+    """The piece of a strip, with where the band lies."""
+    whole = next(p for p in band if p.cone == piece.stage)
+    buffers = {p.stage.root.name for p in band}
+    reads = {t.name: read for t, read in zip(whole.leaves, whole.reads, strict=True) if t.name not in buffers}
+    last = whole is band[-1]
+    across = (*(reads.get(t.name) for t in piece.leaves), whole.made if last else None)
+    return replace(piece, place=whole.place if last else None, across=across)
 
 
 def _chunks(cut: Cut, spans: Iterable[Sequence[Span]]) -> tuple[Chunk, ...] | None:
@@ -253,11 +288,11 @@ def _restricted(p: Primitive, found: Part, span: Read, small: dict[Tensor, Tenso
     return Primitive(p.op, inputs, small[p.output], freeze(found.attrs), p.error, p.origin, p.rule)
 
 
-def scratch(found: Sequence[Chunk]) -> dict[Tensor, int]:
-    """Bytes that each stage's root but the last takes at most."""
-    most: dict[Tensor, int] = {}
+def scratch(found: Sequence[Chunk]) -> dict[str, int]:
+    """Bytes that each stage's root but the last takes at most, by name."""
+    most: dict[str, int] = {}
     for piece in (p for chunk in found for strip in chunk for p in strip[:-1]):
-        root = piece.stage.root
+        name = piece.stage.root.name
         size = piece.cone.root.nbytes // piece.made.length * piece.holds.length
-        most[root] = max(most.get(root, 0), size)
+        most[name] = max(most.get(name, 0), size)
     return most
