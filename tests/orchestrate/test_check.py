@@ -80,7 +80,7 @@ def program(lower: float, upper: float, *, integer: bool = True) -> Program:
 )
 def test_statuses(solver: str, lower: float, upper: float, status: Status, bound: float, highs: Highs) -> None:
     run = highs.solve if solver == "highs" else solve_pulp.solve
-    answer = run(program(lower, upper), 5.0)
+    answer = run(program(lower, upper), 60.0)  # of wall time: a machine that stands still for seconds proves nothing
     assert (answer.status, answer.bound) == (status, pytest.approx(bound))
 
 
