@@ -137,7 +137,7 @@ def winograd(size: int, channels: int) -> tuple[Cone, Cone]:
 def cases() -> list[Case]:
     matrix, maps = (1 << 13, 256), (1, 208, 208, 32)
     strips, direct = winograd(208, 64)
-    block = mbconv(256, 48, 192, 5)
+    block, bands = mbconv(256, 48, 192, 5), mbconv(512, 24, 96, 5)
     depthwise = cone_of(conv(image(1, 104, 104, 64), 64, 3, group=64))
     return [
         moving("add", image(*matrix) + 1.0, 1.15),
@@ -154,7 +154,10 @@ def cases() -> list[Case]:
         computed("pointwise with silu", silu(conv(image(1, 104, 104, 32), 32)), 1.0),
         computed("24 columns", conv(image(1, 256, 256, 96), 24), 1.0),
         computed("batched product", product(image(36, 196, 128), 128), 1.0),
+        computed("groups of 16 columns", conv(image(1, 128, 128, 288), 288, group=18), 0.8),
+        computed("weights from memory", product(image(16, 49, 512), 1024), 1.0),
         Case("mbconv in strips", block, TILES, stages(block, STAGES) or (), ONEDNN, 0.85),
+        Case("mbconv in bands", bands, TILES, stages(bands, STAGES) or (), ONEDNN, 0.75),
         Case("winograd in strips", strips, TILES, (direct,), ONEDNN, 0.5),
     ]  # fmt: skip
 

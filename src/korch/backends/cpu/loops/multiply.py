@@ -160,12 +160,14 @@ def _write_group(writer: Writer, block: Block, group: Group, following: str, str
         text.open(f"for (int r = {begin}; r < {end}; r += {rows})")
         call = f"(a + r * {strides.row}, {where}, c + r * {strides.result} + {group.first}, count"
         ends = "".join(f", e{i} + r * {row} + {group.first * column}" for i, (row, column) in enumerate(others))
-        tiles = _Tiles(writer, rows, group, strides, wanted and wanted.ahead)
-        if wanted:
-            text.add(f"const float *const ahead = {wanted.at(f'({done} + (r - {begin}) / {rows})')};")
+        afar = not group.first and block.first.step(block.step) == 1 and _comes_from_afar(writer, block.first)
+        asked = wanted or (_rows(rows, steps) if afar and strides.row == steps <= tile.LONGEST else None)
+        tiles = _Tiles(writer, rows, group, strides, asked and asked.ahead)
+        if asked:
+            text.add(f"const float *const ahead = {asked.at(f'({done} + (r - {begin}) / {rows})')};")
             call += ", ahead"
         done += (end - begin) // rows
-        if not group.first and block.first.step(block.step) == 1 and _comes_from_afar(writer, block.first):
+        if afar and asked is wanted:
             _ask_ahead(text, rows, f"a + (r + j) * {strides.row}", "count")
         for i, (o, (row, column)) in enumerate(zip(block.extras, others, strict=True)):
             if row and column == 1 and _comes_from_afar(writer, o):
@@ -193,6 +195,12 @@ def _constants(following: str, group: Group, tiles: int) -> _Wanted:
     share = -(-group.width // tiles)
     ahead = tile.Ahead(-(-share // LINE), share)
     return _Wanted(ahead, lambda number: f"b + {following} + {number} * {share} * count")
+
+
+def _rows(rows: int, steps: int) -> _Wanted:
+    """The rows of a later tile, which lie side by side, line after line. (65536 rows of 96 steps for 24 columns, from
+    afar: 1.15 ms, 1.6 where all lines are asked for at once.)"""
+    return _Wanted(tile.Ahead(-(-rows // LINE), rows), lambda _: f"a + (r + {AHEAD * rows}) * {steps}")
 
 
 def _next_piece(writer: Writer) -> _Wanted | None:
