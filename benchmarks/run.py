@@ -4,7 +4,7 @@
 
 Raw figures go to `benchmarks/results/NAME.json`, of one thread to `results/1-thread`, of models that nothing was tuned
 for to `results/unseen`; each table of RESULTS.md is made of all that lie there. `results/granite-rapids` has those of
-another machine, put there by hand.
+another machine, put there by hand, in folders alike.
 """
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ def table(names: Sequence[str], folder: Path) -> str:
 
 
 def put_tables() -> None:
-    for mark, names, folder in (("table", WORKLOADS, RESULTS), ("one thread", WORKLOADS, RESULTS / "1-thread"),
-                                ("unseen", UNSEEN, RESULTS / "unseen"),
-                                ("granite rapids", WORKLOADS, RESULTS / "granite-rapids")):  # fmt: skip
-        put(mark, table(names, folder))
+    for machine, folder in (("zen 4", RESULTS), ("granite rapids", RESULTS / "granite-rapids")):
+        put(f"{machine}, two threads", table(WORKLOADS, folder))
+        put(f"{machine}, one thread", table(WORKLOADS, folder / "1-thread"))
+        put(f"{machine}, unseen", table(UNSEEN, folder / "unseen"))
 
 
 def row(r: dict[str, Any]) -> list[str]:

@@ -223,6 +223,19 @@ def test_bands_are_right(threads: int, tmp_path: Path, monkeypatch: pytest.Monke
     assert not wrong(results)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("bands", [{3: 4}, {}])
+def test_steps_are_right(threads: int, bands: dict[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tiles, "BANDS", bands)
+    monkeypatch.setattr(tiles, "BUDGETS", (0, tiles.L2))
+    tiles._cuts.cache_clear()
+    results = measured(BACKEND, BANDED, threads, tmp_path)
+    tiles._cuts.cache_clear()
+    in_steps = [k for k, _ in results if " by " in k.variant]
+    assert len(in_steps) > 2 and {" bands by " in k.variant for k in in_steps} == {bool(bands)}
+    assert not wrong(results)
+
+
 def test_a_strip_reads_the_halo_and_pads_only_at_the_edges():
     y = conv(image(1, 20, 20, 4), 4, 5, 2, dilation=2)
     p = next(p for p in cone_of(y).primitives if p.op == "Conv")

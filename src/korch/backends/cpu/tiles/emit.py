@@ -192,16 +192,16 @@ def _buffer(parts: Parts, t: Tensor) -> str:
 
 def _offsets(parts: Parts, strip: Strip) -> list[int]:
     """Bytes in the order in which `_strip` asks for them."""
-    holds = {piece.stage.root: piece.holds.begin for piece in strip[:-1]}
     found: list[int] = []
     for piece in strip:
         each = _each(piece.stage.root, piece.made.axis)
         found += [piece.shift * each, piece.kept * each] if piece.kept else []
-        root = parts.cone.root if piece is strip[-1] else piece.stage.root
-        touched = zip((*piece.leaves, root), (*piece.reads, piece.made), strict=True)
-        across = piece.across or (None,) * (len(piece.leaves) + 1)
-        found += [_start(t, read, holds.get(t, 0)) + _start(t, beside, 0)
-                  for (t, read), beside in zip(touched, across, strict=True) if not t.const]  # fmt: skip
+        last = piece is strip[-1]
+        touched = (*piece.leaves, parts.cone.root if last else piece.stage.root)
+        spans = zip((*piece.reads, piece.made), (*piece.begins, 0 if last else piece.holds.begin), strict=True)
+        across = piece.across or (None,) * len(touched)
+        found += [_start(t, read, begin) + _start(t, beside, 0)
+                  for t, (read, begin), beside in zip(touched, spans, across, strict=True) if not t.const]  # fmt: skip
     return found
 
 

@@ -6,7 +6,7 @@ Where strips would be low against their halo, bands along the next axis are cut 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from korch.backends.cpu.loops.binding import Place
@@ -23,7 +23,8 @@ class Piece:
     Its buffer holds the span `holds` of the stage's root. Of that the cone computes `made`; what comes before is kept
     from the strip before, in whose buffer it begins at position `shift`. `place`: where a part of the cone's root lies
     that is no one piece of memory, or of a tensor that outgrows caches. `across`: of a strip of a band, where that lies
-    in each of the leaves and in the root, which buffers hold as far as the band needs them.
+    in each of the leaves and in the root, which buffers hold as far as the band needs them. `begins`: with which
+    positions the buffers of the leaves begin.
     """
 
     cone: Cone
@@ -35,6 +36,7 @@ class Piece:
     shift: int = 0
     place: Place | None = None
     across: tuple[Read, ...] = ()
+    begins: tuple[int, ...] = ()
 
     @property
     def key(self) -> str:
@@ -53,7 +55,8 @@ class Piece:
 
 
 Strip = tuple[Piece, ...]
-"""One piece a stage."""
+"""One piece a stage. Where some stages run for less than a strip at a time, those pieces are strips of their own, which
+read what the strip before them left."""
 Chunk = tuple[Strip, ...]
 """Strips that one thread runs one after another: all but the first keep the halo of the one before."""
 LONG, SHARED = 8, 16
@@ -64,12 +67,14 @@ once more. (MBConv of 256 x 256 x 48 in strips of two rows, which need six: 11.3
 @dataclass(frozen=True)
 class Cut:
     """How a cone is cut: into stages, and its root along an axis in strips of so many positions, in each of so many
-    bands along the next axis."""
+    bands along the next axis. Stages behind the last whose halo strips keep run for `step` positions at a time, if
+    that is not zero: what they leave for each other is small then, and strips may be higher."""
 
     stages: tuple[Cone, ...]
     axis: int
     height: int
     bands: int = 1
+    step: int = 0
 
     @property
     def count(self) -> int:
@@ -149,10 +154,42 @@ def _chunks(cut: Cut, spans: Iterable[Sequence[Span]]) -> tuple[Chunk, ...] | No
     found: list[Chunk] = []
     for some in spans:
         chunk = _chunk(cut.stages, some)
+        chunk = _in_steps(cut, chunk) if chunk and cut.step else chunk
         if chunk is None:
             return None
         found.append(chunk)
     return tuple(found)
+
+
+def keeping(cut: Cut) -> int:
+    """Stages up to the last whose halo strips keep."""
+    chunk = _chunk(cut.stages, [cut.span(0), cut.span(1)])
+    return max((i for i, piece in enumerate(chunk[0], 1) if _keeps(chunk[1], piece.stage)), default=0) if chunk else 0
+
+
+def _keeps(strip: Strip, stage: Cone) -> bool:
+    return any(p.kept for p in strip if p.stage == stage)
+
+
+def _in_steps(cut: Cut, chunk: Chunk) -> Chunk | None:
+    """The chunk's strips with the later stages some positions at a time; None where one cannot be narrowed to them."""
+    found, later = list[Strip](), cut.stages[keeping(cut) :]
+    for strip in chunk:
+        span, earlier = strip[-1].made, tuple(p for p in strip if p.stage not in later)
+        held = {p.stage.root: p.holds.begin for p in earlier}
+        for at in range(span.begin, span.end, cut.step):
+            some = _strip(cut.stages, Span(span.axis, at, min(at + cut.step, span.end)), None)
+            if some is None:
+                return None
+            pieces = (p for p in some if p.stage in later)
+            found.append((*(earlier if at == span.begin else ()), *(_reading(p, held) for p in pieces)))
+    return tuple(found)
+
+
+def _reading(piece: Piece, held: Mapping[Tensor, int]) -> Piece:
+    """The piece, where stages' roots lie in buffers that begin with the positions `held`."""
+    begins = piece.begins or (0,) * len(piece.leaves)
+    return replace(piece, begins=tuple(held.get(t, b) for t, b in zip(piece.leaves, begins, strict=True)))
 
 
 def _chunk(stages: Sequence[Cone], spans: Sequence[Span]) -> Chunk | None:
@@ -184,7 +221,8 @@ def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | 
         found.append(_put(piece) if stage is stages[-1] else piece)
     if not all(_within(t, r, holds[t]) for p in found for t, r in zip(p.leaves, p.reads, strict=True) if t in roots):
         return None
-    return tuple(reversed(found))
+    held = {p.stage.root: p.holds.begin for p in found[1:]}
+    return tuple(_reading(p, held) for p in reversed(found))
 
 
 def _put(piece: Piece) -> Piece:
