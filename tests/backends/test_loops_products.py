@@ -108,6 +108,8 @@ CONES = {
     "batch": product((6, 49, 96), (6, 96, 128)),
     "broadcast": product((2, 3, 20, 31), (31, 40), const=False),
     "computed": product((4, 33, 40), (4, 40, 70), const=False, behind=True),
+    "shared": product((3, 49, 96), (3, 96, 16)),
+    "shared_long": product((2, 3, 100, 301), (3, 301, 24), behind=True),
     "one_column_more": product((2, 64, 16), (2, 16, 17), const=False),
     "thin": product((5, 300), (300, 4)),
 }
@@ -181,6 +183,13 @@ def test_constants_that_come_from_memory_are_asked_for_a_group_ahead(tmp_path: P
     asked, *others = (BACKEND.build(cone, 1)[0].source.count("__builtin_prefetch(ahead") for cone in (heavy, *light))
     assert asked and not any(others)
     assert not wrong(measured(BACKEND, [heavy, product((36, 16, 96), (36, 96, 144), behind=True)], 2, tmp_path))
+
+
+@pytest.mark.parametrize(("rows", "columns", "so"), [(49, 16, True), (98, 128, False), (7, 4, False)])
+def test_rows_of_all_matrices_are_divided_where_constants_are_few(rows: int, columns: int, so: bool):
+    cone = product((6, rows, 96), (6, 96, columns))
+    (alone,), (both,) = BACKEND.build(cone, 1), BACKEND.build(cone, 2)
+    assert ("part < 2" in both.source) is so and "part" not in alone.source
 
 
 def test_a_lone_last_column_is_a_vector_of_rows_or_of_steps():

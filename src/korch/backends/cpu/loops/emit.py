@@ -12,7 +12,7 @@ from korch.backends.cpu.loops.binding import POOLS, Place, Schedule, Stage
 from korch.backends.cpu.loops.bounds import checks, write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.maps import write_map
-from korch.backends.cpu.loops.multiply import write_product
+from korch.backends.cpu.loops.multiply import rows_first, shares, write_product
 from korch.backends.cpu.loops.nests import groups
 from korch.backends.cpu.loops.reductions import Reduction
 from korch.backends.cpu.loops.schedule import schedule
@@ -100,13 +100,17 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
     big = [s for s in _passed_on(plan) if s.stored * width(s) > ON_STACK]
     if big:
         _own_workspace(writer, sum(aligned(s.stored * width(s)) for s in big))
-    unrolled, first = _unrolled(writer), plan.pieces if ahead.lie_between(writer) else ()
+    loops, first = rows_first(writer), plan.pieces if ahead.lie_between(writer) else ()
+    unrolled = _unrolled(writer) if loops == plan.hoisted else None
     for v in first:
         writer.loop(v)
-    if writer.threads > 1:
+    if parts := shares(writer):
+        writer.text.add("#pragma omp for schedule(static) nowait")
+        writer.text.open(f"for (int part = 0; part < {parts}; ++part)")
+    elif writer.threads > 1:
         count = len(plan.apart) - (plan.apart[-1] == unrolled)
         writer.text.add(f"#pragma omp for schedule(static) nowait collapse({count})")
-    for v in (v for v in plan.hoisted if v not in first):
+    for v in (v for v in loops if v not in first):
         if v == unrolled:
             writer.text.add(f"#pragma GCC unroll {v.extent}")
         writer.loop(v)
@@ -121,7 +125,7 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
             writer.text.add(f"{ctype} b{s.number}[{s.stored}] __attribute__((aligned(64)));")
     for group in groups(writer):
         _stages(writer, group, parallel=False)
-    writer.text.close(len(plan.hoisted))
+    writer.text.close(len(plan.hoisted) + bool(parts))
 
 
 def _unrolled(writer: Writer) -> Var | None:

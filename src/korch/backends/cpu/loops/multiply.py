@@ -22,6 +22,8 @@ HEAVY = 1 << 20
 """Bytes of packed constants from which on a group's are asked for while the one before it is multiplied: else the first
 of its tiles waits for memory, and memory for the others. (16 x 49 rows of 512 steps, 1024 columns: 4.2 instead of 4.8
 ms, 36 x 16 rows 3.9 instead of 4.6.)"""
+LEAST = 4
+"""Rows a thread from which on they are divided."""
 VIEWS = ("Transpose", "Reshape")
 """What keeps all elements: behind them, an operand is stored where it is computed."""
 
@@ -103,6 +105,40 @@ def packs(plan: Schedule, s: Stage) -> bool:
     return leaf.const and leaf.value is None
 
 
+def rows_first(writer: Writer) -> tuple[Var, ...]:
+    """The shared loops as they are nested: those of a product's rows around its matrices where rows are divided."""
+    plan = writer.plan
+    return tuple(sorted(plan.hoisted, key=lambda v: v not in _rows(plan))) if _divides_rows(writer) else plan.hoisted
+
+
+def shares(writer: Writer) -> int:
+    """Into how many parts the rows of every matrix are divided, one a thread, where no shared loop runs over rows; 0
+    where threads take whole matrices."""
+    return writer.threads if _divides_rows(writer) and _rows(writer.plan).isdisjoint(writer.plan.hoisted) else 0
+
+
+def _divides_rows(writer: Writer) -> bool:
+    """Whether threads divide the rows of all matrices. What precedes and follows such a product divides them so, and
+    what lies in one core's cache stays there; constants, which all cores read then, must be less than that. (36 x 196
+    rows of 128 steps for 128 columns between Winograd's transforms, where two cores of Zen 5 share no cache: 160
+    instead of 220 us for the one before, 107 for 145 behind; 62 and 30 both ways where they share one. Columns in
+    several blocks read the rows again, which takes 3%.)"""
+    plan, (s, *others) = writer.plan, writer.plan.stages
+    if others or writer.threads == 1 or s.maker.op != "MatMul" or not packs(plan, s):
+        return False
+    (x, w), rows = s.maker.inputs, math.prod(s.tensor.shape[-2:-1])
+    matrices = {v for i in s.second[:-2] for v in i.vars()}
+    few = w.nbytes * writer.threads <= x.nbytes + s.tensor.nbytes
+    shared = matrices.intersection(plan.hoisted)
+    whole = bool(shared) and {*plan.hoisted} <= shared | _rows(plan)
+    return few and rows >= LEAST * writer.threads and whole
+
+
+def _rows(plan: Schedule) -> frozenset[Var]:
+    """The loops over the rows of the product that makes the root."""
+    return plan.stages[-1].source[-2].vars()
+
+
 def write_product(writer: Writer, s: Stage) -> None:
     """The tiles of the stage's block, inside what is left of its loops."""
     block, text = block_of(writer.plan, s), writer.text
@@ -118,20 +154,28 @@ def write_product(writer: Writer, s: Stage) -> None:
     if chunks == 1:
         text.add("const int k0 = 0;")
     text.add(f"const int count = {f'KORCH_MIN({each}, {count} - k0)' if count % each else each};")
-    at = _start(block.first, (*block.rows, block.step))
+    parts = shares(writer)
+    low, higher = divmod(block.height, parts or 1)
+    text.add(f"const int first = {f'part * {low} + KORCH_MIN(part, {higher})' if parts else 0};")
+    at = f"{_start(block.first, (*block.rows, block.step))} + first * {_step(block.first, block.row)}"
     text.add(f"const float *restrict a = {at} + k0 * {_step(block.first, block.step)};")
-    text.add(f"float *restrict c = {_start(block.result, (*block.rows, *block.columns))};")
+    at = f"{_start(block.result, (*block.rows, *block.columns))} + first * {_step(block.result, block.row)}"
+    text.add(f"float *restrict c = {at};")
     if block.second:
         at = _start(block.second, (*block.columns, block.step))
         text.add(f"const float *restrict b = {at} + k0 * {block.second.step(block.step)};")
     else:
         text.add(f"const float *restrict b = (const float *)state + {_packed_at(s, block)};")
     for i, o in enumerate(block.extras):
-        text.add(f"const float *restrict e{i} = {_start(o, (*block.rows, *block.columns))};")
+        at = f"{_start(o, (*block.rows, *block.columns))} + first * {_step(o, block.row)}"
+        text.add(f"const float *restrict e{i} = {at};")
     streamed = _streams(writer.plan, s, block)
     writer.streamed |= streamed
-    for group, following in zip(tile.groups(block.width), _following(s, block, each), strict=True):
-        _write_group(writer, block, group, following, streamed)
+    for condition, height in ((f"if (part < {higher})", low + 1), ("else", low)) if higher else (("", low),):
+        text.open(condition)
+        for group, following in zip(tile.groups(block.width), _following(s, block, each), strict=True):
+            _write_group(writer, block, height, group, following, streamed)
+        text.close()
     text.close(1 + len(block.others))
 
 
@@ -144,9 +188,9 @@ def _following(s: Stage, block: Block, each: int) -> list[str]:
     return [*(f"{g.first * steps} + k0 * {g.width}" for g in groups[1:]), last]
 
 
-def _write_group(writer: Writer, block: Block, group: Group, following: str, streamed: bool) -> None:
+def _write_group(writer: Writer, block: Block, height: int, group: Group, following: str, streamed: bool) -> None:
     """The tiles of a group of columns, each of which asks for a share of every step's lines at `following`."""
-    text, height = writer.text, block.height
+    text = writer.text
     others = tuple((_step(o, block.row), _step(o, block.columns[-1])) for o in block.extras)
     second = _step(block.second, block.step) if block.second else group.width
     strides = Strides(_step(block.first, block.row), _step(block.first, block.step), second,
@@ -161,7 +205,7 @@ def _write_group(writer: Writer, block: Block, group: Group, following: str, str
         call = f"(a + r * {strides.row}, {where}, c + r * {strides.result} + {group.first}, count"
         ends = "".join(f", e{i} + r * {row} + {group.first * column}" for i, (row, column) in enumerate(others))
         afar = not group.first and block.first.step(block.step) == 1 and _comes_from_afar(writer, block.first)
-        asked = wanted or (_rows(rows, steps) if afar and strides.row == steps <= tile.LONGEST else None)
+        asked = wanted or (_next_rows(rows, steps) if afar and strides.row == steps <= tile.LONGEST else None)
         tiles = _Tiles(writer, rows, group, strides, asked and asked.ahead)
         if asked:
             text.add(f"const float *const ahead = {asked.at(f'({done} + (r - {begin}) / {rows})')};")
@@ -197,7 +241,7 @@ def _constants(following: str, group: Group, tiles: int) -> _Wanted:
     return _Wanted(ahead, lambda number: f"b + {following} + {number} * {share} * count")
 
 
-def _rows(rows: int, steps: int) -> _Wanted:
+def _next_rows(rows: int, steps: int) -> _Wanted:
     """The rows of a later tile, which lie side by side, line after line. (65536 rows of 96 steps for 24 columns, from
     afar: 1.15 ms, 1.6 where all lines are asked for at once.)"""
     return _Wanted(tile.Ahead(-(-rows // LINE), rows), lambda _: f"a + (r + {AHEAD * rows}) * {steps}")
