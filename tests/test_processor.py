@@ -33,10 +33,12 @@ def test_a_cache_that_is_not_told_of_has_the_usual_size(caches: Path, size: str)
     assert processor.cache_bytes(2, 7) == processor.cache_bytes(3, 7) == 7
 
 
-@pytest.mark.parametrize(("vendor", "flags", "so"), [
-    ("GenuineIntel", "avx2 avx512f", True), ("GenuineIntel", "avx2", False), ("AuthenticAMD", "avx2 avx512f", False),
+@pytest.mark.parametrize(("vendor", "family", "flags", "so"), [
+    ("GenuineIntel", "6", "avx2 avx512f", True), ("GenuineIntel", "6", "avx2", False),
+    ("AuthenticAMD", "25", "avx2 avx512f", False), ("AuthenticAMD", "26", "avx2 avx512f", True),
+    ("AuthenticAMD", "26", "avx2", False), ("AuthenticAMD", "", "avx512f", False),
 ])  # fmt: skip
-def test_whole_vectors_are_for_those_that_gain_by_them(monkeypatch: pytest.MonkeyPatch, vendor: str, flags: str,
-                                                       so: bool):  # fmt: skip
-    monkeypatch.setattr(processor, "cpuinfo", lambda: {"vendor_id": vendor, "flags": flags})
+def test_whole_vectors_are_for_those_that_gain_by_them(monkeypatch: pytest.MonkeyPatch, vendor: str, family: str,
+                                                       flags: str, so: bool):  # fmt: skip
+    monkeypatch.setattr(processor, "cpuinfo", lambda: {"vendor_id": vendor, "cpu family": family, "flags": flags})
     assert processor.computes_512_bits_at_once() is so

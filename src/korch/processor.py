@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+ZEN_5 = 26
+"""The family of AMD's first processors with whole vectors."""
 
 
 @cache
@@ -27,7 +29,9 @@ def cpu_flags() -> tuple[str, ...]:
 
 def computes_512_bits_at_once() -> bool:
     """Whether vectors of 512 bits are worth more than two of 256: AMD's Zen 4 takes two turns for one."""
-    return "avx512f" in cpu_flags() and cpuinfo().get("vendor_id") == "GenuineIntel"
+    family = cpuinfo().get("cpu family", "")
+    halves = cpuinfo().get("vendor_id") == "AuthenticAMD" and not (family.isdigit() and int(family) >= ZEN_5)
+    return "avx512f" in cpu_flags() and not halves
 
 
 def cache_bytes(level: int, usual: int) -> int:
