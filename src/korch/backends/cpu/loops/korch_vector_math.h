@@ -18,17 +18,18 @@ KORCH_LANES(mish, 8)
 typedef struct { korch_f16 scale, more; } korch_power16;
 
 /* exp(x) = scale + scale * more for x in [-88, 88]: n sixteenths of a factor of two, of which the last four bits choose
- * from a register, and a polynomial on |r| <= ln2 / 32. */
+ * from a register, and a polynomial on |r| <= ln2 / 32. What is in the register makes up for those four bits, which are
+ * added to the fraction with the exponent. */
 static inline korch_power16 korch_exp_power16(korch_f16 x) {
-  const korch_f16 sixteenths = {1.0f, 1.04427378f, 1.09050773f, 1.13878863f, 1.18920712f, 1.24185781f, 1.29683955f,
-                                1.35425555f, 1.41421356f, 1.47682615f, 1.5422108f, 1.61049033f, 1.68179283f,
-                                1.75625216f, 1.83400809f, 1.91520656f};
+  const korch_i16 sixteenths = {0x3f800000, 0x3f7daac3, 0x3f7b95c2, 0x3f79c3d3, 0x3f7837f0, 0x3f76f532,
+                                0x3f75fed7, 0x3f75583f, 0x3f7504f3, 0x3f7508a4, 0x3f75672a, 0x3f76248c,
+                                0x3f7744fd, 0x3f78ccdf, 0x3f7ac0c7, 0x3f7d257d};
   const float magic = 12582912.0f;
   korch_f16 t = x * 23.0831206542f + magic, n = t - magic;
   korch_f16 r = x - n * 0.0433197021484375f - n * 1.9966363668e-6f;
   korch_f16 more = ((r * 0.166666667f + 0.5f) * r + 1.0f) * r;
   korch_i16 i = (korch_i16)t;
-  return (korch_power16){(korch_f16)((korch_i16)__builtin_shuffle(sixteenths, i) + ((i >> 4) << 23)), more};
+  return (korch_power16){(korch_f16)(__builtin_shuffle(sixteenths, i) + (i << 19)), more};
 }
 
 /* x, or `least` where x is below it, or `most` where it is above; NaN stays. */
