@@ -1,10 +1,10 @@
 """Optimises, verifies and times the workloads, and writes the raw figures and the table.
 
-    python benchmarks/run.py [NAMES] --models DIR [--threads 2] [--peers-python PYTHON] [--keep DIR [--again]]
+    python benchmarks/run.py [NAMES] --models DIR [--machine here] [--threads 2] [--peers-python PYTHON]
+                             [--keep DIR [--again]]
 
-Raw figures go to `benchmarks/results/NAME.json`, of one thread to `results/1-thread`, of models that nothing was tuned
-for to `results/unseen`; each table of RESULTS.md is made of all that lie there. `results/granite-rapids` has those of
-another machine, put there by hand, in folders alike.
+Raw figures go to `benchmarks/results/MACHINE/NAME.json`, of one thread to its folder `1-thread`, of models that nothing
+was tuned for to `unseen`; the tables of RESULTS.md for the machines that it knows are made of all that lie there.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,14 @@ from page import HERE, WORKLOADS, markdown, put
 
 RESULTS = HERE / "results"
 UNSEEN = ("encoder", "mobilenet", "unet")
+MACHINES = ("zen-5", "granite-rapids", "zen-4")
+"""Those that RESULTS.md has tables of."""
 
 
-def results(name: str, threads: int) -> Path:
+def results(name: str, options: argparse.Namespace) -> Path:
     """The folder of a model's figures."""
-    return RESULTS / "unseen" if name in UNSEEN else RESULTS / "1-thread" if threads == 1 else RESULTS
+    folder = RESULTS / options.machine
+    return folder / "unseen" if name in UNSEEN else folder / "1-thread" if options.threads == 1 else folder
 
 
 def korch(*arguments: str, cache: str) -> Any:
@@ -71,7 +75,7 @@ def timed_beside_peers(model: Path, archive: Path, options: argparse.Namespace, 
 
 def measure_again(model: Path, options: argparse.Namespace) -> dict[str, Any]:
     """The figures that there are, the times of the kept archive beside its peers measured anew."""
-    known = json.loads((results(model.stem, options.threads) / f"{model.stem}.json").read_text())
+    known = json.loads((results(model.stem, options) / f"{model.stem}.json").read_text())
     with tempfile.TemporaryDirectory() as folder:
         return known | {"bench": timed_beside_peers(model, options.keep / f"{model.stem}.korch", options, folder)}
 
@@ -102,10 +106,25 @@ def table(names: Sequence[str], folder: Path) -> str:
 
 
 def put_tables() -> None:
-    for machine, folder in (("zen 4", RESULTS), ("granite rapids", RESULTS / "granite-rapids")):
+    put("speedups", speedups())
+    for machine in MACHINES:
+        folder = RESULTS / machine
         put(f"{machine}, two threads", table(WORKLOADS, folder))
-        put(f"{machine}, one thread", table(WORKLOADS, folder / "1-thread"))
-        put(f"{machine}, unseen", table(UNSEEN, folder / "unseen"))
+        for mark, names, part in (("one thread", WORKLOADS, "1-thread"), ("unseen", UNSEEN, "unseen")):
+            if (folder / part).exists():
+                put(f"{machine}, {mark}", table(names, folder / part))
+
+
+def speedups() -> str:
+    """Over the best peer, of every machine, as Markdown."""
+
+    def of(file: Path) -> str:
+        return f"{json.loads(file.read_text())['bench']['speedup_vs_best_peer']:.2f}" if file.exists() else "–"
+
+    rows = [["speedup over the best peer", *WORKLOADS]]
+    for machine, (threads, folder) in product(MACHINES, {"two threads": ".", "one thread": "1-thread"}.items()):
+        rows.append([f"{machine}, {threads}", *(of(RESULTS / machine / folder / f"{n}.json") for n in WORKLOADS)])
+    return markdown(rows)
 
 
 def row(r: dict[str, Any]) -> list[str]:
@@ -139,6 +158,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=WORKLOADS)
     parser.add_argument("--models", type=Path, required=True, help="where export.py wrote the ONNX files")
+    parser.add_argument("--machine", default="here", help="the folder of its figures")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--time-budget", type=float, help="seconds of tuning")
     parser.add_argument("--rounds", type=int, default=10)
@@ -148,8 +168,8 @@ def main() -> None:
     options = parser.parse_args()
     for name in options.names:
         result = (measure_again if options.again else measure)(options.models / f"{name}.onnx", options)
-        folder = results(name, options.threads)
-        folder.mkdir(exist_ok=True)
+        folder = results(name, options)
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
         print(table([name], folder), file=sys.stderr, flush=True)
         put_tables()

@@ -1,4 +1,4 @@
-"""Linear over concat is a sum of linears over the parts."""
+"""Linear over concat is a sum of linears over the parts; a transposition over it, one of its parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from korch.ir import Builder, Value
 from korch.ir.primitive import Primitive
-from korch.rewrite.concat import convolution_over_concat, map_over_concat
+from korch.rewrite.concat import convolution_over_concat, map_over_concat, transposition_over_concat
+from korch.rewrite.layouts import add_layouts
 from korch.rewrite.maps import map_of, mapped
 from korch.rewrite.rule import Rule
 from korch.rewrite.space import Space
@@ -78,3 +79,14 @@ def first_weights_for_all(s: Space, p: Primitive):
 def test_a_rule_that_slices_wrongly_is_caught():
     plain = graph_of(lambda b, *xs: conv(b, joined(b, *xs), 3), (1, 2, 3, 3), (1, 2, 3, 3))
     assert differing(plain, saturated(plain, [Rule("wrong", first_weights_for_all)]))
+
+
+def test_places_side_by_side_lie_channels_last_without_being_turned():
+    def build(b: Builder, *xs: Value) -> Value:
+        flat = [b.op("Reshape", conv(b, x, 5), shape=(1, 5, x.shape[2] * x.shape[3])) for x in xs]
+        return b.op("Transpose", b.op("Concat", *flat, axis=2), perm=(0, 2, 1))
+
+    graph = add_layouts(derived(graph_of(build, (1, 3, 4, 4), (1, 3, 2, 2)), [transposition_over_concat]))
+    (concat,) = (p for p in graph.producers[graph.outputs[0]] if p.op == "Concat")
+    for t in concat.inputs:
+        assert any(q.op == "Reshape" and q.inputs[0].name.endswith("_nhwc") for q in graph.producers[t])

@@ -1,11 +1,11 @@
-"""Linear over concat: the contraction is split where the inputs were joined."""
+"""What works on the parts of a concatenation: linears, split where their inputs were joined, and transpositions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
 
-from korch.ir.primitive import Primitive
+from korch.ir.primitive import EXACT, Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.maps import is_dense, map_of, mapped
 from korch.rewrite.rule import algebra
@@ -28,6 +28,17 @@ def convolution_over_concat(s: Space, p: Primitive) -> Iterator[Tensor | None]:
         for parts in _joined(s, p.inputs[0], 1):
             pairs = _with_weights(s, p.inputs[1], parts, 1)
             yield _sum(s, [s.op("Conv", x, w, **dict(p.attrs)) for w, x in pairs])
+
+
+@algebra(pays=True, error=EXACT)
+def transposition_over_concat(s: Space, p: Primitive) -> Iterator[Tensor | None]:
+    """concat(x_i) transposed is the concatenation of x_i transposed: of parts that lie channels-last, which it makes
+    channels-last again, nothing need turn (heads of detectors)."""
+    for q in s.producers(p.inputs[0]) if p.op == "Transpose" else ():
+        if q.op == "Concat":
+            perm = p.attr("perm")
+            parts = [s.op("Transpose", x, perm=perm) for x in q.inputs]
+            yield s.op("Concat", *parts, axis=perm.index(q.attr("axis")))
 
 
 def _joined(s: Space, x: Tensor, axis: int) -> Iterator[tuple[Tensor, ...]]:

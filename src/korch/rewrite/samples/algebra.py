@@ -15,7 +15,7 @@ from korch.rewrite.compose import (
     map_after_shift,
     shift_after_shift,
 )
-from korch.rewrite.concat import convolution_over_concat, map_over_concat
+from korch.rewrite.concat import convolution_over_concat, map_over_concat, transposition_over_concat
 from korch.rewrite.evidence.table import sample
 from korch.rewrite.heads import map_into_heads
 from korch.rewrite.pointwise import pointwise_as_product
@@ -93,6 +93,16 @@ def joined(draw: Random) -> Graph:
     x = activation(b, draw, 2, smallest=4)
     y = b.op("Concat", conv(b, draw, x, 2, (1, 1)), x, conv(b, draw, x, 1, (1, 1)), axis=1)
     return graph(b, conv(b, draw, y, 3, (1, 1)), conv(b, draw, y, 2, (3, 3), pads=(1, 1, 1, 1)))
+
+
+@sample(transposition_over_concat)
+def detections(draw: Random) -> Graph:
+    """Places of several sizes side by side, then their channels last."""
+    b = Builder()
+    x = activation(b, draw, 2, smallest=4)
+    scales = (conv(b, draw, x, 3, (k, k), strides=(k, k)) for k in (1, 2))
+    flat = [b.op("Reshape", y, shape=(*y.shape[:2], y.shape[2] * y.shape[3])) for y in scales]
+    return graph(b, b.op("Transpose", b.op("Concat", *flat, axis=2), perm=(0, 2, 1)))
 
 
 @sample(map_before_move, map_after_shift)
