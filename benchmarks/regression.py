@@ -140,7 +140,7 @@ def cases() -> list[Case]:
     block, bands = mbconv(256, 48, 192, 5), mbconv(512, 24, 96, 5)
     depthwise = cone_of(conv(image(1, 104, 104, 64), 64, 3, group=64))
     return [
-        moving("add", image(1 << 14, 256) + 1.0, 1.15),
+        moving("add", image(1 << 14, 256) + 1.0, 1.15),  # larger: the same code differs by 20% where it nearly fits
         moving("silu", silu(image(*matrix)), 2.1),
         moving("softmax", softmax(image(*matrix)), 2.2),
         moving("layer norm", layer_norm(image(*matrix)), 1.35),

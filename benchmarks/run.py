@@ -27,12 +27,14 @@ RESULTS = HERE / "results"
 UNSEEN = ("encoder", "mobilenet", "unet")
 MACHINES = ("zen-5", "granite-rapids", "zen-4")
 """Those that RESULTS.md has tables of."""
+FOLDERS = {"two threads": "", "one thread": "1-thread", "unseen": "unseen"}
+"""Of a machine's figures, by the table that is made of them."""
 
 
 def results(name: str, options: argparse.Namespace) -> Path:
     """The folder of a model's figures."""
-    folder = RESULTS / options.machine
-    return folder / "unseen" if name in UNSEEN else folder / "1-thread" if options.threads == 1 else folder
+    kind = "unseen" if name in UNSEEN else "one thread" if options.threads == 1 else "two threads"
+    return RESULTS / options.machine / FOLDERS[kind]
 
 
 def korch(*arguments: str, cache: str) -> Any:
@@ -107,12 +109,9 @@ def table(names: Sequence[str], folder: Path) -> str:
 
 def put_tables() -> None:
     put("speedups", speedups())
-    for machine in MACHINES:
-        folder = RESULTS / machine
-        put(f"{machine}, two threads", table(WORKLOADS, folder))
-        for mark, names, part in (("one thread", WORKLOADS, "1-thread"), ("unseen", UNSEEN, "unseen")):
-            if (folder / part).exists():
-                put(f"{machine}, {mark}", table(names, folder / part))
+    for machine, (kind, folder) in product(MACHINES, FOLDERS.items()):
+        if (RESULTS / machine / folder).exists():
+            put(f"{machine}, {kind}", table(UNSEEN if kind == "unseen" else WORKLOADS, RESULTS / machine / folder))
 
 
 def speedups() -> str:
@@ -122,8 +121,9 @@ def speedups() -> str:
         return f"{json.loads(file.read_text())['bench']['speedup_vs_best_peer']:.2f}" if file.exists() else "–"
 
     rows = [["speedup over the best peer", *WORKLOADS]]
-    for machine, (threads, folder) in product(MACHINES, {"two threads": ".", "one thread": "1-thread"}.items()):
-        rows.append([f"{machine}, {threads}", *(of(RESULTS / machine / folder / f"{n}.json") for n in WORKLOADS)])
+    for machine, kind in product(MACHINES, ("two threads", "one thread")):
+        folder = RESULTS / machine / FOLDERS[kind]
+        rows.append([f"{machine}, {kind}", *(of(folder / f"{n}.json") for n in WORKLOADS)])
     return markdown(rows)
 
 

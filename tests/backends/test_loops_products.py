@@ -185,9 +185,13 @@ def test_constants_that_come_from_memory_are_asked_for_a_group_ahead(tmp_path: P
     assert not wrong(measured(BACKEND, [heavy, product((36, 16, 96), (36, 96, 144), behind=True)], 2, tmp_path))
 
 
-@pytest.mark.parametrize(("rows", "columns", "so"), [(49, 16, True), (98, 128, False), (7, 4, False)])
-def test_rows_of_all_matrices_are_divided_where_constants_are_few(rows: int, columns: int, so: bool):
-    cone = product((6, rows, 96), (6, 96, columns))
+@pytest.mark.parametrize(("count", "rows", "steps", "columns", "so"), [
+    (6, 49, 96, 16, True), (6, 98, 96, 128, False),  # few constants, and more than what is multiplied by them
+    (200, 8, 4, 4, True), (200, 7, 4, 4, False),  # four rows a thread, and fewer
+])  # fmt: skip
+def test_rows_of_all_matrices_are_divided_where_constants_are_few(count: int, rows: int, steps: int, columns: int,
+                                                                  so: bool):  # fmt: skip
+    cone = product((count, rows, steps), (count, steps, columns))
     (alone,), (both,) = BACKEND.build(cone, 1), BACKEND.build(cone, 2)
     assert ("part < 2" in both.source) is so and "part" not in alone.source
 

@@ -15,7 +15,8 @@ OUTGROWN = max(min(cache_bytes(3, 32 << 20) // 4, 80 << 20), SCRATCH)
 """Bytes of a result beyond which it is stored past the caches. Half of it would have left them before anybody reads it,
 and a processor fetches each line into which it stores any other way. (`efficientvit`, 32 MB, takes 0.92 to 0.94 of its
 time on Zen 4; with half of the cache as the limit 0.97. On Zen 5, a quarter against a sixth: `candy`, whose largest has
-6.4 MB, 0.945, `efficientvit` 0.98, `segformer` 0.994. Of caches that many cores share less is to be had.)"""
+6.4 MB, 0.945, `efficientvit` 0.98, `segformer` 0.994. 80 MB is a sixth of Granite Rapids' 480, which many cores share:
+`efficientvit` takes 2 to 6% longer there with 30; more was not tried.)"""
 
 
 def outgrows(shape: Sequence[int]) -> bool:

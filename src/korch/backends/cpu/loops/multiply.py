@@ -23,7 +23,7 @@ HEAVY = 1 << 20
 of its tiles waits for memory, and memory for the others. (16 x 49 rows of 512 steps, 1024 columns: 4.2 instead of 4.8
 ms, 36 x 16 rows 3.9 instead of 4.6.)"""
 LEAST = 4
-"""Rows a thread from which on they are divided."""
+"""Rows, columns and steps below which there is nothing to hold in registers."""
 VIEWS = ("Transpose", "Reshape")
 """What keeps all elements: behind them, an operand is stored where it is computed."""
 
@@ -111,7 +111,7 @@ def rows_first(writer: Writer) -> tuple[Var, ...]:
     return tuple(sorted(plan.hoisted, key=lambda v: v not in _rows(plan))) if _divides_rows(writer) else plan.hoisted
 
 
-def shares(writer: Writer) -> int:
+def row_parts(writer: Writer) -> int:
     """Into how many parts the rows of every matrix are divided, one a thread, where no shared loop runs over rows; 0
     where threads take whole matrices."""
     return writer.threads if _divides_rows(writer) and _rows(writer.plan).isdisjoint(writer.plan.hoisted) else 0
@@ -120,13 +120,13 @@ def shares(writer: Writer) -> int:
 def _divides_rows(writer: Writer) -> bool:
     """Whether threads divide the rows of all matrices. What precedes and follows such a product divides them so, and
     what lies in one core's cache stays there; constants, which all cores read then, must be less than that. (36 x 196
-    rows of 128 steps for 128 columns between Winograd's transforms, where two cores of Zen 5 share no cache: 160
-    instead of 220 us for the one before, 107 for 145 behind; 62 and 30 both ways where they share one. Columns in
-    several blocks read the rows again, which takes 3%.)"""
+    rows of 128 steps for 128 columns between Winograd's transforms, on Zen 5 while a line takes 200 ns and more from
+    core to core: 160 instead of 220 us for the one before, 107 for 145 behind; 62 and 30 both ways while it takes 40.
+    Columns in several blocks read the rows again, which takes 3%.)"""
     plan, (s, *others) = writer.plan, writer.plan.stages
     if others or writer.threads == 1 or s.maker.op != "MatMul" or not packs(plan, s):
         return False
-    (x, w), rows = s.maker.inputs, math.prod(s.tensor.shape[-2:-1])
+    (x, w), rows = s.maker.inputs, s.maker.output.shape[-2]
     matrices = {v for i in s.second[:-2] for v in i.vars()}
     few = w.nbytes * writer.threads <= x.nbytes + s.tensor.nbytes
     shared = matrices.intersection(plan.hoisted)
@@ -154,7 +154,7 @@ def write_product(writer: Writer, s: Stage) -> None:
     if chunks == 1:
         text.add("const int k0 = 0;")
     text.add(f"const int count = {f'KORCH_MIN({each}, {count} - k0)' if count % each else each};")
-    parts = shares(writer)
+    parts = row_parts(writer)
     low, higher = divmod(block.height, parts or 1)
     text.add(f"const int first = {f'part * {low} + KORCH_MIN(part, {higher})' if parts else 0};")
     at = f"{_start(block.first, (*block.rows, block.step))} + first * {_step(block.first, block.row)}"

@@ -15,7 +15,7 @@ from itertools import product
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Config, Place, Schedule, Stage, is_product, is_reduction
-from korch.backends.cpu.loops.multiply import VIEWS, block_of
+from korch.backends.cpu.loops.multiply import LEAST, VIEWS, block_of
 from korch.backends.cpu.loops.schedule import settled
 from korch.backends.maps.index import Var
 from korch.ir.cone import Cone
@@ -23,8 +23,6 @@ from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.processor import computes_512_bits_at_once
 
-LEAST = 4
-"""Rows, columns and steps below which there is nothing to hold in registers."""
 NEAR = 1 << 16
 """Bytes of a block's result: it is read again at once."""
 SPREAD = 1 << 17

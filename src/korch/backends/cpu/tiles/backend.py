@@ -112,7 +112,7 @@ def _highest(cone: Cone, staged: Stages, axis: int) -> list[Cut]:
     best = [next((cut for cut, size in sizes.items() if size <= budget), None) for budget in budgets]
     if budgets != BUDGETS:
         banded = _banded(staged, axis, [cut.height for cut in sizes])
-        best[1] = next(_in_steps([banded] if banded else sizes), banded or best[1])
+        best[1] = next(_stepped([banded] if banded else sizes), banded or best[1])
     least = next((cut for cut, size in sizes.items() if size <= SCRATCH), None)
     return [cut for cut in dict.fromkeys(best if any(best) else [least]) if cut]
 
@@ -130,7 +130,7 @@ def _banded(staged: Stages, axis: int, heights: Sequence[int]) -> Cut | None:
     return found[-1] if found else None
 
 
-def _in_steps(cuts: Iterable[Cut]) -> Iterator[Cut]:
+def _stepped(cuts: Iterable[Cut]) -> Iterator[Cut]:
     """Those of the cuts that a core's cache holds with the later stages in steps, where there is much to hold."""
     for cut in cuts:
         finer = replace(cut, step=max(quantum(cut.stages[-1]), STEP))

@@ -152,9 +152,10 @@ def _of_band(piece: Piece, band: Strip) -> Piece:
 
 def _chunks(cut: Cut, spans: Iterable[Sequence[Span]]) -> tuple[Chunk, ...] | None:
     found: list[Chunk] = []
+    later = cut.stages[keeping(cut) :] if cut.step else ()
     for some in spans:
         chunk = _chunk(cut.stages, some)
-        chunk = _in_steps(cut, chunk) if chunk and cut.step else chunk
+        chunk = _in_steps(cut, later, chunk) if chunk and later else chunk
         if chunk is None:
             return None
         found.append(chunk)
@@ -164,16 +165,14 @@ def _chunks(cut: Cut, spans: Iterable[Sequence[Span]]) -> tuple[Chunk, ...] | No
 def keeping(cut: Cut) -> int:
     """Stages up to the last whose halo strips keep."""
     chunk = _chunk(cut.stages, [cut.span(0), cut.span(1)])
-    return max((i for i, piece in enumerate(chunk[0], 1) if _keeps(chunk[1], piece.stage)), default=0) if chunk else 0
+    kept = {p.stage for p in chunk[1] if p.kept} if chunk else set[Cone]()
+    return max((i for i, stage in enumerate(cut.stages, 1) if stage in kept), default=0)
 
 
-def _keeps(strip: Strip, stage: Cone) -> bool:
-    return any(p.kept for p in strip if p.stage == stage)
-
-
-def _in_steps(cut: Cut, chunk: Chunk) -> Chunk | None:
-    """The chunk's strips with the later stages some positions at a time; None where one cannot be narrowed to them."""
-    found, later = list[Strip](), cut.stages[keeping(cut) :]
+def _in_steps(cut: Cut, later: Sequence[Cone], chunk: Chunk) -> Chunk | None:
+    """The chunk's strips with the `later` stages some positions at a time; None where one cannot be narrowed to
+    them."""
+    found: list[Strip] = []
     for strip in chunk:
         span, earlier = strip[-1].made, tuple(p for p in strip if p.stage not in later)
         held = {p.stage.root: p.holds.begin for p in earlier}
