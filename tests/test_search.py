@@ -17,10 +17,12 @@ from onnx import helper, numpy_helper
 
 from korch.backends import table
 from korch.backends.contract import Backend, Declined, Kernel
+from korch.ir import Builder
 from korch.ir.cone import Cone
 from korch.machine import Machine
 from korch.optimize import Summary, optimized
 from korch.options import Options
+from korch.search import without_doubtful_chains
 from korch.targets import processor
 
 ROWS, SIZE, COLUMNS = 32, 256, 3  # the loops take no product with so few columns
@@ -144,3 +146,14 @@ def test_of_programs_that_all_err_too_much_the_least_erring_is_given_out(
     assert kernels == ["better slow"] and len(summary.dropped) == 1
     assert summary.error_bound and summary.error_bound < summary.error < 0.75 * STRETCH
     assert "the least of 2 tried" in caplog.text
+
+
+@pytest.mark.parametrize(("rows", "kept"), [(1 << 10, False), (3 << 17, True)])
+def test_a_short_search_keeps_chains_with_much_between_their_links(rows: int, kept: bool):
+    b = Builder()
+    x, w = b.input("x", "float32", (rows, 4)), b.constant(np.ones((4, 16), np.float32))
+    y = b.op("MatMul", b.op("MatMul", x, w), b.constant(np.ones((16, 4), np.float32)))
+    graph = b.graph([("y", y)])
+    first, second = (Cone.of([p]) for p in graph.primitives if p.op == "MatMul")
+    chain = Cone.of([*first.primitives, *second.primitives])
+    assert without_doubtful_chains([first, second, chain]) == [first, second, *([chain] if kept else [])]
