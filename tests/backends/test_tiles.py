@@ -23,12 +23,6 @@ from .measured import measured, wrong
 RNG = np.random.default_rng(7)
 
 
-def forget() -> None:
-    """What was cut and built with other limits."""
-    tiles._cuts.cache_clear()
-    tiles._built.cache_clear()
-
-
 def weights(*shape: int) -> np.ndarray:
     return (RNG.standard_normal(shape) / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
 
@@ -222,9 +216,9 @@ BANDED = [
 @pytest.mark.parametrize("threads", [1, 2])
 def test_bands_are_right(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tiles, "BANDS", {3: 4})
-    forget()
+    tiles._cuts.cache_clear()
     results = measured(BACKEND, BANDED, threads, tmp_path)
-    forget()
+    tiles._cuts.cache_clear()
     assert {id(k.cone) for k, _ in results if "rows of 3 bands" in k.variant} == set(map(id, BANDED))
     assert not wrong(results)
 
@@ -234,9 +228,9 @@ def test_bands_are_right(threads: int, tmp_path: Path, monkeypatch: pytest.Monke
 def test_steps_are_right(threads: int, bands: dict[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tiles, "BANDS", bands)
     monkeypatch.setattr(tiles, "BUDGETS", (0, tiles.L2))
-    forget()
+    tiles._cuts.cache_clear()
     results = measured(BACKEND, BANDED, threads, tmp_path)
-    forget()
+    tiles._cuts.cache_clear()
     in_steps = [k for k, _ in results if " by " in k.variant]
     assert len(in_steps) > 2 and {" bands by " in k.variant for k in in_steps} == {bool(bands)}
     assert not wrong(results)

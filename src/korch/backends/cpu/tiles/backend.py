@@ -73,19 +73,13 @@ class Tiles:
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         """One kernel a height of the strips and form of the stages."""
-        return _built(cone, threads)
+        forms = FORMS if any(_strided(p) for p in cone.linear) else FORMS[:1]
+        found = [(cut, chunks(cut, threads)) for cut in _cuts(cone)]
+        kernels = [_kernel(cone, cut, some, form, threads) for cut, some in found if some for form in forms]
+        return tuple({k.source: k for k in kernels}.values())
 
 
 BACKEND = Tiles()
-
-
-@lru_cache(maxsize=64)
-def _built(cone: Cone, threads: int) -> tuple[Kernel, ...]:
-    """The search asks again and again for what its plans hold, and a chain takes a quarter of a second."""
-    forms = FORMS if any(_strided(p) for p in cone.linear) else FORMS[:1]
-    found = [(cut, chunks(cut, threads)) for cut in _cuts(cone)]
-    kernels = [_kernel(cone, cut, some, form, threads) for cut, some in found if some for form in forms]
-    return tuple({k.source: k for k in kernels}.values())
 
 
 def _strided(p: Primitive) -> bool:
