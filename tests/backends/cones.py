@@ -18,6 +18,20 @@ def cone_of(build: Build, *shapes: tuple[int, ...], dtype: str = "float32") -> C
     return Cone.of(b.graph([("y", y)]).primitives)
 
 
+def halves(height: int, width: int, channels: int) -> Build:
+    """Every other row and column of an image and the others beside them, as channels, which come last."""
+
+    def build(b: Builder, x: Value) -> Value:
+        steps = tuple(2 if a in (height, width) else 1 for a in range(4))
+        lengths = tuple(n // step for n, step in zip(x.shape, steps, strict=True))
+        starts = [tuple({height: i, width: j}.get(a, 0) for a in range(4)) for j in (0, 1) for i in (0, 1)]
+        parts = [b.op("Slice", x, starts=at, steps=steps, lengths=lengths) for at in starts]
+        whole = b.op("Concat", *parts, axis=channels)
+        return whole if channels == 3 else b.op("Transpose", whole, perm=(0, height, width, channels))
+
+    return build
+
+
 def silu(b: Builder, x: Value) -> Value:
     return x * b.op("Sigmoid", x)
 
@@ -194,6 +208,13 @@ CONES = {
     "average pool last": cone_of(pool("AveragePool", 1), (1, 20, 20, 24)),
     "to channels last": cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 2, 3, 1))), (1, 65, 40, 40)),
     "to channels first": cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 3, 1, 2))), (1, 40, 40, 65)),
+    "four channels": cone_of(lambda b, x: b.op("Transpose", x, perm=(0, 2, 3, 1)), (1, 4, 24, 64)),
+    "scaled channels": cone_of(lambda b, x, y: b.op("Transpose", x * y + 0.5, perm=(0, 2, 3, 1)), (2, 16, 9, 32),
+                               (16, 1, 1)),
+    "channels of a product": cone_of(lambda b, x: b.op("Exp", b.op("Transpose", x * x, perm=(1, 0))), (8, 320)),
+    "halves": cone_of(halves(1, 2, 3), (1, 8, 64, 3)),
+    "halves of an image": cone_of(halves(2, 3, 1), (2, 3, 40, 64)),
+    "halves of an odd image": cone_of(halves(2, 3, 1), (1, 3, 9, 34)),
     "few channels": cone_of(lambda b, x: b.op("Transpose", x, perm=(0, 2, 3, 1)), (1, 3, 64, 64)),
     "heads": cone_of(heads, (1, 100, 64)),
     "heads of 16": cone_of(shares, (1, 500, 64)),

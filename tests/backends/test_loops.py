@@ -111,6 +111,20 @@ def test_functions_of_whole_vectors_are_of_vectors(cone: Cone, functions: set[st
     assert {f for f in ("silu", "mish") if f"korch_{f}{lanes}(" in source} == functions
 
 
+@pytest.mark.parametrize(("name", "squares"), [
+    ("four channels", 1), ("scaled channels", 4), ("channels of a product", 0), ("halves of an image", 3),
+    ("halves", 0), ("halves of an odd image", 0), ("few channels", 0),
+])  # fmt: skip
+def test_few_channels_change_places_in_registers(name: str, squares: int):
+    assert BACKEND.build(CONES[name], 1)[0].source.count("korch_interleave") == squares
+
+
+def test_a_sigmoid_is_of_vectors_where_there_are_faster_ones():
+    lanes = tile.registers().lanes
+    source = BACKEND.build(cone_of(lambda b, x: b.op("Sigmoid", x) + 1.0, (3, 5, 64)), 1)[0].source
+    assert f"korch_sigmoid{lanes}(" in source
+
+
 @pytest.mark.parametrize("half, whole", [(0.6, 1.0), (0.5, 2.0)])
 def test_what_only_looks_like_gelu_is_not(half: float, whole: float):
     cone = cone_of(lambda b, x: x * half * (b.op("Erf", x * 0.7071067811865475) + whole), (9, 64))

@@ -89,7 +89,22 @@ def joined(shape: tuple[int, ...], channels: int, group: int, first: bool) -> Co
     return cone_of(b.op("Concat", *((y, other) if first else (other, b.op("Exp", other), y)), axis=3))
 
 
+def detected(shape: tuple[int, ...], classes: int, first: bool) -> Cone:
+    """Scores beside boxes at every place of one scale, in rows behind those of another scale or before them."""
+    b = Builder()
+    x, boxes = b.input("x", "float32", shape), b.input("boxes", "float32", (*shape[:3], 5))
+    scores = b.op("Conv", x, weights(b, classes, shape[3], 1, 1), strides=(1, 1), dilations=(1, 1), pads=(0,) * 4,
+                  group=1, channels_last=1)  # fmt: skip
+    scores = b.op("Sigmoid", scores + b.input("bias", "float32", (classes,)))
+    here = b.op("Concat", boxes, scores, axis=3)
+    rows = b.op("Reshape", here, shape=(shape[0], shape[1] * shape[2], classes + 5))
+    others = b.input("others", "float32", (shape[0], 11, classes + 5))
+    return cone_of(b.op("Concat", *((rows, others) if first else (others, rows)), axis=1))
+
+
 CONES = {
+    "detected": detected((1, 10, 13, 32), 80, first=False),
+    "detected_odd": detected((1, 7, 11, 19), 21, first=True),
     "merged": merged(6, 100, 16, 48),
     "merged_odd": merged(3, 37, 5, 21),
     "joined": joined((1, 9, 14, 48), 48, 3, first=True),
@@ -207,6 +222,13 @@ def test_a_lone_last_column_is_a_vector_of_rows_or_of_steps():
 def test_parts_are_computed_where_they_lie():
     (kernel,) = BACKEND.build(CONES["joined"], 1)
     assert kernel.workspace == 0 and kernel.source.count("omp simd") == 1  # the copy of what is there already
+
+
+def test_parts_of_a_part_lie_where_the_whole_has_them():
+    (kernel,) = BACKEND.build(CONES["detected"], 1)
+    assert kernel.workspace == 0 and "+ 85 " not in kernel.source  # nothing is stored on the way
+    assert f"{11 * 85 + 5}" in kernel.source
+    assert BACKEND.declines(detected((2, 5, 6, 16), 16, first=False))  # each image's rows lie apart
 
 
 def test_only_a_product_and_maps_are_joined():

@@ -36,7 +36,7 @@ TRUTH: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "mish": lambda x: np.where(x < -700, 0, x * np.tanh(softplus(x))),
     "gelu": lambda x: np.where(x < -50, 0, x / 2 * np.vectorize(math.erfc)(-x / math.sqrt(2))),
 }
-FLOORS = {"silu": 2.0**-98, "mish": 2.0**-98, "exp_below": 2.0**-102}
+FLOORS = {"silu": 2.0**-98, "mish": 2.0**-98, "exp_below": 2.0**-102, "sigmoid16": 2.0**-102}
 """Magnitudes below which units are those of this one: products with what is all but zero are nothing."""
 BELOW = {"exp_below"}
 """Functions of numbers that are at most 0."""
@@ -44,7 +44,7 @@ OF_X = {"gelu"}
 """Sums of x and nearly -x: units are those of x."""
 
 
-VECTORS = {"silu": (4, 8, 16), "mish": (4, 8, 16)}
+VECTORS = {"silu": (4, 8, 16), "mish": (4, 8, 16), "sigmoid": (4, 8, 16)}
 """Lanes of those that there are of vectors, too."""
 FORMS = [*TRUTH, *(f"{name}{lanes}" for name, some in VECTORS.items() for lanes in some)]
 
@@ -75,7 +75,7 @@ def test_four_ulps(form: str, library: ctypes.CDLL):
     x, name = x[: len(x) // 16 * 16], form.rstrip("0123456789")
     x = np.minimum(x, 0) if name in BELOW else x
     y = computed(library, form, x)
-    least = np.abs(x) if name in OF_X else FLOORS.get(name, 2.0**-126)
+    least = np.abs(x) if name in OF_X else FLOORS.get(form, FLOORS.get(name, 2.0**-126))
     with np.errstate(all="ignore"):
         truth = TRUTH[name](x.astype(np.float64))
         rounded = truth.astype(np.float32)

@@ -45,7 +45,8 @@ class Cut:
     """`leaves` (constants left out) and `inside`, the numbers of the primitives, ascending in graph order.
 
     `linear` are those of them that are compute-intensive; `pure` holds while there is nothing but Reshape, Transpose,
-    Slice, `mapped` while nothing is reduced, multiplied or opaque.
+    Slice, `mapped` while nothing is reduced, multiplied or opaque, `joined` from where a product, and what follows it,
+    is a part of a tensor.
     """
 
     leaves: frozenset[Tensor]
@@ -53,6 +54,7 @@ class Cut:
     linear: frozenset[int] = frozenset()
     pure: bool = True
     mapped: bool = True
+    joined: bool = False
 
 
 EPILOGUE_VIEWS = ("Reshape", "Transpose")
@@ -149,25 +151,30 @@ class _Search:
         if len(made) != len(inside) or not leaves.isdisjoint(made):
             return None  # two producers of one tensor, or a tensor both computed and read
         linear = frozenset((self.number[p],) if p.intensive else ()).union(*(c.linear for c in parts))
+        joined = bool(linear) and (p.op == "Concat" or any(c.joined for c in parts))
         return Cut(leaves, inside, linear, p.op in VIEWS and all(c.pure for c in parts),
-                   p.category in MAPS and all(c.mapped for c in parts))  # fmt: skip
+                   p.category in MAPS and all(c.mapped for c in parts), joined)  # fmt: skip
 
     def _compatible(self, p: Primitive, parts: tuple[Cut, ...]) -> bool:
         """At most one linear primitive; before it only views, behind it elementwise primitives and views.
 
         What joins a linear chain from the side must be a leaf or come from the same linear primitive. Around a thin
-        product may be whatever maps.
+        product may be whatever maps; any product may be computed where it lies in a concatenation.
         """
         if p.intensive:
             return all(c.pure or (c.mapped and is_thin(p)) for c in parts)
         heavy = [c for c in parts if c.linear]
         if not heavy:
             return True
+        first, *others = {self.graph.primitives[i] for c in heavy for i in c.linear}
+        if p.op == "Concat" and len(heavy) == 1 and not others and is_product(first):
+            return all(c.mapped or c.linear for c in parts)
         if any(c.inside and not c.linear for c in parts):
             return False
-        numbers = frozenset[int]().union(*(c.linear for c in heavy))
-        if len(numbers) == 1 and is_thin(self.graph.primitives[min(numbers)]):
+        if not others and is_thin(first):
             return p.category in MAPS
+        if any(c.joined for c in heavy):
+            return p.op == "Reshape"
         return (p.category is Category.ELEMENTWISE or p.op in EPILOGUE_VIEWS) and _share_linear(heavy)
 
     def _best(self, cuts: Iterable[Cut]) -> tuple[Cut, ...]:
@@ -182,11 +189,11 @@ class _Search:
             distinct = distinct[: self.limits.cuts - len(saved)] + saved
         return tuple(distinct[: self.limits.cuts])
 
-    def _traffic(self, cut: Cut) -> tuple[bool, int, int, int]:
-        """Single primitives are never dropped; then by bytes read, then by those of what they are read from, then by
-        work repeated."""
+    def _traffic(self, cut: Cut) -> tuple[bool, int, int, int, int]:
+        """Single primitives are never dropped; then by bytes read, then by those of what they are read from and by how
+        many tensors that is, then by work repeated."""
         read, whole = sum(self._read(t, cut) for t in cut.leaves), sum(t.nbytes for t in cut.leaves)
-        return len(cut.inside) > 1, read, whole, len(cut.inside)
+        return len(cut.inside) > 1, read, whole, len(cut.leaves), len(cut.inside)
 
     def _read(self, t: Tensor, cut: Cut) -> int:
         """The bytes of `t` that `cut` reads: where nothing but views sees it, those that they leave."""
@@ -206,10 +213,14 @@ def _trivial(t: Tensor) -> Cut:
     return Cut(frozenset((t,)), frozenset())
 
 
+def is_product(p: Primitive) -> bool:
+    """Whether `p` is a matrix product, a pointwise convolution included."""
+    return p.op == "MatMul" or (p.op == "Conv" and set(p.inputs[1].shape[2:]) == {1})
+
+
 def is_thin(p: Primitive) -> bool:
-    """Whether `p` is a matrix product, or a pointwise convolution, that moves more than it multiplies."""
-    pointwise = p.op == "Conv" and set(p.inputs[1].shape[2:]) == {1}
-    return (p.op == "MatMul" or pointwise) and products(p) <= THIN * sum(t.size for t in p.inputs if not t.const)
+    """Whether `p` is a product that moves more than it multiplies."""
+    return is_product(p) and products(p) <= THIN * sum(t.size for t in p.inputs if not t.const)
 
 
 def _share_linear(parts: list[Cut]) -> bool:

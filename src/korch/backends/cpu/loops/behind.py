@@ -13,7 +13,9 @@ from korch.ir.tensor import Tensor
 
 EXTREMES = {"Max": "korch_larger{lanes}({0}, {1})", "Min": "korch_smaller{lanes}({0}, {1})",
             "Relu": "korch_larger{lanes}({0}, (korch_f{lanes}){{0}})"}  # fmt: skip
-SPELLED = frozenset({"Add", "Sub", "Mul", "Div", *EXTREMES, "LeakyRelu"})
+CALLED = {"Sigmoid": "korch_sigmoid"}
+"""Primitives that are functions of vectors, by names but for the lanes."""
+SPELLED = frozenset({"Add", "Sub", "Mul", "Div", *EXTREMES, *CALLED, "LeakyRelu"})
 FUNCTIONS = {"korch_siluf": "korch_silu", "korch_mishf": "korch_mish"}
 """What is a function of vectors, too: its name but for their lanes, by that of the function of numbers."""
 
@@ -105,6 +107,8 @@ def expression(p: Primitive, args: list[str], lanes: int) -> str:
     """What a primitive that vectors spell is, in C, of the vectors `args`."""
     if p.op in INFIX:
         return f"{args[0]} {INFIX[p.op]} {args[1]}"
+    if p.op in CALLED:
+        return f"{CALLED[p.op]}{lanes}({args[0]})"
     if p.op in EXTREMES:
         return EXTREMES[p.op].format(*args, lanes=lanes)
     (x,), alpha = args, p.attr("alpha")

@@ -27,11 +27,13 @@ PRODUCTS = ("MatMul", "Conv")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a root lies in a larger tensor of that shape: from `start` on along `axis`."""
+    """Where a root lies in a larger tensor of that shape: from `start` on along `axis`. The larger one begins `offset`
+    elements behind where the kernel stores to."""
 
     shape: tuple[int, ...]
     axis: int
     start: int
+    offset: int = 0
 
     @property
     def outermost(self) -> bool:
@@ -44,7 +46,7 @@ class Place:
         return outgrows(self.shape)
 
     def at(self, idx: Indices) -> Index:
-        return flat(tuple(i + self.start if a == self.axis else i for a, i in enumerate(idx)), self.shape)
+        return flat(tuple(i + self.start if a == self.axis else i for a, i in enumerate(idx)), self.shape) + self.offset
 
 
 @dataclass(frozen=True)

@@ -41,12 +41,12 @@ class Code:
     workspace: int
 
 
-def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
-    """C for `cone`, run by `threads` threads."""
+def generate(cone: Cone, threads: int, place: Place | None = None, small: float = SMALL) -> Code:
+    """C for `cone`, run by `threads` threads, or by one where there is no more than `small` to do."""
     product = products.product_of(cone)
     plan = products.planned(cone, threads, place) if product else schedule(cone, threads, place)
     assert plan, "declined"
-    writer = Writer(plan, threads if _work(cone) > SMALL else 1)
+    writer = Writer(plan, threads if work(cone) > small else 1)
     _body(writer)
     head = ["// " + line for line in str(cone).splitlines()]
     body = "\n".join(writer.text.lines)
@@ -157,7 +157,7 @@ def _stages(writer: Writer, group: tuple[Stage, ...], parallel: bool) -> None:
         writer.text.add("#pragma omp barrier")
 
 
-def _work(cone: Cone) -> float:
+def work(cone: Cone) -> float:
     """Element operations, roughly: what decides whether threads pay."""
     total = 0.0
     for p in cone.primitives:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from korch.backends.cpu.loops import products
 from korch.backends.cpu.loops.binding import Place, is_reduction
-from korch.backends.cpu.loops.emit import Code
+from korch.backends.cpu.loops.emit import Code, work
 from korch.backends.cpu.loops.emit import generate as generate_part
+from korch.backends.cpu.loops.writer import SMALL
 from korch.backends.program import has, renamed, run_head
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Shape
@@ -23,14 +25,21 @@ def parts(cone: Cone, place: Place | None = None) -> tuple[Part, ...]:
     last = cone.primitives[-1]
     if last.op != "Concat" or cone.exports or not products.product_of(cone):
         return ()
-    found = tuple(_parts(cone, last, place.shape if place else cone.root.shape))
+    found = tuple(_parts(cone, last, place.shape if place else cone.root.shape, 0))
     return found if sum(len(part.linear) for part, _ in found) == 1 else ()
 
 
-def _parts(cone: Cone, last: Primitive, shape: Shape) -> Iterator[Part]:
+def _parts(cone: Cone, last: Primitive, shape: Shape, offset: int) -> Iterator[Part]:
+    """Those of a concatenation of that shape, which begins at `offset`; of one that joins others and a product in turn,
+    where it is one piece of memory, its own."""
     axis, start = last.attr("axis"), 0
     for t in last.inputs:
-        yield _upto(cone, t), Place(shape, axis, start)
+        part, place = _upto(cone, t), Place(shape, axis, start, offset)
+        inner = cone.makers.get(cone.behind_views(t, ("Reshape",)))
+        if place.outermost and part.linear and inner and inner.op == "Concat":
+            yield from _parts(cone, inner, inner.output.shape, offset + start * math.prod(shape[axis + 1 :]))
+        else:
+            yield part, place
         start += t.shape[axis]
 
 
@@ -52,15 +61,21 @@ def objection(found: tuple[Part, ...]) -> str:
 
 
 def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
-    """C for one part after the other. The product's state is the kernel's."""
-    made = [(part, generate_part(part, threads, at)) for part, at in parts(cone, place)]
+    """C for one part after the other; one that uses the workspace begins when all are done with what used it before.
+    The product comes first, and its state is the kernel's. What lies beside it each thread puts into lines that it has
+    just written. (80 scores and 5 numbers of boxes at 52x52: 69 us, 101 with the boxes first and by one thread.)
+    """
+    threads = threads if work(cone) > SMALL else 1
+    ordered = sorted(parts(cone, place), key=lambda found: not found[0].linear)
+    made = [(part, generate_part(part, threads, at, small=0)) for part, at in ordered]
     team = any(has(code.source, "team") for _, code in made)
+    _, *waiting = [i for i, (_, code) in enumerate(made) if code.workspace] or [0]
     texts: list[str] = []
     runs: list[str] = []
     for i, (part, code) in enumerate(made):
         texts.append(renamed(code.source, f"KERNEL_{i}_"))
         given = f"  const void *const in{i}[] = {{{', '.join(f'in[{cone.leaves.index(t)}]' for t in part.leaves)}}};"
-        runs += [given, *_call(i, code, team)]
+        runs += [given, *(["#pragma omp barrier"] if team and i in waiting else []), *_call(i, code, team)]
         if has(code.source, "init"):
             texts.append("\n".join(_state(i, given)))
     head = ["// " + line for line in str(cone).splitlines()]
@@ -69,11 +84,9 @@ def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
 
 
 def _call(i: int, code: Code, team: bool) -> list[str]:
-    """Part `i` runs when all are done with the one before it: both use the same workspace."""
-    barrier = ["#pragma omp barrier"] if team and i else []
     single = ["#pragma omp single nowait"] if team and not has(code.source, "team") else []
     function = "run" if single or not team else "team"
-    return [*barrier, *single, f"  KERNEL_{i}_{function}(state, in{i}, out, workspace);"]
+    return [*single, f"  KERNEL_{i}_{function}(state, in{i}, out, workspace);"]
 
 
 def _state(i: int, given: str) -> list[str]:

@@ -14,6 +14,8 @@ KORCH_LANES(silu, 4)
 KORCH_LANES(silu, 8)
 KORCH_LANES(mish, 4)
 KORCH_LANES(mish, 8)
+KORCH_LANES(sigmoid, 4)
+KORCH_LANES(sigmoid, 8)
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
 typedef struct { korch_f16 scale, more; } korch_power16;
 
@@ -41,11 +43,21 @@ static inline korch_f16 korch_at_most16(korch_f16 x, float most) {
   return (korch_f16)__builtin_ia32_minps512_mask((korch_f16){0} + most, x, x, -1, 4);
 }
 
+/* 1 + exp(-x) for x of at least -88. */
+static inline korch_f16 korch_one_and_exp16(korch_f16 x) {
+  korch_power16 e = korch_exp_power16(-korch_at_most16(x, 87.0f));
+  return e.scale * e.more + (e.scale + 1.0f);
+}
+
+/* All but zero below -88, where it stays 2^-127. */
+static inline korch_f16 korch_sigmoid16(korch_f16 x) {
+  return 1.0f / korch_one_and_exp16(korch_at_least16(x, -88.0f));
+}
+
 /* x / (1 + exp(-x)). */
 static inline korch_f16 korch_silu16(korch_f16 x) {
   korch_f16 u = korch_at_least16(x, -88.0f);
-  korch_power16 e = korch_exp_power16(-korch_at_most16(u, 87.0f));
-  return u / (e.scale * e.more + (e.scale + 1.0f));
+  return u / korch_one_and_exp16(u);
 }
 
 /* Mish, x n / (n + 2) with n = e (e + 2), for e = exp(x). */
@@ -58,5 +70,6 @@ static inline korch_f16 korch_mish16(korch_f16 x) {
 #else
 KORCH_LANES(silu, 16)
 KORCH_LANES(mish, 16)
+KORCH_LANES(sigmoid, 16)
 #endif
 #endif

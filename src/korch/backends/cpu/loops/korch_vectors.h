@@ -76,15 +76,69 @@ static inline void korch_stream(float *to, const float *from, int count) {
   for (; i < count; ++i) to[i] = from[i];
 }
 
-/* to[j * 16 + i] = from[i * step + j] for i < 16 and j < columns, in squares of four. */
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
-#define KORCH_SQUARES
+#define KORCH_SHUFFLES
 #endif
 #endif
+
+/* x[0], x[2], x[4] ...; nothing behind the last is read. */
+#if defined(KORCH_SHUFFLES)
+#define KORCH_EVERY_OTHER(lanes, ...) \
+  static inline korch_f##lanes korch_every_other##lanes(const float *x) { \
+    korch_f##lanes a = *(const korch_at##lanes *)x, b = *(const korch_at##lanes *)(x + lanes - 1); \
+    return __builtin_shufflevector(a, b, __VA_ARGS__); \
+  }
+#else
+#define KORCH_EVERY_OTHER(lanes, ...) \
+  static inline korch_f##lanes korch_every_other##lanes(const float *x) { \
+    korch_f##lanes y; \
+    for (int i = 0; i < lanes; ++i) y[i] = x[2 * i]; \
+    return y; \
+  }
+#endif
+KORCH_EVERY_OTHER(4, 0, 2, 5, 7)
+KORCH_EVERY_OTHER(8, 0, 2, 4, 6, 9, 11, 13, 15)
+KORCH_EVERY_OTHER(16, 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31)
+
+/* to[i * step + j] = a[i], b[i], c[i] or d[i] for j = 0, 1, 2 or 3. In each quarter of a vector four by four change
+ * places. */
+#if defined(KORCH_SHUFFLES)
+#define KORCH_INTERLEAVE(lanes, low, high, first, second) \
+  static inline void korch_interleave##lanes(float *to, ptrdiff_t step, korch_f##lanes a, korch_f##lanes b, \
+                                             korch_f##lanes c, korch_f##lanes d) { \
+    korch_f##lanes ab = __builtin_shufflevector(a, b, low), cd = __builtin_shufflevector(c, d, low); \
+    korch_f##lanes AB = __builtin_shufflevector(a, b, high), CD = __builtin_shufflevector(c, d, high); \
+    const korch_f##lanes turned[4] = { \
+        __builtin_shufflevector(ab, cd, first), __builtin_shufflevector(ab, cd, second), \
+        __builtin_shufflevector(AB, CD, first), __builtin_shufflevector(AB, CD, second)}; \
+    for (int i = 0; i < lanes; ++i) \
+      *(korch_at4 *)(to + i * step) = ((const korch_at4 *)&turned[i % 4])[i / 4]; \
+  }
+#define KORCH_LIST(...) __VA_ARGS__
+KORCH_INTERLEAVE(8, KORCH_LIST(0, 8, 1, 9, 4, 12, 5, 13), KORCH_LIST(2, 10, 3, 11, 6, 14, 7, 15),
+                 KORCH_LIST(0, 1, 8, 9, 4, 5, 12, 13), KORCH_LIST(2, 3, 10, 11, 6, 7, 14, 15))
+KORCH_INTERLEAVE(16, KORCH_LIST(0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29),
+                 KORCH_LIST(2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31),
+                 KORCH_LIST(0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29),
+                 KORCH_LIST(2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31))
+#else
+#define KORCH_INTERLEAVE(lanes) \
+  static inline void korch_interleave##lanes(float *to, ptrdiff_t step, korch_f##lanes a, korch_f##lanes b, \
+                                             korch_f##lanes c, korch_f##lanes d) { \
+    for (int i = 0; i < lanes; ++i) { \
+      float *y = to + i * step; \
+      y[0] = a[i], y[1] = b[i], y[2] = c[i], y[3] = d[i]; \
+    } \
+  }
+KORCH_INTERLEAVE(8)
+KORCH_INTERLEAVE(16)
+#endif
+
+/* to[j * 16 + i] = from[i * step + j] for i < 16 and j < columns, in squares of four. */
 static inline void korch_turn(float *restrict to, const float *restrict from, ptrdiff_t step, int columns) {
   int j = 0;
-#if defined(KORCH_SQUARES)
+#if defined(KORCH_SHUFFLES)
   for (; j + 4 <= columns; j += 4)
     for (int i = 0; i < 16; i += 4) {
       const float *x = from + i * step + j;

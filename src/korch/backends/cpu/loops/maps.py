@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from korch.backends.cpu.loops import ahead
 from korch.backends.cpu.loops.binding import Schedule, Stage
+from korch.backends.cpu.loops.interleave import Interleaved, interleaved
 from korch.backends.cpu.loops.spell import C, c_index
 from korch.backends.cpu.loops.wide import Wide, in_vectors
 from korch.backends.cpu.loops.writer import LINE, Writer, target
@@ -45,6 +46,7 @@ class _Nest:
     asks for what later turns read."""
 
     stage: Stage
+    plan: Schedule
     body: list[str]
     across: Var | None
     ahead: tuple[str, ...] = ()
@@ -68,7 +70,9 @@ def write_map(writer: Writer, s: Stage, parallel: bool) -> None:
     """Writes the nests of `s`, shared among the threads where `parallel`."""
     for nests in _alike(_nests(writer, s)):
         first = nests[0]
-        if first.across:
+        if whole := interleaved(writer, [(nest.stage, nest.plan) for nest in nests]):
+            _interleaved(writer, whole, parallel)
+        elif first.across:
             for nest in nests:
                 _tiled(writer, nest, first.across, parallel)
         elif first.stage.loops:
@@ -99,14 +103,15 @@ def _nests(writer: Writer, s: Stage) -> Iterator[_Nest]:
         if not across and (wide := _in_vectors(writer, stage, plan)):
             writer.streamed |= plan.streams(stage)
             place = f"{target(stage)} + {c_index(plan.destination(stage))}"
-            yield _Nest(stage, wide.stored(place, plan.streams(stage)), None, asked, step=wide.lanes)
+            yield _Nest(stage, plan, wide.stored(place, plan.streams(stage)), None, asked, step=wide.lanes)
         elif _streams(plan, stage):
             writer.streamed = True
             to = plan.destination(stage) + Index.of(stage.loops[-1]) * -1
             streamed = values[0], f"{target(stage)} + {c_index(to)}"
-            yield _Nest(stage, trace.lines, across, asked, streamed, turned)
+            yield _Nest(stage, plan, trace.lines, across, asked, streamed, turned)
         else:
-            yield _Nest(stage, [*trace.lines, writer.store(stage, values[0])], across, asked, turned=turned)
+            body = [*trace.lines, writer.store(stage, values[0])]
+            yield _Nest(stage, plan, body, across, asked, turned=turned)
 
 
 def _in_vectors(writer: Writer, s: Stage, plan: Schedule) -> Wide | None:
@@ -154,6 +159,18 @@ def _plain(writer: Writer, nests: Sequence[_Nest], parallel: bool) -> None:
         text.add(*nest.body)
         text.close()
     text.close(len(loops))
+
+
+def _interleaved(writer: Writer, whole: Interleaved, parallel: bool) -> None:
+    """Vectors along the last loop of `whole`."""
+    if parallel:
+        shared = _collapse((*whole.loops, whole.loops[-1]), writer.threads)
+        writer.text.add(f"#pragma omp for schedule(static) nowait collapse({min(shared, len(whole.loops))})")
+    for v in whole.loops[:-1]:
+        writer.loop(v)
+    writer.loop(whole.loops[-1], step=whole.lanes)
+    writer.text.add(*whole.body())
+    writer.text.close(len(whole.loops))
 
 
 def _streamed(writer: Writer, v: Var, body: list[str], value: str, to: str) -> None:

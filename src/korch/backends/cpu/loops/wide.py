@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from korch.backends.cpu.loops.behind import FUNCTIONS, SPELLED, everywhere, expression
+from korch.backends.cpu.loops.behind import CALLED, FUNCTIONS, SPELLED, everywhere, expression
 from korch.backends.cpu.loops.spell import C
 from korch.backends.cpu.loops.tile import registers
 from korch.backends.maps.index import Index, Var
@@ -39,6 +39,15 @@ def in_vectors(along: Var, turns: int, trace: Callable[[C], tuple[Trace, str]]) 
     except Unfit:
         return None
     return Wide(language.lanes, traced.lines, value) if language.pays else None
+
+
+def along_loop(along: Var, trace: Callable[[C], tuple[Trace, str]]) -> Wide | None:
+    """The same for whole vectors, however good compilers are."""
+    try:
+        traced, value = trace(Vectors(along, lanes := registers().lanes))
+    except Unfit:
+        return None
+    return Wide(lanes, traced.lines, value)
 
 
 def behind_register(along: Var, lanes: int, register: str, trace: Callable[[C], tuple[Trace, str]]) -> Wide | None:
@@ -76,13 +85,16 @@ class Vectors(C):
         if array == self.register:
             return array
         step, place = at.coefficient(self.along), f"{array}[{self.index(at)}]"
-        if t.dtype != "float32" or step not in (0, 1):
+        if t.dtype != "float32" or step not in (0, 1, 2):
             raise Unfit
+        if step == 2:
+            return f"korch_every_other{self.lanes}(&{place})"
         return f"*(const korch_at{self.lanes} *)&{place}" if step else f"(korch_f{self.lanes}){{0}} + {place}"
 
     def elementwise(self, p: Primitive, args: list[str]) -> str:
         if p.op not in SPELLED:
             raise Unfit
+        self.pays |= p.op in CALLED
         return expression(p, args, self.lanes)
 
     def together(self, p: Primitive, maker: Maker, known: Maker) -> Fused | None:
