@@ -83,13 +83,21 @@ def head(shape: tuple[int, ...], wide: int, out: int, kernel: int = 1) -> Cone:
 
 def winograd(shape: tuple[int, ...], out: int, tile: int = 4, stride: int = 1,
              pads: tuple[int, ...] = (1, 1, 1, 1)) -> Cone:  # fmt: skip
-    x = image(*shape)
-    b, (n, h, w, channels) = x.builder, shape
+    return cone_of(by_winograd(image(*shape), out, tile, stride, pads))
+
+
+def by_winograd(x: Value, out: int, tile: int = 4, stride: int = 1, pads: tuple[int, ...] = (1, 1, 1, 1)) -> Value:
+    b, (n, h, w, channels) = x.builder, x.shape
     v = b.op("WinogradInput", x, tile=tile, kernel=3, stride=stride, pads=pads)
     m = v @ b.constant(weights(v.shape[0], channels, out))
     h, w = ((length + around - 3) // stride + 1 for length, around in ((h, pads[0] + pads[2]), (w, pads[1] + pads[3])))
     y = b.op("WinogradOutput", m, tile=tile, kernel=3, stride=stride, shape=(n, h, w, out), phases=1, skipped=(0, 0))
-    return cone_of(relu(y + b.constant(weights(out))))
+    return relu(y + b.constant(weights(out)))
+
+
+def stem(shape: tuple[int, ...], out: int, stride: int, tile: int = 4) -> Cone:
+    """A depthwise convolution behind one by Winograd, of whose tiles a window's reach is no multiple."""
+    return cone_of(relu(conv(by_winograd(image(*shape), out, tile), out, 3, stride, group=out)))
 
 
 def strassen(shape: tuple[int, ...], out: int) -> Cone:
@@ -180,6 +188,9 @@ CONES = [
     winograd((1, 32, 40, 24), 20),
     winograd((1, 37, 29, 16), 33),
     winograd((1, 19, 18, 16), 16, tile=2),
+    stem((1, 48, 40, 12), 16, 2),
+    stem((1, 37, 29, 12), 20, 1),
+    stem((1, 26, 31, 16), 16, 2, tile=2),
     winograd((1, 60, 43, 16), 20, tile=3, stride=2),
     winograd((1, 38, 29, 24), 33, tile=2, stride=2, pads=(0, 1, 0, 0)),
     winograd((1, 62, 61, 16), 16, tile=5, stride=2, pads=(2, 0, 1, 3)),
@@ -295,7 +306,17 @@ def test_what_two_strips_read_is_computed_once():
     assert cut
     first, second, *_ = cut[0]
     assert (first[0].made.length, second[0].holds.length, second[0].made.length) == (5, 6, 4)
-    assert sum(strip[0].made.length for strip in cut[0]) == 33  # of 64 rows, in two chunks
+    assert sum(strip[0].made.length for strip in cut[0]) == 64
+    two = chunks(Cut(stages(cone, STAGES) or (), 1, 4), 2)
+    assert two and [sum(strip[0].made.length for strip in chunk) for chunk in two] == [33, 33]
+
+
+def test_a_threads_strips_are_the_same_part_of_every_band():
+    cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
+    cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4, bands=4), 2)
+    assert cut
+    rows = [(chunk[0][-1].made.begin, chunk[-1][-1].made.end) for chunk in cut]
+    assert rows == 4 * [(0, 32)] + 4 * [(32, 64)]
 
 
 def test_operands_are_turned_once_for_all_strips():

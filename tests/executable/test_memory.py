@@ -2,29 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from korch.executable.memory import ALIGNMENT, Block, Place, Room, live_bytes, pack_blocks, plan_memory
+from korch.executable.memory import (
+    ALIGNMENT,
+    Block,
+    Place,
+    Room,
+    centre_blocks,
+    live_bytes,
+    pack_blocks,
+    plan_memory,
+    tenants,
+)
 from korch.ir import Builder
 
 from .small_plans import chain, plan_of, with_workspace
 
+Pack = Callable[[list[Block]], tuple[int, ...]]
 SPANS = st.tuples(st.integers(0, 30), st.integers(0, 8))
 BLOCK = st.builds(lambda n, s: Block(n * ALIGNMENT, s[0], s[0] + s[1]), st.integers(1, 200), SPANS)
 BLOCKS = st.lists(BLOCK, max_size=40)
 
 
-@given(BLOCKS)
-def test_blocks_alive_together_never_overlap(blocks: list[Block]) -> None:
-    offsets = pack_blocks(blocks)
+@pytest.mark.parametrize("pack", [pack_blocks, centre_blocks])
+@given(blocks=BLOCKS)
+def test_blocks_alive_together_never_overlap(pack: Pack, blocks: list[Block]) -> None:
+    offsets = pack(blocks)
     for i, a in enumerate(blocks):
         assert offsets[i] % ALIGNMENT == 0
         for j, b in enumerate(blocks[:i]):
             apart = offsets[i] + a.size <= offsets[j] or offsets[j] + b.size <= offsets[i]
             assert apart or not a.meets(b)
+
+
+@given(BLOCKS)
+def test_blocks_of_one_slot_have_one_middle(blocks: list[Block]) -> None:
+    offsets = centre_blocks(blocks)
+    end = max((at + b.size for at, b in zip(offsets, blocks, strict=True)), default=0)
+    assert live_bytes(blocks) <= end <= sum(b.size for b in blocks)
+    for i, a in enumerate(blocks):
+        for j, b in enumerate(blocks[:i]):
+            middle, other = 2 * offsets[i] + a.size, 2 * offsets[j] + b.size
+            shared = offsets[i] < offsets[j] + b.size and offsets[j] < offsets[i] + a.size
+            assert abs(middle - other) <= 2 * ALIGNMENT or not shared
+
+
+def test_where_threads_share_kernels_their_halves_lie_together() -> None:
+    shrinking = [Block(n * ALIGNMENT, i, i + 1) for i, n in enumerate((8, 6, 4, 2))]
+    assert [at // ALIGNMENT for at in centre_blocks(shrinking)] == [0, 8, 2, 10]
+    for threads, packed in ((1, True), (2, False)):
+        plan = replace(with_workspace(chain(6, (16, 16)), {3: 5000}), threads=threads)
+        blocks = [t.block for t in tenants(plan)]
+        offsets = pack_blocks(blocks) if packed else centre_blocks(blocks)
+        assert plan_memory(plan).workspaces[3] == offsets[-1]
 
 
 @given(BLOCKS)

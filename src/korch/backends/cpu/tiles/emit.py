@@ -246,7 +246,7 @@ def _run(parts: Parts, forms: int) -> list[str]:
         f"  const int thread = {'omp_get_thread_num()' if several else 0};",
         f"  void **const own = (void **)state + thread * {len(parts.kernels)};",
         f"  char *const scratch = (char *)workspace + thread * INT64_C({parts.own});",
-        *(["#pragma omp for schedule(dynamic) nowait"] if several else []),
+        *(["#pragma omp for schedule(static) nowait"] if several else []),
         f"  for (int chunk = 0; chunk < {len(parts.chunks)}; ++chunk)",
         "    for (int i = KERNEL_first[chunk]; i < KERNEL_first[chunk + 1]; ++i) switch (KERNEL_form[i]) {",
         *(f"      case {f}: KERNEL_strip{f}(own, in, out, scratch, KERNEL_at[i]); break;" for f in range(forms)),

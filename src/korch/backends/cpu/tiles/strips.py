@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from korch.backends.cpu.loops.binding import Place
 from korch.backends.cpu.tiles.access import Part, Read, Span, narrowed, outermost, part
@@ -59,9 +60,6 @@ Strip = tuple[Piece, ...]
 read what the strip before them left."""
 Chunk = tuple[Strip, ...]
 """Strips that one thread runs one after another: all but the first keep the halo of the one before."""
-LONG, SHARED = 8, 16
-"""Strips of a chunk that are enough, and how many times as many positions as the halo has that its first strip computes
-once more. (MBConv of 256 x 256 x 48 in strips of two rows, which need six: 11.3 -> 10.7 ms.)"""
 
 
 @dataclass(frozen=True)
@@ -101,21 +99,18 @@ def _whole(p: Primitive) -> int:
 
 
 def chunks(cut: Cut, threads: int) -> tuple[Chunk, ...] | None:
-    """The strips; None where a stage cannot be narrowed."""
+    """The strips, a chunk for each thread, or one of each band; None where a stage cannot be narrowed.
+
+    A thread has the same part of the output as of what kernels around this one store, which may lie in its own cache.
+    """
     if cut.bands > 1:
-        return _in_bands(cut, range(cut.bands), lambda c: chunks(c, threads // math.gcd(threads, cut.bands)))
+        found = _in_bands(cut, range(cut.bands), lambda c: chunks(c, threads))
+        each = len(found) // cut.bands if found else 0
+        return found and tuple(chunk for i in range(each) for chunk in found[i::each])
     spans = [cut.span(i) for i in range(cut.count)]
-    first = _chunk(cut.stages, spans[:2])
-    if first is None:
-        return None
-    count = threads * max(len(spans) // (_long(first) * threads), 1)
-    length = -(-len(spans) // count)
-    return _chunks(cut, (spans[at : at + length] for at in range(0, len(spans), length)))
-
-
-def _long(chunk: Chunk) -> int:
-    """Strips of a chunk that are enough."""
-    return max(LONG, *(-(-SHARED * p.kept // p.made.length) for strip in chunk[1:] for p in strip), 0)
+    count = min(threads, len(spans))
+    edges = [i * len(spans) // count for i in range(count + 1)]
+    return _chunks(cut, (spans[begin:end] for begin, end in pairwise(edges)))
 
 
 def sample(cut: Cut) -> tuple[Chunk, ...] | None:
@@ -208,7 +203,7 @@ def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | 
     earlier = {piece.stage.root: piece for piece in (before or ())[:-1]}
     found: list[Piece] = []
     for stage in reversed(stages):
-        wanted = holds[stage.root]
+        wanted = _rounded(stage, holds[stage.root])
         if wanted is None and before:
             continue
         piece = _piece(stage, wanted, earlier.get(stage.root), roots) if wanted else _invariant(stage, roots)
@@ -222,6 +217,12 @@ def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | 
         return None
     held = {p.stage.root: p.holds.begin for p in found[1:]}
     return tuple(_reading(p, held) for p in reversed(found))
+
+
+def _rounded(stage: Cone, span: Read) -> Read:
+    """What the stage makes at once around the span."""
+    q = quantum(stage)
+    return span and Span(span.axis, span.begin // q * q, min(-(-span.end // q) * q, stage.root.shape[span.axis]))
 
 
 def _put(piece: Piece) -> Piece:
