@@ -116,6 +116,9 @@ CONES = {
     "behind": pointwise((1, 20, 21, 64), 64, behind=True),
     "strided": pointwise((2, 9, 13, 19), 24, stride=2, behind=True),
     "odd": pointwise((1, 7, 11, 13), 37),
+    "odd_rows": pointwise((1, 13, 13, 64), 128, behind=True),
+    "odd_rows_strided": pointwise((1, 25, 25, 64), 128, stride=2),
+    "odd_matrix": product((169, 96), (96, 144), behind=True),
     "prime": pointwise((3, 1, 47, 5), 17, behind=True),
     "groups": pointwise((1, 16, 16, 48), 48, group=3),
     "groups_behind": pointwise((1, 10, 12, 40), 80, group=5, behind=True),
@@ -209,6 +212,12 @@ def test_rows_of_all_matrices_are_divided_where_constants_are_few(count: int, ro
     cone = product((count, rows, steps), (count, steps, columns))
     (alone,), (both,) = BACKEND.build(cone, 1), BACKEND.build(cone, 2)
     assert ("part < 2" in both.source) is so and "part" not in alone.source
+
+
+@pytest.mark.parametrize(("rows", "loop"), [(13, "part < 2"), (26, "i0_1a < 2")])
+def test_threads_have_rows_of_a_product_and_not_columns(rows: int, loop: str):
+    (both,) = BACKEND.build(pointwise((1, rows, rows, 64), 128, behind=True), 2)
+    assert f"{loop};" in both.source and "i0_3" not in both.source
 
 
 def test_a_lone_last_column_is_a_vector_of_rows_or_of_steps():

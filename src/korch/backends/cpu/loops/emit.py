@@ -84,7 +84,7 @@ def _body(writer: Writer) -> None:
     own = writer.threads > 1 and checks(plan.cone)
     if own:
         text.open(f"#pragma omp parallel num_threads({writer.threads})\n" + "  " * text.depth)
-    if plan.hoisted:
+    if plan.hoisted or plan.config.divided:
         _hoisted(writer, plan)
     else:
         for group in groups(writer):
@@ -101,7 +101,7 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
     if big:
         _own_workspace(writer, sum(aligned(s.stored * width(s)) for s in big))
     loops, first = rows_first(writer), plan.pieces if ahead.lie_between(writer) else ()
-    unrolled = _unrolled(writer) if loops == plan.hoisted else None
+    unrolled = _unrolled(writer) if loops and loops == plan.hoisted else None
     for v in first:
         writer.loop(v)
     if parts := row_parts(writer):

@@ -124,6 +124,8 @@ def _divides_rows(writer: Writer) -> bool:
     core to core: 160 instead of 220 us for the one before, 107 for 145 behind; 62 and 30 both ways while it takes 40.
     Columns in several blocks read the rows again, which takes 3%.)"""
     plan, (s, *others) = writer.plan, writer.plan.stages
+    if plan.config.divided:
+        return writer.threads > 1
     if others or writer.threads == 1 or s.maker.op != "MatMul" or not packs(plan, s):
         return False
     (x, w), rows = s.maker.inputs, s.maker.output.shape[-2]

@@ -15,8 +15,9 @@ from itertools import product
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Config, Place, Schedule, Stage, is_product, is_reduction
-from korch.backends.cpu.loops.multiply import LEAST, VIEWS, block_of
+from korch.backends.cpu.loops.multiply import LEAST, VIEWS, block_of, packs
 from korch.backends.cpu.loops.schedule import settled
+from korch.backends.cpu.loops.writer import LINE
 from korch.backends.maps.index import Var
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
@@ -33,6 +34,8 @@ MOST_STORED = 1 << 18
 steps, in 12 heads: 1.5 instead of 1.95 ms.)"""
 PIECE = min(64 if computes_512_bits_at_once() else 256, tile.LONGEST)
 """So many steps then. (On Granite Rapids those products take 1.15 ms by 64 steps, 1.59 by 128, 1.79 by 256.)"""
+CROSSING = 8
+"""Steps that a line takes which another core has stored, at its best. (At its worst 100.)"""
 TRIED = 8
 """Blocks, the cheapest first, of which one must do."""
 CLEARLY = 1.5
@@ -87,9 +90,10 @@ def _in_pieces(plan: Schedule) -> Schedule:
 
 def _cheapest(plan: Schedule, threads: int) -> tuple[float, Schedule] | None:
     """The first of the cheapest blocks that tiles can compute."""
-    for option in sorted(_options(plan), key=lambda o: o.cost(threads))[:TRIED]:
+    for option in sorted(_options(plan, threads), key=lambda o: o.cost(threads))[:TRIED]:
         found = settled(plan.cone, option.config(plan.config))
-        if found.hoisted and block_of(found, _stage(found)):
+        block = block_of(found, _stage(found)) if found.hoisted or option.divided else None
+        if block and not (option.divided and block.others):
             return option.cost(threads)[0], found
     return None
 
@@ -137,6 +141,7 @@ class Option:
     steps: int
     stored: bool
     pitch: int
+    divided: bool = False
 
     @property
     def fits(self) -> bool:
@@ -155,17 +160,27 @@ class Option:
                 multiplied += (end - begin) // rows * max(rows * group.cost, tile.DEEP)
             loaded += 4 * group.cost + self.rows.length / 8
         turn = self.steps * (multiplied + loaded) + 200
-        return -(-blocks // threads) * turn, self.rows.length * self.columns.length
+        return -(-blocks // threads) * turn + self._crossing(threads), self.rows.length * self.columns.length
+
+    def _crossing(self, threads: int) -> float:
+        """What lines take that another core has stored: who has some of the columns reads all rows, and stores into
+        lines that have been stored by rows."""
+        if threads == 1 or self.columns.blocks == 1 or self.others > 1:
+            return 0.0
+        rows, columns = self.rows.length * self.rows.blocks, self.columns.length * self.columns.blocks
+        return CROSSING * (1 - 1 / threads) * rows * (self.steps + columns / threads) / LINE
 
     def config(self, config: Config) -> Config:
         """`config` with the block left to the stages."""
         cuts = [part.cut for part in (self.rows, self.columns) if part.cut]
         names = {*self.rows.whole, *self.columns.whole, *(f"{name}b" for name, _ in cuts)}
-        return replace(config, splits=(*config.splits, *cuts), grounded=config.grounded | names)
+        grounded = config.grounded | names
+        return replace(config, splits=(*config.splits, *cuts), grounded=grounded, divided=self.divided)
 
 
-def _options(plan: Schedule) -> Iterator[Option]:
-    """Every block that is whole loops of the product and a part of one."""
+def _options(plan: Schedule, threads: int) -> Iterator[Option]:
+    """Every block that is whole loops of the product and a part of one; and one a thread, by constants, of rows that
+    have no such part for each."""
     s = _stage(plan)
     at, groups = s.axes[-1].vars(), s.source[-1].vars()
     own = [v for v in plan.hoisted if v in at]
@@ -183,6 +198,12 @@ def _options(plan: Schedule) -> Iterator[Option]:
             option = Option(row, column, others, s.reds[0].extent, not s.root, pitch)
             if option.fits:
                 yield option
+            whole = row.blocks == column.blocks == others == 1
+            if whole and len(plan.stages) == 1 and row.length % threads and packs(plan, s):
+                part = replace(row, length=-(-row.length // threads), blocks=threads)
+                divided = replace(option, rows=part, divided=True)
+                if divided.fits and row.length >= LEAST * threads:
+                    yield divided
 
 
 def _pitch(plan: Schedule, s: Stage, rows: list[Var]) -> int:
