@@ -83,21 +83,13 @@ def head(shape: tuple[int, ...], wide: int, out: int, kernel: int = 1) -> Cone:
 
 def winograd(shape: tuple[int, ...], out: int, tile: int = 4, stride: int = 1,
              pads: tuple[int, ...] = (1, 1, 1, 1)) -> Cone:  # fmt: skip
-    return cone_of(by_winograd(image(*shape), out, tile, stride, pads))
-
-
-def by_winograd(x: Value, out: int, tile: int = 4, stride: int = 1, pads: tuple[int, ...] = (1, 1, 1, 1)) -> Value:
-    b, (n, h, w, channels) = x.builder, x.shape
+    x = image(*shape)
+    b, (n, h, w, channels) = x.builder, shape
     v = b.op("WinogradInput", x, tile=tile, kernel=3, stride=stride, pads=pads)
     m = v @ b.constant(weights(v.shape[0], channels, out))
     h, w = ((length + around - 3) // stride + 1 for length, around in ((h, pads[0] + pads[2]), (w, pads[1] + pads[3])))
     y = b.op("WinogradOutput", m, tile=tile, kernel=3, stride=stride, shape=(n, h, w, out), phases=1, skipped=(0, 0))
-    return relu(y + b.constant(weights(out)))
-
-
-def stem(shape: tuple[int, ...], out: int, stride: int, tile: int = 4) -> Cone:
-    """A depthwise convolution behind one by Winograd, of whose tiles a window's reach is no multiple."""
-    return cone_of(relu(conv(by_winograd(image(*shape), out, tile), out, 3, stride, group=out)))
+    return cone_of(relu(y + b.constant(weights(out))))
 
 
 def strassen(shape: tuple[int, ...], out: int) -> Cone:
@@ -188,9 +180,6 @@ CONES = [
     winograd((1, 32, 40, 24), 20),
     winograd((1, 37, 29, 16), 33),
     winograd((1, 19, 18, 16), 16, tile=2),
-    stem((1, 48, 40, 12), 16, 2),
-    stem((1, 37, 29, 12), 20, 1),
-    stem((1, 26, 31, 16), 16, 2, tile=2),
     winograd((1, 60, 43, 16), 20, tile=3, stride=2),
     winograd((1, 38, 29, 24), 33, tile=2, stride=2, pads=(0, 1, 0, 0)),
     winograd((1, 62, 61, 16), 16, tile=5, stride=2, pads=(2, 0, 1, 3)),

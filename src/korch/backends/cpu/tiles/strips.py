@@ -203,7 +203,7 @@ def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | 
     earlier = {piece.stage.root: piece for piece in (before or ())[:-1]}
     found: list[Piece] = []
     for stage in reversed(stages):
-        wanted = _rounded(stage, holds[stage.root])
+        wanted = holds[stage.root]
         if wanted is None and before:
             continue
         piece = _piece(stage, wanted, earlier.get(stage.root), roots) if wanted else _invariant(stage, roots)
@@ -217,12 +217,6 @@ def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | 
         return None
     held = {p.stage.root: p.holds.begin for p in found[1:]}
     return tuple(_reading(p, held) for p in reversed(found))
-
-
-def _rounded(stage: Cone, span: Read) -> Read:
-    """What the stage makes at once around the span."""
-    q = quantum(stage)
-    return span and Span(span.axis, span.begin // q * q, min(-(-span.end // q) * q, stage.root.shape[span.axis]))
 
 
 def _put(piece: Piece) -> Piece:
