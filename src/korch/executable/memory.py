@@ -100,8 +100,8 @@ class MemoryPlan:
 def plan_memory(plan: Plan, alignment: int = ALIGNMENT, apart: Apart | None = None) -> MemoryPlan:
     """Lays out all tensors of `plan`. Inputs and weights are never written; the caller gives the output buffers.
 
-    `apart` says which tenants may share no byte: by default those that are in use at the same step, and threads of a
-    processor run the plan.
+    `apart` says which tenants may share no byte: by default those that are in use at the same step. Without it, tenants
+    of a plan for several threads lie in slots.
     """
     owner = owners(plan)
     outside = _outside(plan, owner)

@@ -43,16 +43,12 @@ def in_vectors(along: Var, turns: int, trace: Callable[[C], tuple[Trace, str]]) 
 
 def along_loop(along: Var, trace: Callable[[C], tuple[Trace, str]]) -> Wide | None:
     """The same for whole vectors, however good compilers are."""
-    try:
-        traced, value = trace(Vectors(along, lanes := registers().lanes))
-    except Unfit:
-        return None
-    return Wide(lanes, traced.lines, value)
+    return behind_register(along, registers().lanes, "", trace)
 
 
 def behind_register(along: Var, lanes: int, register: str, trace: Callable[[C], tuple[Trace, str]]) -> Wide | None:
-    """The same of what follows the vector in `register`, which the trace reads as an array of that name, however good
-    compilers are; None where vectors cannot say it."""
+    """The same of what follows the vector in `register`, which the trace reads as an array of that name, if there is
+    one; None where vectors cannot say it."""
     try:
         traced, value = trace(Vectors(along, lanes, register))
     except Unfit:
