@@ -214,7 +214,7 @@ def _stored(s: str, r: int, vector: tuple[int, int, int], strides: Strides, more
         statements, s = behind.lines(s, lanes, loaded, s)
         lines += statements
     if lanes != wanted:
-        return [*lines, f"  memcpy({place}, &{s}, {4 * wanted});"]
+        return [*lines, f"  korch_store_first{lanes}({place}, {s}, {wanted});"]
     streamed = f"  korch_stream{lanes}({place}, {s});"
     return [*lines, streamed if strides.streamed else f"  *(korch_at{lanes} *)({place}) = {s};"]
 
@@ -223,4 +223,4 @@ def _loaded(vector: str, place: str, lanes: int, wanted: int) -> list[str]:
     """A vector from memory, no element beyond the wanted touched."""
     if lanes == wanted:
         return [f"  korch_f{lanes} {vector} = *(const korch_at{lanes} *)({place});"]
-    return [f"  korch_f{lanes} {vector} = {{0}};", f"  memcpy(&{vector}, {place}, {4 * wanted});"]
+    return [f"  korch_f{lanes} {vector} = korch_load_first{lanes}({place}, {wanted});"]
