@@ -363,12 +363,12 @@ def followed(b: Builder, y: Value, function: str) -> Value:
             return b.op("Tanh", y) * 0.5
 
 
-def depthwise(shape: tuple[int, ...], kernel: tuple[int, int] = (3, 3), stride: int = 1, dilation: int = 1,
+def depthwise(shape: tuple[int, ...], kernel: tuple[int, ...] = (3, 3), stride: int = 1, dilation: int = 1,
               pads: tuple[int, ...] = (1, 1, 1, 1), behind: str = "") -> Cone:  # fmt: skip
-    rng, b = np.random.default_rng(3), Builder()
-    x, channels = b.input("x", "float32", shape), shape[3]
+    rng, b, axes = np.random.default_rng(3), Builder(), len(kernel)
+    x, channels = b.input("x", "float32", shape), shape[-1]
     w = b.constant(rng.standard_normal((channels, 1, *kernel)).astype(np.float32))
-    y = b.op("Conv", x, w, strides=(stride, stride), dilations=(dilation, dilation), pads=pads, group=channels,
+    y = b.op("Conv", x, w, strides=(stride,) * axes, dilations=(dilation,) * axes, pads=pads, group=channels,
              channels_last=1)  # fmt: skip
     y = followed(b, y, behind)
     return Cone.of(y.builder.graph([("y", y)]).primitives)
@@ -387,6 +387,9 @@ DEPTHWISE = [
     depthwise((1, 12, 12, 16), (3, 3), 3, pads=(1, 2, 0, 0)),
     depthwise((1, 20, 21, 36), behind="silu"),
     depthwise((2, 20, 21, 48), behind="mish"),
+    depthwise((1, 700, 32), (3,), pads=(1, 1), behind="silu"),
+    depthwise((2, 131, 19), (5,), 2, pads=(3, 0), behind="tanh"),
+    depthwise((1, 77, 48), (3,), dilation=32, pads=(32, 32)),
 ]
 
 

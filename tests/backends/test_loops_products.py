@@ -28,9 +28,10 @@ def weights(b: Builder, *shape: int) -> Value:
 
 
 def pointwise(shape: tuple[int, ...], channels: int, stride: int = 1, group: int = 1, behind: bool = False) -> Cone:
-    b = Builder()
-    x, w = b.input("x", "float32", shape), weights(b, channels, shape[3] // group, 1, 1)
-    y = b.op("Conv", x, w, strides=(stride, stride), dilations=(1, 1), pads=(0, 0, 0, 0), group=group, channels_last=1)
+    b, axes = Builder(), len(shape) - 2
+    x, w = b.input("x", "float32", shape), weights(b, channels, shape[-1] // group, *(1,) * axes)
+    y = b.op("Conv", x, w, strides=(stride,) * axes, dilations=(1,) * axes, pads=(0, 0) * axes, group=group,
+             channels_last=1)  # fmt: skip
     if behind:
         y = y + b.input("bias", "float32", (channels,))
         y = y * b.op("Sigmoid", y) + b.input("residual", "float32", y.shape)
@@ -119,6 +120,9 @@ CONES = {
     "odd_rows": pointwise((1, 13, 13, 64), 128, behind=True),
     "odd_rows_strided": pointwise((1, 25, 25, 64), 128, stride=2),
     "odd_matrix": product((169, 96), (96, 144), behind=True),
+    "one_axis": pointwise((2, 301, 40), 70, behind=True),
+    "one_axis_strided": pointwise((1, 301, 48), 48, stride=2, group=3),
+    "three_axes": pointwise((1, 3, 10, 11, 24), 40, behind=True),
     "prime": pointwise((3, 1, 47, 5), 17, behind=True),
     "groups": pointwise((1, 16, 16, 48), 48, group=3),
     "groups_behind": pointwise((1, 10, 12, 40), 80, group=5, behind=True),
@@ -130,6 +134,9 @@ CONES = {
     "shared_long": product((2, 3, 100, 301), (3, 301, 24), behind=True),
     "one_column_more": product((2, 64, 16), (2, 16, 17), const=False),
     "thin": product((5, 300), (300, 4)),
+    "few_columns": pointwise((1, 20, 21, 64), 5, behind=True),
+    "last_of_computed": product((2, 37, 29), (2, 29, 45), const=False, behind=True),
+    "last_of_long": product((3, 40, 301), (3, 301, 21), const=False),
 }
 
 
@@ -238,6 +245,12 @@ def test_parts_of_a_part_lie_where_the_whole_has_them():
     assert kernel.workspace == 0 and "+ 85 " not in kernel.source  # nothing is stored on the way
     assert f"{11 * 85 + 5}" in kernel.source
     assert BACKEND.declines(detected((2, 5, 6, 16), 16, first=False))  # each image's rows lie apart
+
+
+def test_vectors_of_which_some_lanes_are_wanted_are_no_memory():
+    """A vector whose address is taken would stay in memory while it is summed."""
+    sources = [BACKEND.build(CONES[name], 1)[0].source for name in ("few_columns", "last_of_computed", "last_of_long")]
+    assert all("korch_store_first" in s and "memcpy(" not in s.split("KERNEL_run(")[0] for s in sources)
 
 
 def test_only_a_product_and_maps_are_joined():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,13 @@ from korch.rewrite.layouts import add_layouts
 from korch.rewrite.views import same_order, sources
 
 TINY = Path(__file__).parents[2] / "examples" / "tiny.onnx"
-WINDOW = {"strides": (1, 1), "pads": (1, 1, 1, 1), "dilations": (1, 1), "channels_last": 0}
+
+def window(axes: int) -> dict[str, Any]:
+    """Of three positions along each axis, pads that keep their number."""
+    return {"strides": (1,) * axes, "pads": (1, 1) * axes, "dilations": (1,) * axes, "channels_last": 0}
+
+
+WINDOW = window(2)
 
 
 def in_last_layout(graph: Graph) -> Graph:
@@ -48,8 +55,9 @@ def assert_same_in_both_layouts(plain: Graph) -> Graph:
 
 
 def conv(b: Builder, x: Value, outputs: int) -> Value:
-    w = np.random.default_rng(0).standard_normal((outputs, x.shape[1], 3, 3)).astype(np.float32)
-    return b.op("Conv", x, b.constant(w), **WINDOW, group=1)
+    axes = len(x.shape) - 2
+    w = np.random.default_rng(0).standard_normal((outputs, x.shape[1], *(3,) * axes)).astype(np.float32)
+    return b.op("Conv", x, b.constant(w), **window(axes), group=1)
 
 
 def everything(b: Builder, x: Value) -> Value:
@@ -65,6 +73,19 @@ def everything(b: Builder, x: Value) -> Value:
     return conv(b, y, 3)
 
 
+def of_any_rank(b: Builder, x: Value) -> Value:
+    """The same for any number of spatial axes, where the last axis is the one that changes."""
+    rank = len(x.shape)
+    y = conv(b, x, 6)
+    y = b.op("Relu", y + b.constant(np.arange(6, dtype=np.float32).reshape(6, *(1,) * (rank - 2))))
+    y = y - b.op("ReduceMean", y, axes=tuple(range(2, rank)), keepdims=1)
+    y = b.op("Concat", y, b.op("MaxPool", y, **window(rank - 2), kernel_shape=(3,) * (rank - 2)), axis=1)
+    y = b.op("Slice", y, starts=(0, 1, *(0,) * (rank - 2)), steps=(1, 2, *(1,) * (rank - 2)),
+             lengths=(1, 5, *x.shape[2:]))  # fmt: skip
+    y = b.op("Pad", y, pads=(*(0,) * (rank - 1), 2, *(0,) * (rank - 1), 1), mode="reflect", value=0.0)
+    return conv(b, b.op("Gather", y, axis=rank - 1, indices=tuple(i // 2 for i in range(16))), 3)
+
+
 def graph_of(build, *shape: int) -> Graph:
     b = Builder()
     return b.graph([("y", build(b, b.input("x", "float32", shape)))])
@@ -72,6 +93,12 @@ def graph_of(build, *shape: int) -> Graph:
 
 def test_every_primitive_between_convolutions_has_a_twin():
     graph = assert_same_in_both_layouts(graph_of(everything, 1, 4, 8, 8))
+    assert set(graph.twins.values()) >= {p.output for p in graph.plain().primitives}
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_windows_over_any_number_of_axes_have_twins(axes: int):
+    graph = assert_same_in_both_layouts(graph_of(of_any_rank, 1, 4, *(8,) * axes))
     assert set(graph.twins.values()) >= {p.output for p in graph.plain().primitives}
 
 

@@ -21,7 +21,8 @@ from korch.ir.tensor import Tensor
 from korch.rewrite.table import rewrite
 from korch.rewrite.views import Permutation, same_order, sources
 
-TO_LAST, TO_FIRST = first_to_last(4), last_to_first(4)
+RANKS = {3: "nwc", 4: "nhwc", 5: "ndhwc"}
+"""Of activations with one to three spatial axes, and what their twins' names end in."""
 CONVOLUTIONS = ("Conv", "ConvTranspose")
 WINDOWS = (*CONVOLUTIONS, "MaxPool", "AveragePool")
 
@@ -38,7 +39,7 @@ def add_layouts(graph: Graph) -> Graph:
 
 
 def _island(graph: Graph) -> set[Tensor]:
-    """The rank-4 tensors that windows read or write, and those tied to them by primitives that keep the axes."""
+    """The tensors that windows read or write, and those tied to them by primitives that keep the axes."""
     island = {t for p in graph.primitives if _is_window(p) for t in (p.inputs[0], p.output)}
     grew = True
     while grew:
@@ -56,19 +57,19 @@ def _touches(p: Primitive, island: set[Tensor]) -> bool:
 
 
 def _is_window(p: Primitive) -> bool:
-    return p.op in WINDOWS and p.output.rank == 4 and p.output.dtype == "float32"
+    return p.op in WINDOWS and p.output.rank in RANKS and p.output.dtype == "float32"
 
 
 def _can_twin(t: Tensor) -> bool:
-    return t.rank == 4 and not t.const
+    return t.rank in RANKS and not t.const
 
 
 def _keeps_axes(p: Primitive) -> bool:
     """Whether `p` could do the same on permuted axes."""
-    if p.output.rank != 4 or p.category is Category.OPAQUE:
+    if p.output.rank not in RANKS or p.category is Category.OPAQUE:
         return False
     if p.category is Category.ELEMENTWISE:
-        return all(t.rank == 4 or t.const for t in p.inputs)
+        return all(t.rank == p.output.rank or t.const for t in p.inputs)
     if p.op.startswith("Reduce"):
         return bool(p.attr("keepdims"))
     return p.op in _MOVED or _is_window(p)
@@ -78,42 +79,42 @@ def _keeps_axes(p: Primitive) -> bool:
 
 
 def _permuted(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(values[a] for a in TO_LAST)
+    return tuple(values[a] for a in first_to_last(len(values)))
 
 
-def _axis(axis: int) -> int:
-    return TO_LAST.index(axis)
+def _axis(axis: int, rank: int) -> int:
+    return first_to_last(rank).index(axis)
 
 
-def _slice(a: dict[str, Any]) -> dict[str, Any]:
+def _slice(a: dict[str, Any], _: int) -> dict[str, Any]:
     return {k: _permuted(v) for k, v in a.items()}
 
 
-def _pad(a: dict[str, Any]) -> dict[str, Any]:
-    return a | {"pads": _permuted(a["pads"][:4]) + _permuted(a["pads"][4:])}
+def _pad(a: dict[str, Any], rank: int) -> dict[str, Any]:
+    return a | {"pads": _permuted(a["pads"][:rank]) + _permuted(a["pads"][rank:])}
 
 
-def _along(a: dict[str, Any]) -> dict[str, Any]:
-    return a | {"axis": _axis(a["axis"])}
+def _along(a: dict[str, Any], rank: int) -> dict[str, Any]:
+    return a | {"axis": _axis(a["axis"], rank)}
 
 
-def _reduce(a: dict[str, Any]) -> dict[str, Any]:
-    return a | {"axes": tuple(sorted(_axis(x) for x in a["axes"]))}
+def _reduce(a: dict[str, Any], rank: int) -> dict[str, Any]:
+    return a | {"axes": tuple(sorted(_axis(x, rank) for x in a["axes"]))}
 
 
-def _window(a: dict[str, Any]) -> dict[str, Any]:
+def _window(a: dict[str, Any], _: int) -> dict[str, Any]:
     return a | {"channels_last": 1}
 
 
-def _transposed(a: dict[str, Any]) -> dict[str, Any]:
-    return _window(a) | {"output_shape": _permuted(a["output_shape"])}
+def _transposed(a: dict[str, Any], rank: int) -> dict[str, Any]:
+    return _window(a, rank) | {"output_shape": _permuted(a["output_shape"])}
 
 
-def _expand(a: dict[str, Any]) -> dict[str, Any]:
+def _expand(a: dict[str, Any], _: int) -> dict[str, Any]:
     return {"shape": _permuted(a["shape"])}
 
 
-_MOVED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+_MOVED: dict[str, Callable[[dict[str, Any], int], dict[str, Any]]] = {
     "Slice": _slice, "Pad": _pad, "Concat": _along, "Gather": _along, "Interpolate": _along, "Expand": _expand,
     "Conv": _window, "ConvTranspose": _transposed, "MaxPool": _window, "AveragePool": _window,
     "ArgMax": _along, "ArgMin": _along,
@@ -127,7 +128,7 @@ class _Twins:
     added: list[Primitive] = field(default_factory=list)
     constants: dict[str, Array] = field(default_factory=dict)
     twins: dict[Tensor, Tensor] = field(default_factory=dict)
-    _turned: dict[Tensor, Tensor] = field(default_factory=dict)
+    _turned: dict[tuple[Tensor, int], Tensor] = field(default_factory=dict)
 
     def twin_to_plain(self) -> Mapping[Tensor, Tensor]:
         return {twin: t for t, twin in self.twins.items()}
@@ -135,12 +136,12 @@ class _Twins:
     def twin(self, t: Tensor) -> Tensor:
         """The channels-last form of `t`."""
         if t not in self.twins:
-            self.twins[t] = Tensor(f"{t.name}_nhwc", t.dtype, _permuted(t.shape))
+            self.twins[t] = Tensor(f"{t.name}_{RANKS[t.rank]}", t.dtype, _permuted(t.shape))
         return self.twins[t]
 
     def twin_of(self, p: Primitive) -> None:
         """Adds the channels-last producer that corresponds to `p`."""
-        if p.output in self.island and p.inputs[0].rank == 4 and _keeps_axes(p):
+        if p.output in self.island and p.inputs[0].rank == p.output.rank and _keeps_axes(p):
             self._add(p, self._attrs(p), self.twin(p.output))
         elif p.op.startswith("Reduce") and p.inputs[0] in self.island and not p.attr("keepdims"):
             self._reduce_to_rest(p)
@@ -153,32 +154,33 @@ class _Twins:
 
     def _attrs(self, p: Primitive) -> dict[str, Any]:
         if p.op.startswith("Reduce"):
-            return _reduce(dict(p.attrs))
-        return _MOVED.get(p.op, lambda a: a)(dict(p.attrs))
+            return _reduce(dict(p.attrs), p.output.rank)
+        return _MOVED.get(p.op, lambda a, _: a)(dict(p.attrs), p.output.rank)
 
     def _operand(self, p: Primitive, i: int, t: Tensor) -> Tensor:
         if p.op in CONVOLUTIONS and i == 1:
             return t
-        return self._turn(t) if t.const else self.twin(t)
+        return self._turn(t, p.output.rank) if t.const else self.twin(t)
 
-    def _turn(self, t: Tensor) -> Tensor:
-        """A constant operand for channels-last broadcasting."""
+    def _turn(self, t: Tensor, rank: int) -> Tensor:
+        """A constant operand for channels-last broadcasting with tensors of that rank."""
         if t.size == 1 and t.rank <= 1:
             return t
-        if t not in self._turned:
+        if (t, rank) not in self._turned:
             x = self.graph.constants[t.name]
-            turned = np.ascontiguousarray(x.reshape((1,) * (4 - x.ndim) + x.shape).transpose(TO_LAST))
+            turned = np.ascontiguousarray(x.reshape((1,) * (rank - x.ndim) + x.shape).transpose(first_to_last(rank)))
             while turned.ndim > 1 and turned.shape[0] == 1:
                 turned = turned[0]
-            new = Tensor(f"{t.name}_nhwc", t.dtype, turned.shape, True, t.value)
+            new = Tensor(f"{t.name}_{RANKS[rank]}", t.dtype, turned.shape, True, t.value)
             self.constants[new.name] = turned
-            self._turned[t] = new
-        return self._turned[t]
+            self._turned[t, rank] = new
+        return self._turned[t, rank]
 
     def _reduce_to_rest(self, p: Primitive) -> None:
         """Without kept axes the result is the same tensor, if the order of what remains is the same."""
-        axes = {_axis(a) for a in p.attr("axes")}
-        rest = [a for i, a in enumerate(TO_LAST) if i not in axes]
+        rank = p.inputs[0].rank
+        axes = {_axis(a, rank) for a in p.attr("axes")}
+        rest = [a for i, a in enumerate(first_to_last(rank)) if i not in axes]
         if rest == sorted(rest):
             self._add(p, dict(p.attrs) | {"axes": tuple(sorted(axes))}, p.output)
 
@@ -195,11 +197,11 @@ class _Twins:
     ) -> Iterator[tuple[Tensor, Permutation | None, Tensor, Permutation | None]]:
         """What to view as what, and how each is permuted: plain as channels-last, back, and channels-last as such."""
         if t in self.island:
-            yield source, TO_LAST, self.twin(t), None
+            yield source, first_to_last(t.rank), self.twin(t), None
         if source in self.island:
-            yield self.twin(source), None, t, TO_LAST
+            yield self.twin(source), None, t, first_to_last(source.rank)
         if t in self.island and source in self.island:
-            yield self.twin(source), TO_LAST, self.twin(t), TO_LAST
+            yield self.twin(source), first_to_last(t.rank), self.twin(t), first_to_last(source.rank)
 
     def _view(self, source: Tensor, output: Tensor, p: Primitive) -> None:
         attrs = freeze({"shape": output.shape})
@@ -212,9 +214,9 @@ class _Twins:
         for t, twin in list(self.twins.items()):
             plain_only = _users(self.graph.primitives, t, self.island) or t in self.graph.outputs
             if twin in read and (twin not in made or self._foreign(t)):
-                self._transpose(t, twin, TO_LAST)
+                self._transpose(t, twin, first_to_last(t.rank))
             if twin in made and (plain_only or t not in made):
-                self._transpose(twin, t, TO_FIRST)
+                self._transpose(twin, t, last_to_first(t.rank))
         self._drop_unmade()
 
     def _foreign(self, t: Tensor) -> bool:

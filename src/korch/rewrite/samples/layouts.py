@@ -21,6 +21,19 @@ def convolutions(draw: Random) -> Graph:
 
 
 @sample(add_layouts)
+def convolutions_of_other_ranks(draw: Random) -> Graph:
+    """Over one axis or three, with what a norm and a residual sum do between them."""
+    b, axes = Builder(), draw.choice((1, 3))
+    x = b.input("x", "float32", (draw.randint(1, 2), 4, *(draw.randint(3, 6) for _ in range(axes))))
+    same = {"strides": (1,) * axes, "dilations": (1,) * axes, "channels_last": 0}
+    w = weights(b, draw, 4, 2, *(3,) * axes)
+    y = b.op("Conv", x, w, pads=(1, 1) * axes, group=2, **same) + weights(b, draw, 4, *(1,) * axes)
+    y = y - b.op("ReduceMean", y, axes=tuple(range(2, axes + 2)), keepdims=1)
+    y = b.op("Concat", x, b.op("Relu", y), axis=1)
+    return graph(b, b.op("Conv", y, weights(b, draw, 3, 8, *(1,) * axes), pads=(0, 0) * axes, group=1, **same))
+
+
+@sample(add_layouts)
 def transposed_convolutions(draw: Random) -> Graph:
     b = Builder()
     x, group = activation(b, draw, 4), draw.choice((1, 2))

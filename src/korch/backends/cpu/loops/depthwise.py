@@ -8,6 +8,7 @@ an edge are left out of the text, rows beyond one are left out by branches.
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, field
 
 from korch.backends.cpu.loops import epilogue
@@ -30,10 +31,10 @@ MANY_TAPS = 25
 def heads(cone: Cone) -> bool:
     """Whether the cone begins with a depthwise convolution."""
     p = cone.primitives[0]
-    if p.op != "Conv" or p.output.rank != 4 or not p.attr("channels_last"):
+    if p.op != "Conv" or p.output.rank not in (3, 4) or not p.attr("channels_last"):
         return False
-    channels = p.inputs[0].shape[3]
-    return 1 < channels == p.attr("group") == p.output.shape[3]
+    channels = p.inputs[0].shape[-1]
+    return 1 < channels == p.attr("group") == p.output.shape[-1]
 
 
 def objection(cone: Cone) -> str:
@@ -44,7 +45,7 @@ def objection(cone: Cone) -> str:
         return "a depthwise convolution stands alone and stores one tensor"
     if not w.const or w.value is not None:
         return "a depthwise convolution with computed weights"
-    if w.shape[2] * w.shape[3] > MOST_TAPS or min(p.attr("pads")) < 0:
+    if math.prod(w.shape[2:]) > MOST_TAPS or min(p.attr("pads")) < 0:
         return f"a window of more than {MOST_TAPS} taps, or negative pads"
     return epilogue.objection(p, cone.primitives[1:])
 
@@ -84,7 +85,7 @@ def _columns(width: int) -> int:
 
 
 def _weights(window: Window, leaf: int) -> list[str]:
-    """State: [C, 1, kh, kw] as [kh * kw, C]."""
+    """State: [C, 1, taps] as [taps, C]."""
     channels, taps = window.channels, window.taps
     return [
         "static int KERNEL_init(void **state, const void *const *in) {",

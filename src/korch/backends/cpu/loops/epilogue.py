@@ -58,12 +58,11 @@ def simd(text: Text, body: list[str]) -> None:
 
 
 def store(text: Text, cone: Cone, p: Primitive, streamed: bool, of: int) -> None:
-    """Stores `count` channels, a block `of` so many, of the root at (image, h, w, c0), from the result of `p`, the
-    first primitive that computes, in z."""
-    n, height, width, channels = p.output.shape
-    row = f"(image * {height} + h)" if n > 1 else "h"
-    lead = (_axis("image", n), _axis("h", height), _axis("w", width))
-    _store(text, cone, p, lead, f"({row} * {width} + w) * {channels} + c0", streamed, of)
+    """Stores `count` channels, a block `of` so many, of the root at (image, h, w, c0), or (image, w, c0), from the result
+    of `p`, the first primitive that computes, in z."""
+    lead = _lead(p.output.shape)
+    at = flat((*lead, Index()), p.output.shape)
+    _store(text, cone, p, lead, f"{c_index(at)} + c0", streamed, of)
 
 
 def store_row(text: Text, cone: Cone, p: Primitive, streamed: bool, of: int) -> None:
@@ -94,11 +93,10 @@ def _store(text: Text, cone: Cone, p: Primitive, lead: Indices, place: str, stre
 
 
 def stored_from_register(cone: Cone, t: Tensor, lanes: int, register: str) -> list[str] | None:
-    """C that stores a vector of the root's channels at (image, h, w, c0) from the same of `t` in a register; None where
-    vectors cannot say what lies between."""
-    n, height, width, channels = t.shape
-    c = Var("c0", 0, channels)
-    idx = (_axis("image", n), _axis("h", height), _axis("w", width), Index.of(c))
+    """C that stores a vector of the root's channels at (image, h, w, c0), or (image, w, c0), from the same of `t` in a
+    register; None where vectors cannot say what lies between."""
+    c = Var("c0", 0, t.shape[-1])
+    idx = (*_lead(t.shape), Index.of(c))
     wide = behind_register(c, lanes, register, _tracer(cone, t, idx, (register, Index())))
     return wide and wide.stored(f"out + {c_index(flat(idx, t.shape))}", False)
 
@@ -126,6 +124,12 @@ def close_run(text: Text, loops: int, streamed: bool) -> None:
     if streamed:
         text.add("korch_streamed();")
     text.close()
+
+
+def _lead(shape: Sequence[int]) -> Indices:
+    """The places of a channels-last tensor with one or two axes between images and channels."""
+    names = ("image", "h", "w") if len(shape) == 4 else ("image", "w")
+    return tuple(_axis(name, n) for name, n in zip(names, shape[:-1], strict=True))
 
 
 def _axis(name: str, length: int) -> Index:

@@ -100,7 +100,7 @@ def _cheapest(plan: Schedule, threads: int) -> tuple[float, Schedule] | None:
 
 def _is_pointwise(p: Primitive) -> bool:
     window = p.inputs[1].shape[2:]
-    return p.output.rank == 4 and p.attr("channels_last") and window == (1, 1) and not any(p.attr("pads"))
+    return bool(p.attr("channels_last")) and set(window) == {1} and not any(p.attr("pads"))
 
 
 def _stage(plan: Schedule) -> Stage:

@@ -1,4 +1,4 @@
-"""A convolution over two axes in numbers: what kernels for windows are written with."""
+"""A convolution over one or two axes in numbers: what kernels for windows are written with."""
 
 from __future__ import annotations
 
@@ -42,7 +42,12 @@ class Window:
 
 
 def window_of(p: Primitive) -> Window:
-    """Those of a channels-last convolution over two axes."""
+    """Those of a channels-last convolution; one over a single axis has height 1."""
     x, y, w = p.inputs[0].shape, p.output.shape, p.inputs[1].shape
-    return Window(x[3], (x[1], x[2]), (y[1], y[2]), (w[2], w[3]), p.attr("strides"), p.attr("dilations"),
-                  p.attr("pads")[:2])  # fmt: skip
+    axes = len(w) - 2
+
+    def both(along: tuple[int, ...], one: int) -> tuple[int, int]:
+        return (one, along[0]) if axes == 1 else (along[0], along[1])
+
+    return Window(x[-1], both(x[1:-1], 1), both(y[1:-1], 1), both(w[2:], 1), both(p.attr("strides"), 1),
+                  both(p.attr("dilations"), 1), both(p.attr("pads")[:axes], 0))  # fmt: skip
