@@ -22,6 +22,11 @@ g (float[1,1,2,2] x) => (float[1,1,4,4] y)
 <float[2] head = {1, 1}, float[2] tail = {2, 2}>
 { scales = Concat<axis=0>(head, tail) y = Resize<mode="nearest">(x, , scales) }
 """
+LSTM = """<ir_version: 8, opset_import: ["": 17]>
+g (float[3,1,4] x) => (float[3,1,1,2] y)
+{ w = ConstantOfShape<value=float[1] {0.5}>(shape_w) r = ConstantOfShape<value=float[1] {0.25}>(shape_r)
+  y = LSTM<hidden_size=2>(x, w, r) }
+"""
 FEEDS = {"x": np.random.default_rng(0).standard_normal((4, 8), dtype=np.float32)}
 
 
@@ -74,3 +79,13 @@ def test_inputs_that_take_single_precision_only_keep_it(monkeypatch: pytest.Monk
     found = exact.float64_outputs(model, {"x": x})["y"]
     assert seen == ["float64"]
     np.testing.assert_array_equal(found, x.repeat(2, 2).repeat(2, 3))
+
+
+def test_operators_without_a_double_form_are_evaluated_in_single_precision():
+    """onnxruntime takes an LSTM of doubles, and fails when it runs."""
+    model = onnx.parser.parse_model(LSTM)
+    shapes = {"shape_w": (1, 8, 4), "shape_r": (1, 8, 2)}
+    model.graph.initializer.extend(onnx.numpy_helper.from_array(np.array(s), n) for n, s in shapes.items())
+    feeds = {"x": np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 1, 4)}
+    found, expected = exact.float64_outputs(read(model), feeds), exact.onnxruntime_outputs(model, feeds)
+    np.testing.assert_allclose(found["y"], expected["y"], rtol=1e-6)

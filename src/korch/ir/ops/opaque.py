@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from korch.errors import ModelError
 from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, whole
 from korch.ir.tensor import Tensor
 
@@ -49,7 +50,11 @@ def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
     session = _session(p.attr("model"))
     feeds = {i.name: pull(k, whole(t.shape)).astype(t.dtype)
              for k, (i, t) in enumerate(zip(session.get_inputs(), p.inputs, strict=True))}  # fmt: skip
-    y: Any = session.run(None, feeds)[p.attr("index")]
+    try:
+        y: Any = session.run(None, feeds)[p.attr("index")]
+    except Exception as e:  # onnxruntime's own exceptions share no base
+        line = (str(e).splitlines() or [type(e).__name__])[0]
+        raise ModelError(f"onnxruntime cannot compute {p.output.name}: {line}") from e
     y = y[np.ix_(*region)] if y.ndim else y
     return y.astype(np.float64) if p.output.is_float else y
 
