@@ -69,6 +69,12 @@ def product(x: Value, columns: int) -> Value:
     return x @ weights(x.builder, *x.shape[:-2], x.shape[-1], columns)
 
 
+def scores(heads: int, tokens: int, each: int) -> Value:
+    """Queries by keys, which lie step by step."""
+    b = Builder()
+    return b.input("q", "float32", (heads, tokens, each)) @ b.input("k", "float32", (heads, each, tokens))
+
+
 def copy(size: int) -> Cone:
     """Half of `size` bytes read, half written."""
     return cone_of(-image(1, size // 8))
@@ -153,6 +159,8 @@ def cases() -> list[Case]:
         computed("3x3 of an image", conv(image(1, 224, 224, 3), 32, 3, 2), 1.0),
         computed("pointwise with silu", silu(conv(image(1, 104, 104, 32), 32)), 1.0),
         computed("24 columns", conv(image(1, 256, 256, 96), 24), 1.0),
+        computed("5 columns", product(image(104 * 104, 64), 5), 0.7),
+        computed("197 keys", scores(6, 197, 64), 1.02),
         computed("batched product", product(image(36, 196, 128), 128), 1.0),
         computed("groups of 16 columns", conv(image(1, 128, 128, 288), 288, group=18), 0.8),
         computed("weights from memory", product(image(16, 49, 512), 1024), 1.0),

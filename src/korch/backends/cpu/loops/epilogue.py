@@ -58,8 +58,8 @@ def simd(text: Text, body: list[str]) -> None:
 
 
 def store(text: Text, cone: Cone, p: Primitive, streamed: bool, of: int) -> None:
-    """Stores `count` channels, a block `of` so many, of the root at (image, h, w, c0), or (image, w, c0), from the result
-    of `p`, the first primitive that computes, in z."""
+    """Stores `count` channels, a block `of` so many, of the root at (image, h, w, c0), or (image, w, c0), from the
+    result of `p`, the first primitive that computes, in z."""
     lead = _lead(p.output.shape)
     at = flat((*lead, Index()), p.output.shape)
     _store(text, cone, p, lead, f"{c_index(at)} + c0", streamed, of)
