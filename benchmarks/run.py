@@ -24,7 +24,7 @@ from typing import Any
 from page import HERE, WORKLOADS, markdown, put
 
 RESULTS = HERE / "results"
-UNSEEN = ("encoder", "mobilenet", "unet")
+UNSEEN = ("encoder", "mobilenet", "tcn", "unet")
 MACHINES = ("zen-5", "granite-rapids", "zen-4")
 """Those that RESULTS.md has tables of."""
 FOLDERS = {"two threads": "", "one thread": "1-thread", "unseen": "unseen"}

@@ -11,7 +11,8 @@ import torch
 from torch import nn
 
 _LINEAR = (nn.Conv1d, nn.Conv2d, nn.ConvTranspose2d, nn.Linear)
-_NORMS = (nn.BatchNorm2d, nn.InstanceNorm2d, nn.LayerNorm)
+_BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
+_NORMS = (*_BATCH_NORMS, nn.InstanceNorm2d, nn.LayerNorm)
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def _draw(module: nn.Module, gain: float, generator: torch.Generator) -> None:
     elif isinstance(module, _NORMS) and module.weight is not None:
         module.weight.normal_(1.0, 0.1, generator=generator)
         module.bias.normal_(0.0, 0.1, generator=generator)
-    if isinstance(module, nn.BatchNorm2d):
+    if isinstance(module, _BATCH_NORMS):
         module.running_mean.normal_(0.0, 0.1, generator=generator)
         module.running_var.uniform_(0.9, 1.1, generator=generator)
 
