@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import nn
 
-_LINEAR = (nn.Conv1d, nn.Conv2d, nn.ConvTranspose2d, nn.Linear)
+_LINEAR = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose2d, nn.Linear)
 _BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
 _NORMS = (*_BATCH_NORMS, nn.InstanceNorm2d, nn.LayerNorm)
 
