@@ -1,4 +1,4 @@
-"""tcn: a mask over a waveform from dilated depthwise convolutions over time (Luo and Mesgarani, 2019), not tuned for."""
+"""tcn: a mask over a waveform by dilated depthwise convolutions over time (Luo and Mesgarani, 2019), not tuned for."""
 
 from __future__ import annotations
 

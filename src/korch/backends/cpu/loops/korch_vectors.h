@@ -36,9 +36,9 @@ KORCH_EXTREMES(16, __builtin_ia32_maxps512_mask(a, b, a, -1, 4), __builtin_ia32_
 KORCH_PICKED(16)
 #endif
 
-/* The first `count` numbers of a vector from memory, zeros behind them, and into memory: no other is touched, where masks
- * can say so. (GCC keeps a vector whose address is taken in memory while it is summed: 2704 rows of 64 steps for 5 columns
- * 63 -> 27 us on one thread, 134 -> 27 where the second operand is loaded so.) */
+/* The first `count` numbers of a vector from memory, zeros behind them, and into memory; no other is touched. By masks,
+ * as GCC keeps a vector whose address is taken in memory while it is summed. (2704 rows of 64 steps for 5 columns: 63 us
+ * on one thread by copies, 27 by masks; 134 and 27 where the second operand is loaded so.) */
 #define KORCH_FIRST(lanes, loaded, stored) \
   static inline korch_f##lanes korch_load_first##lanes(const float *x, int count) { loaded; } \
   static inline void korch_store_first##lanes(float *to, korch_f##lanes v, int count) { stored; }
@@ -47,17 +47,18 @@ KORCH_PICKED(16)
 #define KORCH_FIRST_MASKED(lanes, bits) \
   KORCH_FIRST(lanes, return __builtin_ia32_loadups##bits##_mask(x, (korch_f##lanes){0}, (1 << count) - 1), \
               __builtin_ia32_storeups##bits##_mask(to, v, (1 << count) - 1))
-#define KORCH_FIRST_MASKED_LANES(lanes, bits, ...) \
-  KORCH_FIRST(lanes, \
-              return __builtin_ia32_maskloadps##bits((const korch_f##lanes *)x, ((korch_i##lanes){__VA_ARGS__} < count)), \
-              __builtin_ia32_maskstoreps##bits((korch_f##lanes *)to, ((korch_i##lanes){__VA_ARGS__} < count), v))
+#define KORCH_FIRST_MASKED_BY_LANES(lanes, bits, ...) \
+  KORCH_FIRST(lanes, korch_i##lanes mask = (korch_i##lanes){__VA_ARGS__} < count; \
+              return __builtin_ia32_maskloadps##bits((const korch_f##lanes *)x, mask), \
+              korch_i##lanes mask = (korch_i##lanes){__VA_ARGS__} < count; \
+              __builtin_ia32_maskstoreps##bits((korch_f##lanes *)to, mask, v))
 #if defined(__AVX512VL__) && !defined(__clang__)
 KORCH_FIRST_MASKED(4, 128)
 KORCH_FIRST_MASKED(8, 256)
 KORCH_FIRST_MASKED(16, 512)
 #elif defined(__AVX__) && !defined(__clang__)
-KORCH_FIRST_MASKED_LANES(4, , 0, 1, 2, 3)
-KORCH_FIRST_MASKED_LANES(8, 256, 0, 1, 2, 3, 4, 5, 6, 7)
+KORCH_FIRST_MASKED_BY_LANES(4, , 0, 1, 2, 3)
+KORCH_FIRST_MASKED_BY_LANES(8, 256, 0, 1, 2, 3, 4, 5, 6, 7)
 KORCH_FIRST_COPIED(16)
 #else
 KORCH_FIRST_COPIED(4)
