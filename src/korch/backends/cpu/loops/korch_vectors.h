@@ -47,18 +47,18 @@ KORCH_PICKED(16)
 #define KORCH_FIRST_MASKED(lanes, bits) \
   KORCH_FIRST(lanes, return __builtin_ia32_loadups##bits##_mask(x, (korch_f##lanes){0}, (1 << count) - 1), \
               __builtin_ia32_storeups##bits##_mask(to, v, (1 << count) - 1))
-#define KORCH_FIRST_MASKED_BY_LANES(lanes, bits, ...) \
-  KORCH_FIRST(lanes, korch_i##lanes mask = (korch_i##lanes){__VA_ARGS__} < count; \
-              return __builtin_ia32_maskloadps##bits((const korch_f##lanes *)x, mask), \
-              korch_i##lanes mask = (korch_i##lanes){__VA_ARGS__} < count; \
-              __builtin_ia32_maskstoreps##bits((korch_f##lanes *)to, mask, v))
+#define KORCH_FIRST_MASKED_BY_LANES(lanes, bits) \
+  KORCH_FIRST(lanes, return __builtin_ia32_maskloadps##bits((const korch_f##lanes *)x, korch_mask##lanes(count)), \
+              __builtin_ia32_maskstoreps##bits((korch_f##lanes *)to, korch_mask##lanes(count), v))
 #if defined(__AVX512VL__) && !defined(__clang__)
 KORCH_FIRST_MASKED(4, 128)
 KORCH_FIRST_MASKED(8, 256)
 KORCH_FIRST_MASKED(16, 512)
 #elif defined(__AVX__) && !defined(__clang__)
-KORCH_FIRST_MASKED_BY_LANES(4, , 0, 1, 2, 3)
-KORCH_FIRST_MASKED_BY_LANES(8, 256, 0, 1, 2, 3, 4, 5, 6, 7)
+static inline korch_i4 korch_mask4(int count) { return (korch_i4){0, 1, 2, 3} < count; }
+static inline korch_i8 korch_mask8(int count) { return (korch_i8){0, 1, 2, 3, 4, 5, 6, 7} < count; }
+KORCH_FIRST_MASKED_BY_LANES(4, )
+KORCH_FIRST_MASKED_BY_LANES(8, 256)
 KORCH_FIRST_COPIED(16)
 #else
 KORCH_FIRST_COPIED(4)
