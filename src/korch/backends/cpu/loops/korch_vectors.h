@@ -37,8 +37,8 @@ KORCH_PICKED(16)
 #endif
 
 /* The first `count` numbers of a vector from memory, zeros behind them, and into memory; no other is touched. By masks,
- * as GCC keeps a vector whose address is taken in memory while it is summed. (2704 rows of 64 steps for 5 columns: 63 us
- * on one thread by copies, 27 by masks; 134 and 27 where the second operand is loaded so.) */
+ * as GCC keeps a vector whose address is taken in memory while it is summed. (2704 rows of 64 steps for 5 columns take
+ * 63 us on one thread by copies, 27 by masks; 134 and 27 where the second operand is loaded so.) */
 #define KORCH_FIRST(lanes, loaded, stored) \
   static inline korch_f##lanes korch_load_first##lanes(const float *x, int count) { loaded; } \
   static inline void korch_store_first##lanes(float *to, korch_f##lanes v, int count) { stored; }
