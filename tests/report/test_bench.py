@@ -99,7 +99,9 @@ def test_peer_that_fails_in_the_race_is_left_out(subject, runtime):
     assert result["runtimes"] == {} and result["errors"] == {}
 
 
-def test_the_machines_rate_stands_beside_the_runtimes(subject, runtime):
+def test_the_machines_rate_stands_beside_the_runtimes(subject, runtime, tmp_path, monkeypatch):
+    """Also where nothing was tuned before, so that there is no cache folder yet."""
+    monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path / "none" / "yet"))
     pace = [sys.executable, "-m", "korch.report.pace"]
     result = race({"reference": runtime(), "korch": runtime()}, subject, FEEDS, threads=1, rounds=1, pace=pace)
     assert set(result["runtimes"]) == {"korch"}

@@ -7,6 +7,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -93,6 +94,8 @@ def timing_library(folder: Path, toolchain: Toolchain) -> Path:
     key = digest(*texts.values(), toolchain.command, toolchain.flags, toolchain.version, processor())
     path = folder / f"timing-{key[:24]}.so"
     if not path.exists():
+        with suppress(OSError):  # what is wrong with the folder is said where the library cannot be written
+            folder.mkdir(parents=True, exist_ok=True)
         toolchain.compile_library(texts, path)
     return path
 
