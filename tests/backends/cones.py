@@ -211,6 +211,7 @@ CONES = {
     "four channels": cone_of(lambda b, x: b.op("Transpose", x, perm=(0, 2, 3, 1)), (1, 4, 24, 64)),
     "scaled channels": cone_of(lambda b, x, y: b.op("Transpose", x * y + 0.5, perm=(0, 2, 3, 1)), (2, 16, 9, 32),
                                (16, 1, 1)),
+    "many channels": cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 2, 3, 1))), (1, 72, 5, 32)),
     "channels of a product": cone_of(lambda b, x: b.op("Exp", b.op("Transpose", x * x, perm=(1, 0))), (8, 320)),
     "halves": cone_of(halves(1, 2, 3), (1, 8, 64, 3)),
     "halves of an image": cone_of(halves(2, 3, 1), (2, 3, 40, 64)),

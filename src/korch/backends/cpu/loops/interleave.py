@@ -1,5 +1,5 @@
-"""Maps whose innermost axis is a few channels that lie apart in what they read: an image that turns channels-last, its
-halves and quarters as channels. Vectors along the loop around the channels change places in registers."""
+"""Maps whose innermost axis is channels that lie apart in what they read: an image that turns channels-last, its halves
+and quarters as channels. Vectors along the loop around the channels change places in registers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from korch.backends.maps.trace import Trace
 
 TOGETHER = 4
 """Channels whose vectors change places."""
-MOST = 16
-"""Channels: the vectors of more would not stay in registers."""
+MOST = 256
+"""Channels. Four after the other are written into the same lines, which stay in the first-level cache. (An image turned
+channels-last on Zen 4, in registers and without: 24 channels at 112x112 24 and 61 us, 128 at 64x64 62 and 261, 256 at
+32x32 35 and 175.)"""
 
 
 @dataclass(frozen=True)
