@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 
+def line_of(e: BaseException) -> str:
+    """The first line of what an exception of others says, or its name where it says nothing."""
+    return (str(e).splitlines() or [type(e).__name__])[0]
+
+
 class Error(Exception):
     """The root of all errors of Korch; its text is one line fit for a terminal."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from korch.backends.contract import Backend, Graded
 from korch.backends.libraries import HERE, code_digest, module_of
-from korch.errors import BackendError
+from korch.errors import BackendError, line_of
 
 
 @dataclass(frozen=True)
@@ -53,5 +53,4 @@ def _entry(path: Path) -> Entry:
         backend: Backend = import_module(module_of(path)).BACKEND
         return Entry(backend.name, backend, f"{backend.version} {code_digest(path.parent)}", target=target)
     except (BackendError, ImportError, OSError) as e:
-        reason = str(e).splitlines()[0] if str(e) else type(e).__name__
-        return Entry(path.parent.name, None, reason=reason, target=target)
+        return Entry(path.parent.name, None, reason=line_of(e), target=target)

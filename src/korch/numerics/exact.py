@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 import onnx
 
-from korch.errors import ModelError
+from korch.errors import ModelError, line_of
 from korch.fission import fission
 from korch.ir.evaluate import evaluate_graph
 from korch.numerics.widen import widened
@@ -51,4 +51,4 @@ def onnxruntime_outputs(model: onnx.ModelProto, feeds: Arrays) -> dict[str, np.n
         session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
         return dict(zip(names, map(np.asarray, session.run(names, dict(feeds))), strict=True))
     except Exception as e:  # onnxruntime's own exceptions share no base
-        raise ModelError(f"onnxruntime cannot run the model: {(str(e).splitlines() or [type(e).__name__])[0]}") from e
+        raise ModelError(f"onnxruntime cannot run the model: {line_of(e)}") from e

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
-from korch.errors import BackendError
+from korch.errors import Error, line_of
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.answering import answering
@@ -56,9 +56,9 @@ class Worker:
             return self._measure(task)
         except _LoadError as e:
             return Unloadable(str(e))
-        except (BackendError, ArithmeticError, ValueError, RuntimeError, MemoryError) as e:
+        except (Error, ArithmeticError, ValueError, RuntimeError, MemoryError) as e:
             self._signature = ""
-            return Failed(_line(e))
+            return Failed(line_of(e))
 
     def _measure(self, task: Task) -> Result:
         refs = self._prepare(task.cone)
@@ -138,16 +138,12 @@ def _library(path: str, preload: tuple[str, ...]) -> ctypes.CDLL:
             ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
         return load(path)
     except OSError as e:
-        raise _LoadError(f"cannot be loaded: {_line(e)}") from None
+        raise _LoadError(f"cannot be loaded: {line_of(e)}") from None
 
 
 def _checksum(buffer: Bytes) -> int:
     even = buffer.size // 8 * 8
     return int(buffer[:even].view(np.uint64).sum()) + int(buffer[even:].sum())
-
-
-def _line(e: BaseException) -> str:
-    return (str(e) or type(e).__name__).splitlines()[0]
 
 
 def calibrate(library: ctypes.CDLL) -> Rates:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from korch.errors import ModelError
+from korch.errors import ModelError, line_of
 from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, whole
 from korch.ir.tensor import Tensor
 
@@ -53,8 +53,7 @@ def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
     try:
         y: Any = session.run(None, feeds)[p.attr("index")]
     except Exception as e:  # onnxruntime's own exceptions share no base
-        line = (str(e).splitlines() or [type(e).__name__])[0]
-        raise ModelError(f"onnxruntime cannot compute {p.output.name}: {line}") from e
+        raise ModelError(f"onnxruntime cannot compute {p.output.name}: {line_of(e)}") from e
     y = y[np.ix_(*region)] if y.ndim else y
     return y.astype(np.float64) if p.output.is_float else y
 
