@@ -13,13 +13,15 @@ from korch.ir.tensor import Tensor
 STRIPS = "conv_in_strips"
 """The rewrite whose convolutions multiply zeros."""
 COUNTED = ("MatMul", "Conv", "ConvTranspose")
+"""What devices may round the factors of."""
 BACK = ("WinogradOutput", "StrassenOutput")
 """What makes the result out of the products that take its place."""
 
 
 def products(p: Primitive) -> int:
-    """Multiply-adds of a matrix product or convolution, 0 for all else (interpolation and transforms are sparse)."""
-    return multiply_adds(p) if p.op in COUNTED else 0
+    """Multiply-adds of a matrix product, convolution or recurrence, 0 for all else (interpolation and transforms are
+    sparse)."""
+    return multiply_adds(p) if p.op in COUNTED or p.op == "Recurrence" else 0
 
 
 def total(primitives: Iterable[Primitive]) -> int:
@@ -95,7 +97,9 @@ def _out_of_strips(p: Primitive, stands: Mapping[Tensor, Primitive]) -> Primitiv
 
 
 def multiply_adds(p: Primitive) -> int:
-    """Multiply-adds of a MatMul, Conv or ConvTranspose."""
+    """Multiply-adds of a MatMul, Conv, ConvTranspose or Recurrence."""
+    if p.op == "Recurrence":
+        return p.inputs[0].size * p.inputs[1].shape[-1]
     if p.op == "MatMul":
         return p.output.size * p.inputs[0].shape[-1]
     return _convolution(p, short=p.inputs[0], long=p.output) if p.op == "ConvTranspose" else _convolution(

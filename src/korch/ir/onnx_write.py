@@ -11,7 +11,7 @@ from onnx import helper, numpy_helper
 
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
-from korch.ir.ops.table import Array, Category
+from korch.ir.ops.table import Array
 from korch.ir.opsets import ONNX, at_opset, opset_for, opset_of
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -28,9 +28,10 @@ class Writer:
         self.initializers: list[onnx.TensorProto] = []
         self.domains: dict[str, int] = {}
 
-    def node(self, op: str, inputs: Sequence[str], output: str | None = None, **attrs: Any) -> str:
+    def node(self, op: str, inputs: Sequence[str], output: str | None = None, more: Sequence[str] = (),
+             **attrs: Any) -> str:  # fmt: skip
         name = output or f"{op.lower()}_{len(self.nodes)}__"
-        self.nodes.append(helper.make_node(op, list(inputs), [name], **attrs))
+        self.nodes.append(helper.make_node(op, list(inputs), [name, *more], **attrs))
         return name
 
     def const(self, value: Array) -> str:
@@ -75,7 +76,7 @@ def _model(
     constants: Mapping[str, Array],
 ) -> onnx.ModelProto:
     primitives = tuple(primitives)
-    opaque = [onnx.load_from_string(p.attr("model")) for p in primitives if p.category is Category.OPAQUE]
+    opaque = [onnx.load_from_string(p.attr("model")) for p in primitives if p.op == "Opaque"]
     writer = Writer(opset_for(opaque, others=len(opaque) < len(primitives)))
     for p in primitives:
         p.spec.write(p, [t.name for t in p.inputs], writer)

@@ -65,13 +65,17 @@ def _block(leaf: Tensor, cone: Cone, rng: np.random.Generator, n: int, draw: Dra
 
 
 def _scale(leaf: Tensor, cone: Cone) -> float:
-    """Second operands of linear primitives are scaled so that the result is about as large as the first."""
-    lengths = [terms(p.op, p.inputs[1]) for p in cone.linear if len(p.inputs) > 1 and p.inputs[1] == leaf]
+    """Second operands of linear primitives are scaled so that the result is about as large as the first, and those of
+    recurrences so that states do not become chaotic."""
+    weighed = [p for p in cone.primitives if p.intensive or p.op == "Recurrence"]
+    lengths = [terms(p.op, p.inputs[1]) for p in weighed if len(p.inputs) > 1 and p.inputs[1] == leaf]
     return 1 / math.sqrt(max(lengths, default=1))
 
 
 def terms(op: str, weights: Tensor) -> int:
-    """How many products a value of a matrix product or convolution sums."""
+    """How many products a value of a matrix product, convolution or recurrence sums."""
+    if op == "Recurrence":
+        return max(weights.shape[-1], 1)
     if op == "MatMul":
         return max(weights.shape[-2], 1)
     outputs = weights.shape[1] if op == "ConvTranspose" else weights.shape[0]

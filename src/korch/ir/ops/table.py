@@ -43,7 +43,10 @@ class Pull(Protocol):
 class Emit(Protocol):
     """Where a primitive writes itself as ONNX nodes; returns the name of the node's output."""
 
-    def node(self, op: str, inputs: Sequence[str], output: str | None = None, **attrs: Any) -> str: ...
+    def node(self, op: str, inputs: Sequence[str], output: str | None = None, more: Sequence[str] = (),
+             **attrs: Any) -> str:  # fmt: skip
+        """A node; `more` are the names of its outputs behind the first."""
+        ...
     def const(self, value: Array) -> str: ...
     def opaque(self, model: onnx.ModelProto, inputs: Sequence[str], output: str, index: int) -> None:
         """A model of one node, of which `output` is the output number `index`."""

@@ -16,6 +16,9 @@ KORCH_LANES(mish, 4)
 KORCH_LANES(mish, 8)
 KORCH_LANES(sigmoid, 4)
 KORCH_LANES(sigmoid, 8)
+KORCH_LANES(tanh, 4)
+KORCH_LANES(tanh, 8)
+KORCH_LANES(tanh, 16)
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
 typedef struct { korch_f16 scale, more; } korch_power16;
 

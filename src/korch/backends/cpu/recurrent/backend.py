@@ -1,0 +1,49 @@
+"""The `recurrent` backend: one Recurrence whose weights are constant."""
+
+from __future__ import annotations
+
+import math
+
+from korch.backends.contract import Declined, Kernel
+from korch.backends.cpu.recurrent.emit import emit
+from korch.ir.cone import Cone
+from korch.ir.macs import multiply_adds
+from korch.machine import Machine
+
+HEADERS = ("korch_math.h", "korch_vectors.h", "korch_vector_math.h", "korch_team.h")
+LARGEST = 2**31 - 1
+
+
+class Recurrent:
+    """Weights are packed once, in the order in which steps read them."""
+
+    name = "recurrent"
+    version = "1"
+    fallback = False
+
+    def declines(self, cone: Cone) -> Declined | None:
+        (first, *others), tensors = cone.primitives, (*cone.leaves, cone.root)
+        if others or first.op != "Recurrence":
+            return Declined("is not one recurrence")
+        if not first.inputs[1].const:
+            return Declined("has computed weights")
+        if any(t.dtype != "float32" or not 1 < t.size <= LARGEST for t in tensors):
+            return Declined("has tensors of one number, of none, of more than 2^31, or not of float32")
+        return None
+
+    def bound(self, cone: Cone, machine: Machine) -> float:
+        """Arithmetic at peak, or every leaf read and every state written once."""
+        return machine.roofline(2 * multiply_adds(cone.primitives[0]), sum(t.nbytes for t in (*cone.leaves, cone.root)))
+
+    def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
+        """Threads that share the units of each step, and meet behind it; or that never meet."""
+        _, directions, batch, _ = cone.root.shape
+        parts = min(batch, math.ceil(threads / directions))
+        codes = {"apart": emit(cone, threads, together=False, parts=parts)}
+        if threads > 1:
+            codes["together"] = emit(cone, threads, together=True, parts=1)
+        return tuple(Kernel(cone, self.name, source, workspace, variant=way, headers=HEADERS)
+                     for way, (source, workspace) in codes.items())  # fmt: skip
+
+
+BACKEND = Recurrent()

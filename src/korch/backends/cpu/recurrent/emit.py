@@ -1,0 +1,295 @@
+"""The C of a recurrence.
+
+A vector holds as many hidden units as it has lanes. All gates of these units are summed in registers, for several
+batches side by side, beginning with what the inputs give them; weights lie packed in that order, so that a step reads
+them from the second-level cache line after line. The states that a step reads are the output's rows of the step before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from korch.backends.cpu.loops.caches import L2
+from korch.backends.cpu.loops.tile import registers
+from korch.backends.cpu.loops.writer import Text
+from korch.backends.program import APART, run_head
+from korch.ir.cone import Cone
+from korch.ir.ops.recurrent import GATES, REVERSED
+from korch.ir.primitive import Primitive
+
+CHAINS = 8
+"""Sums side by side that keep the multipliers busy."""
+SPARE = 4
+"""Registers beside sums: weights, and one state's number."""
+
+
+def emit(cone: Cone, threads: int, together: bool, parts: int) -> tuple[str, int]:
+    """C source of the kernel (see `contract.py`) and the bytes of its workspace: threads share the units of every step,
+    or take directions and `parts` of the batch for themselves."""
+    form = _Form(cone, cone.primitives[0], threads, parts)
+    lines = ["// " + line for line in str(cone).splitlines()]
+    lines += [*_packing(form), *_tiles(form), *_step(form), *(_shared(form) if together else _alone(form))]
+    cells = form.kind == "LSTM" and not form.p.attr("cells")
+    return "\n".join(lines) + "\n", 4 * len(form.reversed) * form.batch * form.hidden * cells
+
+
+@dataclass(frozen=True)
+class _Form:
+    """The numbers of a kernel. `parts` of the batch are taken by different threads."""
+
+    cone: Cone
+    p: Primitive
+    threads: int
+    parts: int
+
+    @property
+    def kind(self) -> str:
+        return self.p.attr("kind")
+
+    @property
+    def gates(self) -> int:
+        return GATES[self.kind]
+
+    @property
+    def reversed(self) -> tuple[bool, ...]:
+        return REVERSED[self.p.attr("direction")]
+
+    @property
+    def steps(self) -> int:
+        return self.p.inputs[0].shape[0]
+
+    @property
+    def batch(self) -> int:
+        return self.p.inputs[0].shape[1]
+
+    @property
+    def hidden(self) -> int:
+        return self.p.inputs[1].shape[-1]
+
+    @property
+    def lanes(self) -> int:
+        return registers().lanes
+
+    @property
+    def blocks(self) -> int:
+        """Vectors of units."""
+        return math.ceil(self.hidden / self.lanes)
+
+    @property
+    def packed(self) -> int:
+        """Floats of a direction's packed weights."""
+        return self.blocks * self.hidden * self.gates * self.lanes
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """Where the parts of the batch end, from 0 on."""
+        return tuple(i * self.batch // self.parts for i in range(self.parts + 1))
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """How many batches a tile takes, the most first: registers' worth, and what parts leave over."""
+        lengths = {b - a for a, b in zip(self.ends, self.ends[1:])}
+        most = max((registers().count - SPARE) // self.gates, 1)
+        longest = max(lengths)
+        usual = math.ceil(longest / math.ceil(longest / most))
+        return tuple(sorted({usual, *(n % usual for n in lengths)} - {0}, reverse=True))
+
+    def given(self, i: int) -> str:
+        """The C array of the primitive's input number `i`."""
+        return f"((const float *)in[{self.cone.leaves.index(self.p.inputs[i])}])"
+
+    def load(self, at: str) -> str:
+        if self.hidden % self.lanes:
+            return f"korch_load_first{self.lanes}({at}, wanted)"
+        return f"*(const korch_at{self.lanes} *)({at})"
+
+    def store(self, at: str, value: str) -> str:
+        if self.hidden % self.lanes:
+            return f"korch_store_first{self.lanes}({at}, {value}, wanted);"
+        return f"*(korch_at{self.lanes} *)({at}) = {value};"
+
+
+def _packing(form: _Form) -> list[str]:
+    """State: where threads meet, and of each direction the weights as [blocks of units, units, gates, lanes]."""
+    hidden, gates, lanes = form.hidden, form.gates, form.lanes
+    size = f"sizeof(KERNEL_weights) + {4 * len(form.reversed) * form.packed}"
+    text = Text([
+        "typedef struct { korch_meeting meeting; _Alignas(64) float of[]; } KERNEL_weights;",
+        "static int KERNEL_init(void **state, const void *const *in) {",
+    ])  # fmt: skip
+    text.add(f"KERNEL_weights *w = *state = korch_aligned({size});", "if (!w) return 1;", "memset(w, 0, sizeof *w);")
+    text.add("float *to = w->of;")
+    text.open(f"for (int d = 0; d < {len(form.reversed)}; ++d)")
+    text.open(f"for (int u = 0; u < {form.blocks * lanes}; u += {lanes})")
+    text.open(f"for (int k = 0; k < {hidden}; ++k)")
+    text.open(f"for (int g = 0; g < {gates}; ++g)")
+    at = f"((size_t)d * {gates * hidden} + g * {hidden} + u + i) * {hidden} + k"
+    text.add(f"for (int i = 0; i < {lanes}; ++i) *to++ = u + i < {hidden} ? {form.given(1)}[{at}] : 0;")
+    text.close(4)
+    text.add("return 0;")
+    text.close()
+    return [*text.lines[:-1], "}", "static void KERNEL_free(void *state) { free(state); }"]
+
+
+# Tiles: a vector of units, and some batches -----------------------------------------------------------------------
+
+_MORE = {"LSTM": "const float *cells_before, float *cells, ", "GRU": "const float *bias, "}
+"""What a tile takes besides: by kind of network."""
+
+
+def _tiles(form: _Form) -> Iterator[str]:
+    for rows in form.heights:
+        yield from _tile(form, rows)
+
+
+def _tile(form: _Form, rows: int) -> list[str]:
+    """`x`, `before`, `out` and cells point to the first of the batches; the first of the units is in `unit`."""
+    gates, hidden, lanes = form.gates, form.hidden, form.lanes
+    chains = max(1, min(CHAINS // (rows * gates), hidden))
+    text = Text([APART, f"static void KERNEL_units{rows}(const float *restrict w, const float *restrict x, "
+                        f"const float *restrict before, {_MORE.get(form.kind, '')}float *restrict out, int unit) {{"])
+    if hidden % lanes:
+        text.add(f"const int wanted = KORCH_MIN({hidden} - unit, {lanes});")
+    for r in range(rows):
+        for g in range(gates):
+            at = f"x + {r * _row(form) + g * hidden} + unit"
+            start = form.load("bias + unit") if form.kind == "GRU" and g == 2 else form.load(at)
+            text.add(f"korch_f{lanes} s{r}_{g}_0 = {start};")
+            text.add(*(f"korch_f{lanes} s{r}_{g}_{c} = {{0}};" for c in range(1, chains)))
+    text.add("int k = 0;")
+    text.open(f"for (; k + {chains} <= {hidden}; k += {chains})")
+    text.add(*(line for c in range(chains) for line in _multiplied(form, rows, c)))
+    text.close()
+    if hidden % chains:
+        text.open(f"for (; k < {hidden}; ++k)")
+        text.add(*_multiplied(form, rows, 0))
+        text.close()
+    for r in range(rows):
+        for g in range(gates):
+            text.add(*(f"s{r}_{g}_0 += s{r}_{g}_{c};" for c in range(1, chains)))
+        text.open("")
+        text.add(*_ended(form, r))
+        text.close()
+    return [*text.lines, "}"]
+
+
+def _row(form: _Form) -> int:
+    """Floats of the inputs' product from one batch to the next."""
+    return len(form.reversed) * form.gates * form.hidden
+
+
+def _multiplied(form: _Form, rows: int, chain: int) -> Iterator[str]:
+    """One unit of the step before, times its weights for all gates."""
+    lanes, k = form.lanes, f"(k + {chain})" if chain else "k"
+    yield "{"
+    for g in range(form.gates):
+        yield f"  const korch_f{lanes} w{g} = *(const korch_f{lanes} *)(w + {k} * {form.gates * lanes} + {g * lanes});"
+    for r in range(rows):
+        sums = " ".join(f"s{r}_{g}_{chain} += h * w{g};" for g in range(form.gates))
+        yield f"  {{ const float h = before[{r * form.hidden} + {k}]; {sums} }}"
+    yield "}"
+
+
+def _ended(form: _Form, r: int) -> Iterator[str]:
+    """What the gates of batch `r` make of the state before."""
+    lanes, hidden = form.lanes, form.hidden
+    sums, at = [f"s{r}_{g}_0" for g in range(form.gates)], f"{r * hidden} + unit"
+    sigmoid, tanh, vector = f"korch_sigmoid{lanes}", f"korch_tanh{lanes}", f"const korch_f{lanes}"
+    match form.kind:
+        case "LSTM":
+            i, o, f, c = sums
+            yield f"{vector} kept = {sigmoid}({f}) * {form.load(f'cells_before + {at}')};"
+            yield f"{vector} cell = {sigmoid}({i}) * {tanh}({c}) + kept;"
+            yield form.store(f"cells + {at}", "cell")
+            yield form.store(f"out + {at}", f"{sigmoid}({o}) * {tanh}(cell)")
+        case "GRU":
+            z, s, n = sums
+            given = form.load(f"x + {r * _row(form) + 2 * hidden} + unit")
+            yield f"{vector} fresh = {tanh}({sigmoid}({s}) * {n} + {given}), z = {sigmoid}({z});"
+            yield form.store(f"out + {at}", f"z * ({form.load(f'before + {at}')} - fresh) + fresh")
+        case _ if form.p.attr("relu"):
+            yield form.store(f"out + {at}", f"korch_larger{lanes}({sums[0]}, (korch_f{lanes}){{0}})")
+        case _:
+            yield form.store(f"out + {at}", f"{tanh}({sums[0]})")
+
+
+# Steps ------------------------------------------------------------------------------------------------------------
+
+
+def _step(form: _Form) -> list[str]:
+    """One step of one direction, for some vectors of units and some batches."""
+    hidden, batch, steps, directions = form.hidden, form.batch, form.steps, len(form.reversed)
+    plane = directions * batch * hidden
+    text = Text(["static void KERNEL_step(const KERNEL_weights *weights, const void *const *in, float *all, "
+                 "float *workspace, int d, int t, int unit, int end, int from, int to) {"])  # fmt: skip
+    back = "d" if directions == 2 else int(form.reversed[0])
+    text.add(f"const int back = {back}, at = back ? {steps - 1} - t : t, previous = back ? at + 1 : at - 1;")
+    text.add(f"const size_t own = (size_t)d * {batch * hidden};")
+    text.add(f"const float *before = (t ? all + (ptrdiff_t)previous * {plane} : {form.given(2)}) + own;")
+    if form.kind == "LSTM":
+        kept = f"all + (size_t){steps * plane}" if form.p.attr("cells") else "workspace"
+        text.add(f"float *cells = {kept} + own;", f"const float *cells_before = t ? cells : {form.given(3)} + own;")
+    text.add("(void)workspace;")
+    text.open(f"for (; unit < end; unit += {form.lanes})")
+    text.add(f"const float *w = weights->of + (size_t)d * {form.packed} + (size_t)unit * {hidden * form.gates};")
+    text.add("int b = from;")
+    usual, *rest = form.heights
+    text.open(f"for (; b + {usual} <= to; b += {usual})")
+    text.add(_called(form, usual))
+    text.close()
+    for rows in rest:
+        text.add(f"if (to - b == {rows}) {_called(form, rows)}")
+    text.close()
+    return [*text.lines, "}"]
+
+
+def _called(form: _Form, rows: int) -> str:
+    plane, offset = len(form.reversed) * form.batch * form.hidden, f"(size_t)b * {form.hidden}"
+    given = f"{form.given(0)} + ((size_t)at * {form.batch} + b) * {_row(form)} + d * {form.gates * form.hidden}"
+    more = f"cells_before + {offset}, cells + {offset}, " if form.kind == "LSTM" else ""
+    more += f"{form.given(3)} + d * {form.hidden}, " if form.kind == "GRU" else ""
+    return (f"KERNEL_units{rows}(w, {given}, before + {offset}, {more}"
+            f"all + (size_t)at * {plane} + own + {offset}, unit);")  # fmt: skip
+
+
+def _shared(form: _Form) -> list[str]:
+    """Every thread has some vectors of units, and meets the others behind each step: of all directions together, where
+    a thread's weights of all of them stay in its cache."""
+    directions, share = len(form.reversed), math.ceil(form.blocks / form.threads) * form.lanes
+    stays = 4 * directions * form.packed / form.threads <= L2 / 2
+    text = _opening(team=True)
+    text.add(f"const int unit = korch_thread_number() * {share}, end = KORCH_MIN(unit + {share}, {form.hidden});")
+    loops = [f"for (int t = 0; t < {form.steps}; ++t)", f"for (int d = 0; d < {directions}; ++d)"]
+    step = f"KERNEL_step(weights, in, out, workspace, d, t, unit, end, 0, {form.batch});"
+    meet = "korch_meet(&weights->meeting);"
+    outer, inner = loops if stays else reversed(loops)
+    text.open(outer)
+    text.open(inner)
+    text.add(step, *([] if stays else [meet]))
+    text.close()
+    text.add(*([meet] if stays else []))
+    text.close()
+    return [*text.lines, "}"]
+
+
+def _alone(form: _Form) -> list[str]:
+    """Every thread has a direction, or a part of the batch, from the first step to the last."""
+    items = len(form.reversed) * form.parts
+    text = _opening(team=form.threads > 1 and items > 1)
+    if form.parts > 1:
+        text.add(f"static const int ends[] = {{{', '.join(map(str, form.ends))}}};")
+    if form.threads > 1 and items > 1:
+        text.add("#pragma omp for schedule(static) nowait")
+    text.open(f"for (int i = 0; i < {items}; ++i)")
+    d, batch = ("i", f"0, {form.batch}") if form.parts == 1 else (
+        f"i / {form.parts}", f"ends[i % {form.parts}], ends[i % {form.parts} + 1]")  # fmt: skip
+    text.open(f"for (int t = 0; t < {form.steps}; ++t)")
+    text.add(f"KERNEL_step(weights, in, out, workspace, {d}, t, 0, {form.hidden}, {batch});")
+    text.close(2)
+    return [*text.lines, "}"]
+
+
+def _opening(team: bool) -> Text:
+    return Text([run_head(team) + " {", "  KERNEL_weights *weights = state;"])

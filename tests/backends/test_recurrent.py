@@ -1,0 +1,66 @@
+"""Recurrences as generated C against the float64 reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from korch.backends.contract import Declined
+from korch.backends.cpu.loops.tile import Registers
+from korch.backends.cpu.recurrent import emit
+from korch.backends.cpu.recurrent.backend import BACKEND
+from korch.ir import Builder, Cone
+from korch.ir.ops.recurrent import GATES, REVERSED
+
+from .measured import measured, wrong
+
+
+def recurrence(kind: str, steps: int = 5, batch: int = 1, hidden: int = 32, direction: str = "forward", cells: int = 0,
+               relu: int = 0, constant: bool = True) -> Cone:  # fmt: skip
+    b, directions = Builder(), len(REVERSED[direction])
+    width = GATES[kind] * hidden
+    x = b.input("x", "float32", (steps, batch, directions, width))
+    weights = np.random.default_rng(0).standard_normal((directions, width, hidden)).astype(np.float32)
+    r = b.constant(weights) if constant else b.input("r", "float32", weights.shape)
+    state = b.input("h", "float32", (directions, batch, hidden))
+    more = [b.input("c", "float32", state.shape)] if kind == "LSTM" else []
+    more += [b.input("b", "float32", (directions, hidden))] if kind == "GRU" else []
+    y = b.op("Recurrence", x, r, state, *more, kind=kind, direction=direction, cells=cells, relu=relu)
+    return Cone.of(b.graph([("y", y)]).primitives)
+
+
+CONES = [
+    *(recurrence(kind, direction=direction, batch=batch) for kind in GATES for direction in REVERSED
+      for batch in (1, 3)),
+    *(recurrence(kind, hidden=hidden, batch=batch) for kind in GATES for hidden, batch in
+      ((2, 1), (7, 2), (16, 1), (31, 5), (33, 1), (64, 37))),
+    recurrence("LSTM", cells=1), recurrence("LSTM", cells=1, direction="bidirectional", batch=2, hidden=20),
+    recurrence("LSTM", cells=1, direction="reverse", steps=1), recurrence("RNN", relu=1, hidden=18, batch=9),
+    recurrence("GRU", steps=70, hidden=48),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_right(threads: int, tmp_path: Path):
+    assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
+
+
+def test_narrow_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(emit, "registers", lambda: Registers(16, 8))
+    assert not wrong(measured(BACKEND, CONES, 2, tmp_path))
+
+
+def test_directions_one_behind_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """As where the weights of both do not stay in a cache."""
+    monkeypatch.setattr(emit, "L2", 0)
+    assert not wrong(measured(BACKEND, [recurrence("LSTM", direction="bidirectional")], 2, tmp_path))
+
+
+def test_declined_with_a_reason():
+    b = Builder()
+    alone = BACKEND.declines(Cone.of(b.graph([("y", b.op("Exp", b.input("x", "float32", (3,))))]).primitives))
+    for declined, reason in ((alone, "one recurrence"), (BACKEND.declines(recurrence("RNN", constant=False)), "computed"),
+                             (BACKEND.declines(recurrence("LSTM", hidden=1)), "one number")):  # fmt: skip
+        assert isinstance(declined, Declined) and reason in declined.reason
