@@ -1,6 +1,6 @@
 """`python benchmarks/multiply_adds.py [NAMES]`: the multiply-adds and activation sizes of the workloads.
 
-Counted while the model runs once in torch: convolutions, linears and matrix products; nothing else.
+Counted while the model runs once in torch: convolutions, linears, matrix products and LSTMs; nothing else.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Counter(TorchDispatchMode):
         macs = _multiply_adds(func, args, result)
         if macs:
             self.macs += macs
-            self.largest = max(self.largest, float(result.square().mean().sqrt()))
+            first = result[0] if isinstance(result, tuple) else result
+            self.largest = max(self.largest, float(first.square().mean().sqrt()))
         return result
 
 
@@ -38,6 +39,9 @@ def _multiply_adds(func: Any, args: Any, result: Any) -> int:
         return result.numel() * math.prod(args[1].shape[1:])
     if func in _PRODUCTS:
         return result.numel() * args[_PRODUCTS[func]].shape[-1]
+    if func is aten.mkldnn_rnn_layer.default:  # one direction of one layer
+        x, weights, recurrent = args[:3]
+        return math.prod(x.shape[:2]) * (weights.numel() + recurrent.numel())
     return 0
 
 

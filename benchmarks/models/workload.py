@@ -39,9 +39,9 @@ def seeded(model: nn.Module, seed: int, *, gain: float = math.sqrt(2.0)) -> nn.M
     """`model` in eval mode, every parameter and statistic redrawn from `seed`, gradients off.
 
     Conv and Linear get Kaiming-normal weights (standard deviation `gain` / sqrt(fan in); sqrt(2) keeps the
-    size through a ReLU, 1 where there is none), norms a scale near 1 and a shift near 0. A module that has
-    an attribute `damping` has the weight of its last Conv, Linear or norm multiplied by it: residual
-    branches use that, or activations would grow with depth.
+    size through a ReLU, 1 where there is none), norms a scale near 1 and a shift near 0, LSTMs what torch
+    gives them. A module that has an attribute `damping` has the weight of its last Conv, Linear or norm
+    multiplied by it: residual branches use that, or activations would grow with depth.
     """
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -58,6 +58,9 @@ def _draw(module: nn.Module, gain: float, generator: torch.Generator) -> None:
         module.weight.mul_(gain)
         if module.bias is not None:
             module.bias.normal_(0.0, 0.1, generator=generator)
+    elif isinstance(module, nn.LSTM):
+        for parameter in module.parameters():
+            parameter.uniform_(-1 / math.sqrt(module.hidden_size), 1 / math.sqrt(module.hidden_size), generator=generator)
     elif isinstance(module, _NORMS) and module.weight is not None:
         module.weight.normal_(1.0, 0.1, generator=generator)
         module.bias.normal_(0.0, 0.1, generator=generator)
