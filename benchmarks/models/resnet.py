@@ -14,9 +14,7 @@ WIDER = 4
 
 def conv(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Sequential:
     """Convolution and BatchNorm."""
-    return nn.Sequential(
-        nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(outputs)
-    )
+    return nn.Sequential(nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(outputs))
 
 
 class Bottleneck(nn.Module):

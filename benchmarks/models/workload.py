@@ -59,8 +59,9 @@ def _draw(module: nn.Module, gain: float, generator: torch.Generator) -> None:
         if module.bias is not None:
             module.bias.normal_(0.0, 0.1, generator=generator)
     elif isinstance(module, nn.LSTM):
+        most = 1 / math.sqrt(module.hidden_size)
         for parameter in module.parameters():
-            parameter.uniform_(-1 / math.sqrt(module.hidden_size), 1 / math.sqrt(module.hidden_size), generator=generator)
+            parameter.uniform_(-most, most, generator=generator)
     elif isinstance(module, _NORMS) and module.weight is not None:
         module.weight.normal_(1.0, 0.1, generator=generator)
         module.bias.normal_(0.0, 0.1, generator=generator)

@@ -61,6 +61,7 @@ def test_directions_one_behind_the_other(tmp_path: Path, monkeypatch: pytest.Mon
 def test_declined_with_a_reason():
     b = Builder()
     alone = BACKEND.declines(Cone.of(b.graph([("y", b.op("Exp", b.input("x", "float32", (3,))))]).primitives))
-    for declined, reason in ((alone, "one recurrence"), (BACKEND.declines(recurrence("RNN", constant=False)), "computed"),
-                             (BACKEND.declines(recurrence("LSTM", hidden=1)), "one number")):  # fmt: skip
+    computed, single = recurrence("RNN", constant=False), recurrence("LSTM", hidden=1)
+    answers = (alone, BACKEND.declines(computed), BACKEND.declines(single))
+    for declined, reason in zip(answers, ("one recurrence", "computed", "one number"), strict=True):
         assert isinstance(declined, Declined) and reason in declined.reason

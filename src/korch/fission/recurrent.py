@@ -26,7 +26,7 @@ class _Network:
     relu: int = 0
 
     def objection(self, x: Value, sequence_lens: Value | None, clip: float) -> Opaque | None:
-        if x.dtype != "float32":
+        if x.dtype not in ("float32", "float64"):  # the latter for the reference: onnxruntime has no such kernels
             return Opaque(f"it computes with {x.dtype}")
         steps = x.shape[1 if self.layout else 0]
         if sequence_lens is not None and (sequence_lens.array is None or (sequence_lens.array != steps).any()):
@@ -66,7 +66,7 @@ class _Network:
         own, recurrent = (b.op("Slice", bias, starts=(0, i * width), lengths=(directions, width), steps=(1, 1))
                           for i in range(2))  # fmt: skip
         if self.kind == "GRU":  # the last third is scaled by the reset gate
-            ahead = np.ones((1, width), np.float32)
+            ahead = np.ones((1, width), rows.dtype)
             ahead[:, 2 * width // 3 :] = 0
             recurrent = recurrent * b.constant(ahead)
         return product + b.op("Reshape", own + recurrent, shape=(1, directions * width))

@@ -22,7 +22,7 @@ def _shape_attr(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str,
 
 def _write_shape(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     shape = emit.const(np.asarray(p.attr("shape"), np.int64))
-    attrs = {"allowzero": 1} if p.op == "Reshape" else {}
+    attrs: dict[str, Any] = {"allowzero": 1} if p.op == "Reshape" else {}
     emit.node(p.op, [*names, shape], p.output.name, **attrs)
 
 

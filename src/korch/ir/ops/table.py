@@ -47,6 +47,7 @@ class Emit(Protocol):
              **attrs: Any) -> str:  # fmt: skip
         """A node; `more` are the names of its outputs behind the first."""
         ...
+
     def const(self, value: Array) -> str: ...
     def opaque(self, model: onnx.ModelProto, inputs: Sequence[str], output: str, index: int) -> None:
         """A model of one node, of which `output` is the output number `index`."""

@@ -148,8 +148,13 @@ def _tile(form: _Form, rows: int) -> list[str]:
     """`x`, `before`, `out` and cells point to the first of the batches; the first of the units is in `unit`."""
     gates, hidden, lanes = form.gates, form.hidden, form.lanes
     chains = max(1, min(CHAINS // (rows * gates), hidden))
-    text = Text([APART, f"static void KERNEL_units{rows}(const float *restrict w, const float *restrict x, "
-                        f"const float *restrict before, {_MORE.get(form.kind, '')}float *restrict out, int unit) {{"])
+    text = Text(
+        [
+            APART,
+            f"static void KERNEL_units{rows}(const float *restrict w, const float *restrict x, "
+            f"const float *restrict before, {_MORE.get(form.kind, '')}float *restrict out, int unit) {{",
+        ]
+    )
     if hidden % lanes:
         text.add(f"const int wanted = KORCH_MIN({hidden} - unit, {lanes});")
     for r in range(rows):
