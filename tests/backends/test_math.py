@@ -44,7 +44,7 @@ OF_X = {"gelu"}
 """Sums of x and nearly -x: units are those of x."""
 
 
-VECTORS = {"silu": (4, 8, 16), "mish": (4, 8, 16), "sigmoid": (4, 8, 16)}
+VECTORS = {"silu": (4, 8, 16), "mish": (4, 8, 16), "sigmoid": (4, 8, 16), "tanh": (4, 8, 16)}
 """Lanes of those that there are of vectors, too."""
 FORMS = [*TRUTH, *(f"{name}{lanes}" for name, some in VECTORS.items() for lanes in some)]
 
