@@ -300,6 +300,15 @@ def test_what_two_strips_read_is_computed_once():
     assert two and [sum(strip[0].made.length for strip in chunk) for chunk in two] == [33, 33]
 
 
+def test_threads_have_equal_shares_of_odd_strips():
+    """Of 28 rows in strips of 8; of whole ones, one of two threads has 16."""
+    cut = Cut(stages(mbconv((1, 28, 64, 16), 64, 24, 3, 1), STAGES) or (), 1, 8)
+    for threads, equal, wanted in ((2, True, [14, 14]), (2, False, [16, 12]), (3, True, [9, 9, 10]), (1, True, [28])):
+        found = chunks(cut, threads, equal)
+        assert found and [chunk[-1][-1].made.end - chunk[0][-1].made.begin for chunk in found] == wanted
+        assert all(strip[-1].made.length <= 8 for chunk in found for strip in chunk)
+
+
 def test_a_threads_strips_are_the_same_part_of_every_band():
     cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
     cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4, bands=4), 2)

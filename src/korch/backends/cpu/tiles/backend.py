@@ -74,7 +74,7 @@ class Tiles:
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         """One kernel a height of the strips and form of the stages."""
         forms = FORMS if any(_strided(p) for p in cone.linear) else FORMS[:1]
-        found = [(cut, chunks(cut, threads)) for cut in _cuts(cone)]
+        found = [(cut, _shared_out(cut, threads)) for cut in _cuts(cone)]
         kernels = [_kernel(cone, cut, some, form, threads) for cut, some in found if some for form in forms]
         return tuple({k.source: k for k in kernels}.values())
 
@@ -149,6 +149,12 @@ def _narrowed(cut: Cut) -> tuple[Chunk, ...] | None:
     """A few of the strips; None where a stage cannot be narrowed, or nobody takes it then."""
     found = sample(cut)
     return found if found and all(map(_taken, _pieces(found).values())) else None
+
+
+def _shared_out(cut: Cut, threads: int) -> tuple[Chunk, ...] | None:
+    """The strips of all threads, in equal shares if somebody takes the lower strips that make them so."""
+    equal = chunks(cut, threads)
+    return equal if equal and all(map(_taken, _pieces(equal).values())) else chunks(cut, threads, equal=False)
 
 
 _TAKEN: dict[str, bool] = {}

@@ -17,6 +17,10 @@ from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 
 
+UNEVEN = 1.04
+"""Of equal shares, beyond which threads do not take whole strips each: kernels for lower ones are worth compiling."""
+
+
 @dataclass(frozen=True)
 class Piece:
     """A stage for one strip: the narrowed `cone`, and what it reads of its `leaves`.
@@ -98,19 +102,45 @@ def _whole(p: Primitive) -> int:
     return p.attr("tile") if p.op == "WinogradOutput" else 1
 
 
-def chunks(cut: Cut, threads: int) -> tuple[Chunk, ...] | None:
+def chunks(cut: Cut, threads: int, equal: bool = True) -> tuple[Chunk, ...] | None:
     """The strips, a chunk for each thread, or one of each band; None where a stage cannot be narrowed.
 
     A thread has the same part of the output as of what kernels around this one store, which may lie in its own cache.
+    Where shares are to be `equal` and whole strips do not make them so, the last strip of each is lower than others.
     """
     if cut.bands > 1:
-        found = _in_bands(cut, range(cut.bands), lambda c: chunks(c, threads))
+        found = _in_bands(cut, range(cut.bands), lambda c: chunks(c, threads, equal))
         each = len(found) // cut.bands if found else 0
         return found and tuple(chunk for i in range(each) for chunk in found[i::each])
+    whole, shares = _whole_strips(cut, threads), _equal_shares(cut, threads)
+    uneven = equal and _longest(whole) > UNEVEN * _longest(shares)
+    return (_chunks(cut, shares) if uneven else None) or _chunks(cut, whole)
+
+
+Shares = Sequence[Sequence[Span]]
+"""The strips of each thread."""
+
+
+def _whole_strips(cut: Cut, threads: int) -> Shares:
     spans = [cut.span(i) for i in range(cut.count)]
     count = min(threads, len(spans))
     edges = [i * len(spans) // count for i in range(count + 1)]
-    return _chunks(cut, (spans[begin:end] for begin, end in pairwise(edges)))
+    return [spans[begin:end] for begin, end in pairwise(edges)]
+
+
+def _equal_shares(cut: Cut, threads: int) -> Shares:
+    """The output in equal parts, of each of which the last strip may be lower than others."""
+    length, whole = cut.stages[-1].root.shape[cut.axis], math.lcm(*map(quantum, cut.stages))
+    units = -(-length // whole)
+    count = min(threads, units)
+    edges = [min(i * units // count * whole, length) for i in range(count + 1)]
+    return [[Span(cut.axis, at, min(at + cut.height, end)) for at in range(begin, end, cut.height)]
+            for begin, end in pairwise(edges)]  # fmt: skip
+
+
+def _longest(shares: Shares) -> int:
+    """Positions of the thread that has most."""
+    return max(sum(span.length for span in spans) for spans in shares)
 
 
 def sample(cut: Cut) -> tuple[Chunk, ...] | None:
