@@ -54,7 +54,8 @@ class Config:
     """Decisions so far; scheduling starts from none and adds what tracing asks for. `fused`: what follows a product is
     computed where its sums are, and the product's stage stores the root. `place`: where the root lies, if it is a part
     of something. `piece`: steps of the product that makes the root for which its operands are stored at a time, or 0
-    for all. `divided`: each thread has a part of the product's rows, as even as can be."""
+    for all. `divided`: each thread has a part of the product's rows, or of the columns of few rows, as even as can
+    be."""
 
     splits: tuple[tuple[str, int], ...] = ()
     merged: tuple[tuple[str, int, int], ...] = ()

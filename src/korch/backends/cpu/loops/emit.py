@@ -12,7 +12,7 @@ from korch.backends.cpu.loops.binding import POOLS, Place, Schedule, Stage
 from korch.backends.cpu.loops.bounds import checks, write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.maps import write_map
-from korch.backends.cpu.loops.multiply import row_parts, rows_first, write_product
+from korch.backends.cpu.loops.multiply import column_parts, row_parts, rows_first, write_product
 from korch.backends.cpu.loops.nests import groups
 from korch.backends.cpu.loops.reductions import Reduction
 from korch.backends.cpu.loops.schedule import schedule
@@ -104,7 +104,7 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
     unrolled = _unrolled(writer) if loops and loops == plan.hoisted else None
     for v in first:
         writer.loop(v)
-    if parts := row_parts(writer):
+    if parts := row_parts(writer) or column_parts(writer):
         writer.text.add("#pragma omp for schedule(static) nowait")
         writer.text.open(f"for (int part = 0; part < {parts}; ++part)")
     elif writer.threads > 1:

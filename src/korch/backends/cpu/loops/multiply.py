@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from korch.backends.cpu.loops import ahead, tile
 from korch.backends.cpu.loops.behind import Behind, behind_of
@@ -38,6 +39,10 @@ class Operand:
     def step(self, v: Var | None) -> int | None:
         """Floats from one turn of `v` to the next; None where they are not always the same."""
         return 0 if v is None else self.at.coefficient(v)
+
+
+_Grouped = tuple[Group, str]
+"""A group of columns, and where the constants lie that its tiles ask for."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,16 @@ def row_parts(writer: Writer) -> int:
     return writer.threads if _divides_rows(writer) and _rows(writer.plan).isdisjoint(writer.plan.hoisted) else 0
 
 
+def column_parts(writer: Writer) -> int:
+    """Into how many parts the columns of few rows are divided, one a thread; 0 where they are not."""
+    return writer.threads if writer.threads > 1 and writer.plan.config.divided and not _many_rows(writer.plan) else 0
+
+
+def _many_rows(plan: Schedule) -> bool:
+    y = plan.stages[-1].maker.output
+    return y.size // y.shape[-1] >= LEAST
+
+
 def _divides_rows(writer: Writer) -> bool:
     """Whether threads divide the rows of all matrices. What precedes and follows such a product divides them so, and
     what lies in one core's cache stays there; constants, which all cores read then, must be less than that. (36 x 196
@@ -125,7 +140,7 @@ def _divides_rows(writer: Writer) -> bool:
     Columns in several blocks read the rows again, which takes 3%.)"""
     plan, (s, *others) = writer.plan, writer.plan.stages
     if plan.config.divided:
-        return writer.threads > 1
+        return writer.threads > 1 and _many_rows(plan)
     if others or writer.threads == 1 or s.maker.op != "MatMul" or not packs(plan, s):
         return False
     (x, w), rows = s.maker.inputs, s.maker.output.shape[-2]
@@ -173,12 +188,26 @@ def write_product(writer: Writer, s: Stage) -> None:
         text.add(f"const float *restrict e{i} = {at};")
     streamed = _streams(writer.plan, s, block)
     writer.streamed |= streamed
-    for condition, height in ((f"if (part < {higher})", low + 1), ("else", low)) if higher else (("", low),):
+    grouped = list(zip(tile.groups(block.width), _following(s, block, each), strict=True))
+    for condition, height, some in _shares(grouped, column_parts(writer), low, higher):
         text.open(condition)
-        for group, following in zip(tile.groups(block.width), _following(s, block, each), strict=True):
+        for group, following in some:
             _write_group(writer, block, height, group, following, streamed)
         text.close()
     text.close(1 + len(block.others))
+
+
+def _shares(grouped: Sequence[_Grouped], parts: int, low: int,
+            higher: int) -> Iterator[tuple[str, int, Sequence[_Grouped]]]:  # fmt: skip
+    """(condition, rows, groups of columns) of what different threads do: parts of the columns, or so many rows, of
+    which the first threads have one more."""
+    if parts:
+        edges = [i * len(grouped) // parts for i in range(parts + 1)]
+        yield from ((f"if (part == {i})", low, grouped[a:b]) for i, (a, b) in enumerate(pairwise(edges)))
+    elif higher:
+        yield from ((f"if (part < {higher})", low + 1, grouped), ("else", low, grouped))
+    else:
+        yield "", low, grouped
 
 
 def _following(s: Stage, block: Block, each: int) -> list[str]:

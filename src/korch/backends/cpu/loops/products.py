@@ -60,8 +60,9 @@ def objection(cone: Cone, place: Place | None = None) -> str:
     if p.output.dtype != "float32" or min(t.rank for t in p.inputs) < 2:
         return f"{p.op} of {p.output.dtype} or of a vector"
     groups = p.attr("group") if p.op == "Conv" else 1
-    if min(p.output.size // p.output.shape[-1], p.output.shape[-1] // groups, p.inputs[0].shape[-1] // groups) < LEAST:
-        return f"{p.op} with fewer than {LEAST} rows, columns or steps"
+    rows, packed = p.output.size // p.output.shape[-1], cone.behind_views(p.inputs[1], VIEWS).const
+    if min(p.output.shape[-1] // groups, p.inputs[0].shape[-1] // groups, LEAST if packed else rows) < LEAST:
+        return f"{p.op} with fewer than {LEAST} columns or steps, or rows where the second operand is computed"
     return "" if planned(cone, 1, place) else f"{p.op}: its operands do not lie as tiles need them"
 
 
@@ -180,7 +181,7 @@ class Option:
 
 def _options(plan: Schedule, threads: int) -> Iterator[Option]:
     """Every block that is whole loops of the product and a part of one; and one a thread, by constants, of rows that
-    have no such part for each."""
+    have no such part for each, or of the columns of few rows."""
     s = _stage(plan)
     at, groups = s.axes[-1].vars(), s.source[-1].vars()
     own = [v for v in plan.hoisted if v in at]
@@ -199,11 +200,18 @@ def _options(plan: Schedule, threads: int) -> Iterator[Option]:
             if option.fits:
                 yield option
             whole = row.blocks == column.blocks == others == 1
-            if whole and len(plan.stages) == 1 and row.length % threads and packs(plan, s):
-                part = replace(row, length=-(-row.length // threads), blocks=threads)
-                divided = replace(option, rows=part, divided=True)
-                if divided.fits and row.length >= LEAST * threads:
+            if not whole or len(plan.stages) > 1 or not packs(plan, s):
+                continue
+            if row.length < LEAST:
+                yield replace(option, columns=_share(column, threads), divided=True)
+            elif row.length % threads and row.length >= LEAST * threads:
+                divided = replace(option, rows=_share(row, threads), divided=True)
+                if divided.fits:
                     yield divided
+
+
+def _share(part: Part, threads: int) -> Part:
+    return replace(part, length=-(-part.length // threads), blocks=threads)
 
 
 def _pitch(plan: Schedule, s: Stage, rows: list[Var]) -> int:

@@ -16,7 +16,6 @@ from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 
-
 UNEVEN = 1.04
 """Of equal shares, beyond which threads do not take whole strips each: kernels for lower ones are worth compiling."""
 
