@@ -13,7 +13,7 @@ from korch.ir import Builder
 def test_shapes_that_do_not_fit(x, r, state, direction):
     b = Builder()
     given = [b.input(name, "float32", shape) for name, shape in (("x", x), ("r", r), ("h", state), ("c", state))]
-    with pytest.raises(ValueError, match="make no LSTM|are not bidirectional"):
+    with pytest.raises(ValueError, match=r"make no LSTM|are not bidirectional"):
         b.op("Recurrence", *given, kind="LSTM", direction=direction, relu=0, cells=0)
 
 
