@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -16,22 +16,42 @@ USUAL = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN":
 """Activations that ONNX takes where none are named."""
 
 
+class Attributes(TypedDict, total=False):
+    """What ONNX says of all three alike."""
+
+    hidden_size: int
+    direction: str
+    activations: Sequence[str]
+    clip: float
+    layout: int
+
+
 @dataclass(frozen=True)
 class _Network:
     """What all three have in common: weights w [D,G*H,I] and r [D,G*H,H], bias [D,2*G*H], the first state [D,B,H]."""
 
     kind: str
-    direction: str
-    layout: int
-    relu: int = 0
+    hidden_size: int = 0
+    direction: str = "forward"
+    activations: Sequence[str] = ()
+    clip: float = 0.0
+    layout: int = 0
 
-    def objection(self, x: Value, sequence_lens: Value | None, clip: float) -> Opaque | None:
+    @property
+    def relu(self) -> bool:
+        return self.kind == "RNN" and set(self.activations) == {"Relu"}
+
+    def objection(self, x: Value, sequence_lens: Value | None) -> Opaque | None:
+        """Why there is no definition, for what all three may have."""
         if x.dtype not in ("float32", "float64"):  # the latter for the reference: onnxruntime has no such kernels
             return Opaque(f"it computes with {x.dtype}")
         steps = x.shape[1 if self.layout else 0]
         if sequence_lens is not None and (sequence_lens.array is None or (sequence_lens.array != steps).any()):
             return Opaque("its sequences have lengths of their own")
-        return Opaque("it clips what its gates sum") if clip else None
+        usual = USUAL[self.kind] * len(REVERSED[self.direction])
+        if self.activations and not self.relu and list(self.activations) != usual:
+            return Opaque(f"its activations are {', '.join(self.activations)}")
+        return Opaque("it clips what its gates sum") if self.clip else None
 
     def outputs(self, b: Builder, x: Value, w: Value, r: Value, bias: Value | None, state: Value | None,
                 cells: Value | None, outputs: int) -> tuple[Value, ...]:  # fmt: skip
@@ -45,7 +65,7 @@ class _Network:
         extras += [self._reset_bias(b, bias, r)] if self.kind == "GRU" else []
         last = int(outputs > 2)
         every = b.op("Recurrence", given, r, self._state(b, state, batch, r), *extras, kind=self.kind,
-                     direction=self.direction, relu=self.relu, cells=last)  # fmt: skip
+                     direction=self.direction, relu=int(self.relu), cells=last)  # fmt: skip
         shape = (directions, batch, hidden)
         y = every if not last else _rows(b, every, 0, (steps, *shape))
         ends = [_rows(b, every, 0 if back else steps - 1, (1, 1, batch, hidden), d)
@@ -87,50 +107,27 @@ def _rows(b: Builder, x: Value, first: int, lengths: tuple[int, ...], direction:
     return b.op("Slice", x, starts=(first, direction, 0, 0), lengths=lengths, steps=(1, 1, 1, 1))
 
 
-def _unusual(kind: str, direction: str, activations: Sequence[str] | None, **others: Any) -> Opaque | None:
-    if activations and list(activations) != USUAL[kind] * len(REVERSED[direction]):
-        return Opaque(f"its activations are {', '.join(activations)}")
-    named = next((name.replace("_", " ") for name, value in others.items() if value), "")
-    return Opaque(f"it has {named}") if named else None
-
-
 @fission("LSTM", since=7)
 def lstm(
     b: Builder, x: Value, w: Value, r: Value, bias: Value | None = None, sequence_lens: Value | None = None,
-    state: Value | None = None, cells: Value | None = None, peepholes: Value | None = None, *, hidden_size: int = 0,
-    direction: str = "forward", activations: Sequence[str] | None = None, clip: float = 0.0, input_forget: int = 0,
-    layout: int = 0, outputs: int = 1,
+    state: Value | None = None, cells: Value | None = None, peepholes: Value | None = None, *, input_forget: int = 0,
+    outputs: int = 1, **attrs: Unpack[Attributes],
 ) -> tuple[Value, ...] | Opaque:  # fmt: skip
     """x [T,B,I], or [B,T,I] in layout 1, over w [D,4H,I] and r [D,4H,H]."""
-    network = _Network("LSTM", direction, layout)
-    unusual = _unusual("LSTM", direction, activations, peepholes=peepholes is not None, coupled_gates=input_forget)
-    objection = unusual or network.objection(x, sequence_lens, clip)
-    return objection or network.outputs(b, x, w, r, bias, state, cells, outputs)
+    if peepholes is not None or input_forget:
+        return Opaque("it has peepholes or coupled gates")
+    network = _Network("LSTM", **attrs)
+    return network.objection(x, sequence_lens) or network.outputs(b, x, w, r, bias, state, cells, outputs)
 
 
-@fission("GRU", since=7)
-def gru(
+@fission("GRU", "RNN", since=7)
+def gru_or_rnn(
     b: Builder, x: Value, w: Value, r: Value, bias: Value | None = None, sequence_lens: Value | None = None,
-    state: Value | None = None, *, hidden_size: int = 0, direction: str = "forward",
-    activations: Sequence[str] | None = None, clip: float = 0.0, linear_before_reset: int = 0, layout: int = 0,
-    outputs: int = 1,
+    state: Value | None = None, *, linear_before_reset: int = 0, op: str, outputs: int = 1,
+    **attrs: Unpack[Attributes],
 ) -> tuple[Value, ...] | Opaque:  # fmt: skip
-    """x [T,B,I], or [B,T,I] in layout 1, over w [D,3H,I] and r [D,3H,H]."""
-    network = _Network("GRU", direction, layout)
-    unusual = _unusual("GRU", direction, activations, a_reset_before_its_product=not linear_before_reset)
-    objection = unusual or network.objection(x, sequence_lens, clip)
-    return objection or network.outputs(b, x, w, r, bias, state, None, outputs)
-
-
-@fission("RNN", since=7)
-def rnn(
-    b: Builder, x: Value, w: Value, r: Value, bias: Value | None = None, sequence_lens: Value | None = None,
-    state: Value | None = None, *, hidden_size: int = 0, direction: str = "forward",
-    activations: Sequence[str] | None = None, clip: float = 0.0, layout: int = 0, outputs: int = 1,
-) -> tuple[Value, ...] | Opaque:  # fmt: skip
-    """x [T,B,I], or [B,T,I] in layout 1, over w [D,H,I] and r [D,H,H]."""
-    relu = bool(activations) and set(activations or ()) == {"Relu"}
-    network = _Network("RNN", direction, layout, int(relu))
-    unusual = None if relu else _unusual("RNN", direction, activations)
-    objection = unusual or network.objection(x, sequence_lens, clip)
-    return objection or network.outputs(b, x, w, r, bias, state, None, outputs)
+    """x [T,B,I], or [B,T,I] in layout 1, over w [D,3H,I] and r [D,3H,H] for a GRU, [D,H,I] and [D,H,H] for an RNN."""
+    if op == "GRU" and not linear_before_reset:
+        return Opaque("its reset gate comes before the product")
+    network = _Network(op, **attrs)
+    return network.objection(x, sequence_lens) or network.outputs(b, x, w, r, bias, state, None, outputs)

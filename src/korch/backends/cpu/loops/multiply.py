@@ -128,6 +128,7 @@ def column_parts(writer: Writer) -> int:
 
 
 def _many_rows(plan: Schedule) -> bool:
+    """Whether there are rows to divide: of fewer, threads divide the columns."""
     y = plan.stages[-1].maker.output
     return y.size // y.shape[-1] >= LEAST
 

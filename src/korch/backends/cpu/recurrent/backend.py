@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 from korch.backends.contract import Declined, Kernel
+from korch.backends.cpu.loops.backend import HEADERS as LOOPS
+from korch.backends.cpu.loops.backend import LARGEST
 from korch.backends.cpu.recurrent.emit import emit
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.machine import Machine
 
-HEADERS = ("korch_math.h", "korch_vectors.h", "korch_vector_math.h", "korch_team.h")
-LARGEST = 2**31 - 1
+HEADERS = (*LOOPS, "korch_team.h")
 
 
 class Recurrent:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from korch.backends.cpu.loops.caches import L2
 from korch.backends.cpu.loops.tile import registers
@@ -30,7 +31,8 @@ def emit(cone: Cone, threads: int, together: bool, parts: int) -> tuple[str, int
     or take directions and `parts` of the batch for themselves."""
     form = _Form(cone, cone.primitives[0], threads, parts)
     lines = ["// " + line for line in str(cone).splitlines()]
-    lines += [*_packing(form), *_tiles(form), *_step(form), *(_shared(form) if together else _alone(form))]
+    tiles = [line for rows in form.heights for line in _tile(form, rows)]
+    lines += [*_packing(form), *tiles, *_step(form), *(_shared(form) if together else _alone(form))]
     cells = form.kind == "LSTM" and not form.p.attr("cells")
     return "\n".join(lines) + "\n", 4 * len(form.reversed) * form.batch * form.hidden * cells
 
@@ -90,7 +92,7 @@ class _Form:
     @property
     def heights(self) -> tuple[int, ...]:
         """How many batches a tile takes, the most first: registers' worth, and what parts leave over."""
-        lengths = {b - a for a, b in zip(self.ends, self.ends[1:])}
+        lengths = {b - a for a, b in pairwise(self.ends)}
         most = max((registers().count - SPARE) // self.gates, 1)
         longest = max(lengths)
         usual = math.ceil(longest / math.ceil(longest / most))
@@ -130,18 +132,13 @@ def _packing(form: _Form) -> list[str]:
     text.close(4)
     text.add("return 0;")
     text.close()
-    return [*text.lines[:-1], "}", "static void KERNEL_free(void *state) { free(state); }"]
+    return [*text.lines, "static void KERNEL_free(void *state) { free(state); }"]
 
 
 # Tiles: a vector of units, and some batches -----------------------------------------------------------------------
 
 _MORE = {"LSTM": "const float *cells_before, float *cells, ", "GRU": "const float *bias, "}
 """What a tile takes besides: by kind of network."""
-
-
-def _tiles(form: _Form) -> Iterator[str]:
-    for rows in form.heights:
-        yield from _tile(form, rows)
 
 
 def _tile(form: _Form, rows: int) -> list[str]:
