@@ -161,7 +161,7 @@ def cases() -> list[Case]:
         computed("24 columns", conv(image(1, 256, 256, 96), 24), 1.0),
         computed("5 columns", product(image(104 * 104, 64), 5), 0.7),
         computed("197 keys", scores(6, 197, 64), 1.02),
-        computed("1 row", product(image(1, 512), 1000), 1.0),  # 0.91 where the last cache bounds both
+        computed("1 row", product(image(1, 512), 1000), 0.8),
         computed("batched product", product(image(36, 196, 128), 128), 1.0),
         computed("groups of 16 columns", conv(image(1, 128, 128, 288), 288, group=18), 0.8),
         computed("weights from memory", product(image(16, 49, 512), 1024), 1.0),
