@@ -260,7 +260,7 @@ def test_narrowed_stages_compute_the_same(cone: Cone):
     assert staged
     cut = chunks(Cut(staged, ways_across(cone)[-1], 2 * quantum(cone)), 2)
     assert cut
-    for piece in (p for chunk in cut for strip in chunk for p in strip):
+    for piece in (p for chunk in cut for strip in chunk.all for p in strip):
         read = zip(piece.cone.leaves, piece.leaves, piece.reads, strict=True)
         given = {s: values[t][_part(t, r) if s != t else _from(r, t.rank)] for s, t, r in read}
         made, root = evaluated(piece.cone, given), piece.stage.root
@@ -293,11 +293,11 @@ def test_what_two_strips_read_is_computed_once():
     cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
     cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4), 1)
     assert cut
-    first, second, *_ = cut[0]
+    first, second, *_ = cut[0].strips
     assert (first[0].made.length, second[0].holds.length, second[0].made.length) == (5, 6, 4)
-    assert sum(strip[0].made.length for strip in cut[0]) == 64
+    assert sum(strip[0].made.length for strip in cut[0].strips) == 64
     two = chunks(Cut(stages(cone, STAGES) or (), 1, 4), 2)
-    assert two and [sum(strip[0].made.length for strip in chunk) for chunk in two] == [33, 33]
+    assert two and [sum(strip[0].made.length for strip in chunk.strips) for chunk in two] == [33, 33]
 
 
 def test_threads_have_equal_shares_of_odd_strips():
@@ -305,15 +305,15 @@ def test_threads_have_equal_shares_of_odd_strips():
     cut = Cut(stages(mbconv((1, 28, 64, 16), 64, 24, 3, 1), STAGES) or (), 1, 8)
     for threads, equal, wanted in ((2, True, [14, 14]), (2, False, [16, 12]), (3, True, [9, 9, 10]), (1, True, [28])):
         found = chunks(cut, threads, equal)
-        assert found and [chunk[-1][-1].made.end - chunk[0][-1].made.begin for chunk in found] == wanted
-        assert all(strip[-1].made.length <= 8 for chunk in found for strip in chunk)
+        assert found and [c.strips[-1][-1].made.end - c.strips[0][-1].made.begin for c in found] == wanted
+        assert all(strip[-1].made.length <= 8 for chunk in found for strip in chunk.strips)
 
 
 def test_a_threads_strips_are_the_same_part_of_every_band():
     cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
     cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4, bands=4), 2)
     assert cut
-    rows = [(chunk[0][-1].made.begin, chunk[-1][-1].made.end) for chunk in cut]
+    rows = [(chunk.strips[0][-1].made.begin, chunk.strips[-1][-1].made.end) for chunk in cut]
     assert rows == 4 * [(0, 32)] + 4 * [(32, 64)]
 
 
@@ -321,7 +321,7 @@ def test_operands_are_turned_once_for_all_strips():
     cone = attention(64, 24, 2, 16, turned=True)
     cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4), 1)
     assert cut
-    (turned, *first), *others = cut[0]
+    (turned, *first), *others = cut[0].strips
     assert [p.op for p in turned.cone.primitives] == ["Reshape", "Transpose"] and turned.cone == turned.stage
     assert all([p.key for p in strip] == [p.key for p in first] for strip in others)
 

@@ -56,10 +56,10 @@ def _address(buffer: Bytes) -> int:
 
 
 class Native:
-    """A native kernel. BackendError where its init refuses."""
+    """A native kernel; `join` of its program, where a team calls it. BackendError where its init refuses."""
 
     def __init__(self, entry: EntryRow, cone: Cone, leaves: Sequence[Bytes], outs: Sequence[Bytes],
-                 workspace: Bytes, clock: Clock) -> None:  # fmt: skip
+                 workspace: Bytes, clock: Clock, join: Any = None) -> None:  # fmt: skip
         self._entry, self._clock = entry, clock
         self._state = ctypes.c_void_p()
         self._in = (ctypes.c_void_p * (len(leaves) + len(outs)))(*map(_address, (*leaves, *outs)))
@@ -71,7 +71,7 @@ class Native:
             raise BackendError("the compiled program has no such kernel")
         self._init([_address(b) if t.const else None for b, t in zip(leaves, cone.leaves, strict=True)])
         self._call = Call(entry.run, self._state, ctypes.addressof(self._in), _address(outs[0]), _address(workspace),
-                          entry.callers == TEAM)  # fmt: skip
+                          ctypes.cast(join, _Pointers) if entry.callers == TEAM else None)  # fmt: skip
 
     def _init(self, constants: Sequence[int | None]) -> None:
         if not self._entry.init:
@@ -98,7 +98,7 @@ class Call(ctypes.Structure):
     """`korch_call` of timing.c: a kernel with its buffers."""
 
     _fields_ = [("run", _Pointers), ("state", _Pointers), ("given", _Pointers), ("out", _Pointers),
-                ("workspace", _Pointers), ("team", ctypes.c_int)]  # fmt: skip
+                ("workspace", _Pointers), ("join", _Pointers)]  # fmt: skip
 
 
 class Clock:

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "korch_rt.h"
 #include "korch_team.h"
 
 typedef struct {
@@ -13,7 +14,7 @@ typedef struct {
   void *state;
   const void *const *in;
   void *out, *workspace;
-  int team;  /* every thread of a team calls `run`; else one */
+  void (*join)(korch_share *);  /* not NULL: every thread of a team calls this, then `run`; else one calls `run` */
 } korch_call;
 
 static double korch_now(void) {
@@ -28,12 +29,23 @@ static double korch_one(const korch_call *c, int calls) {
   return korch_now() - start;
 }
 
+static int korch_team_size(void) {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
 /* As in a program, where a team stays together from one kernel to the next. */
 static double korch_team(const korch_call *c, int calls) {
   korch_meeting meeting = {0};
+  korch_share shares[korch_team_size()];
+  memset(shares, 0, sizeof shares);
   double start = 0, end = 0;
 #pragma omp parallel
   {
+    c->join(shares);
     korch_meet(&meeting);
     if (korch_thread_number() == 0) start = korch_now();
     for (int j = 0; j < calls; j++) {
@@ -46,7 +58,7 @@ static double korch_team(const korch_call *c, int calls) {
 }
 
 static double korch_seconds(const korch_call *c, int calls) {
-  return c->team ? korch_team(c, calls) : korch_one(c, calls);
+  return c->join ? korch_team(c, calls) : korch_one(c, calls);
 }
 
 void korch_once(const korch_call *c) { korch_seconds(c, 1); }

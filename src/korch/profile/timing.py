@@ -90,7 +90,7 @@ def _switches() -> int:
 def timing_library(folder: Path, toolchain: Toolchain) -> Path:
     """The compiled timing.c and calibrate.c, kept in the cache folder."""
     texts = {name: Path(__file__).with_name(name).read_text() for name in ("timing.c", "calibrate.c")}
-    texts["korch_team.h"] = include("korch_team.h")
+    texts |= {name: include(name) for name in ("korch_rt.h", "korch_team.h")}
     key = digest(*texts.values(), toolchain.command, toolchain.flags, toolchain.version, processor())
     path = folder / f"timing-{key[:24]}.so"
     if not path.exists():

@@ -93,8 +93,9 @@ class Worker:
         if task.host is not None:
             _spread(self._processors)  # OpenMP bound this thread; those of the session would inherit that
             return Host(task.host, task.cone, self._leaves, outs[0], self._threads)
-        row = entry(_library(task.library, task.preload), task.index)
-        return Native(row, task.cone, self._leaves, outs, workspace, self._clock)
+        library = _library(task.library, task.preload)
+        row = entry(library, task.index)
+        return Native(row, task.cone, self._leaves, outs, workspace, self._clock, library.korch_join)
 
     def _run_poisoned(self, runner: Runner, made: Sequence[Output]) -> Report:
         unwritten = self._unwritten(runner, made, POISONS[0])

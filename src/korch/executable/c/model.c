@@ -294,12 +294,16 @@ static void korch_tick(korch_clock *clock) {
 // Steps `from` to `to` - 1. One thread takes the kernels for one; the others need not wait before the next of these.
 static void korch_run_team(korch_model *m, int from, int to, korch_clock *clock) {
     korch_meeting meeting = {0};
+    korch_share shares[KORCH_THREADS] = {0};
 #pragma omp parallel num_threads(KORCH_THREADS)
-    for (int i = from; i < to; ++i) {
-        int team = korch_callers_of(i) == KORCH_TEAM, first = korch_thread_number() == 0;
-        if (team || first) korch_run_kernel(m, i);
-        if (team || korch_callers_of(i + 1) == KORCH_TEAM) korch_meet(&meeting);
-        if (first) korch_tick(clock);
+    {
+        korch_shares = shares;
+        for (int i = from; i < to; ++i) {
+            int team = korch_callers_of(i) == KORCH_TEAM, first = korch_thread_number() == 0;
+            if (team || first) korch_run_kernel(m, i);
+            if (team || korch_callers_of(i + 1) == KORCH_TEAM) korch_meet(&meeting);
+            if (first) korch_tick(clock);
+        }
     }
 }
 

@@ -17,6 +17,7 @@ from korch.backends.cpu.loops import epilogue, tile
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_run
 from korch.backends.cpu.loops.tile import Group, registers
+from korch.backends.cpu.loops.turns import Loop, open_shared
 from korch.backends.cpu.loops.windows import Window, window_of
 from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.backends.program import APART
@@ -149,11 +150,8 @@ def generate(cone: Cone, threads: int) -> Code:
     count, columns = window.tiles()
     streamed, threads = epilogue.streams(cone), threads if multiply_adds(p) > SMALL else 1
     open_run(text, cone, window.image, threads)
-    if threads > 1:
-        text.add("#pragma omp for schedule(static) nowait collapse(3)")
-    text.open(f"for (int image = 0; image < {window.image.shape[0]}; ++image)")
-    text.open(f"for (int h = 0; h < {height}; ++h)")
-    text.open(f"for (int part = 0; part < {count}; ++part)")
+    loops = (Loop("image", window.image.shape[0]), Loop("h", height), Loop("part", count))
+    opened = open_shared(text, loops, threads, multiply_adds(p))
     text.add(f"const int left = KORCH_MIN(part * {columns}, {width - columns});")
     _find(text, window, columns)
     text.add(f"float y[{columns * max(g.width for g in tile.groups(window.made))}] __attribute__((aligned(64)));")
@@ -170,7 +168,7 @@ def generate(cone: Cone, threads: int) -> Code:
         text.add(f"const float *restrict z = y + (w - left) * {group.width};")
         epilogue.store(text, cone, p, streamed, of=group.columns)
         text.close(2)
-    close_run(text, 3, streamed)
+    close_run(text, opened, streamed)
     packing = _packing(window, cone.leaves.index(p.inputs[1]))
     lines = [*packing, *(line for function in functions.values() for line in function), *text.lines]
     return Code("\n".join(lines) + "\n", 0)

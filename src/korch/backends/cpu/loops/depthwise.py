@@ -16,6 +16,7 @@ from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import open_run
 from korch.backends.cpu.loops.tile import registers
+from korch.backends.cpu.loops.turns import Loop, open_shared
 from korch.backends.cpu.loops.windows import Window, window_of
 from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.backends.program import APART
@@ -58,18 +59,19 @@ def generate(cone: Cone, threads: int) -> Code:
     rows, columns = min(1 if window.taps > MANY_TAPS else 2, height), _columns(width)
     blocks, text = _Blocks(cone, window, columns), Text()
     open_run(text, cone, p.inputs[0], threads)
-    if threads > 1:
-        text.add("#pragma omp for schedule(static) nowait collapse(3)")
-    text.open(f"for (int image = 0; image < {p.output.shape[0]}; ++image)")
-    text.open(f"for (int top = 0; top < {height}; top += {rows})")
-    text.open(f"for (int block = 0; block < {-(-width // columns)}; ++block)")
+    loops = (
+        Loop("image", p.output.shape[0]),
+        Loop("top", -(-height // rows), rows),
+        Loop("block", -(-width // columns)),
+    )
+    opened = open_shared(text, loops, threads, multiply_adds(p))
     text.add(f"const int left = KORCH_MIN(block * {columns}, {width - columns});",
              f"const int row = top * {window.strides[0]} - {window.pads[0]};")  # fmt: skip
     last = height % rows
     if last:
         text.add(f"if (top == {height - last}) {blocks.call(last)}", "else")
     text.add(blocks.call(rows))
-    text.close(4)
+    text.close(opened + 1)
     weights = _weights(window, cone.leaves.index(p.inputs[1]))
     return Code("\n".join([*weights, *blocks.lines, *text.lines]) + "\n", 0)
 

@@ -17,6 +17,7 @@ from korch.backends.cpu.loops.nests import groups
 from korch.backends.cpu.loops.reductions import Reduction
 from korch.backends.cpu.loops.schedule import schedule
 from korch.backends.cpu.loops.spell import table_definition
+from korch.backends.cpu.loops.turns import Loop, open_shared
 from korch.backends.cpu.loops.writer import SMALL, Writer, aligned, width
 from korch.backends.maps.index import Var
 from korch.backends.program import run_head
@@ -104,13 +105,20 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
     unrolled = _unrolled(writer) if loops and loops == plan.hoisted else None
     for v in first:
         writer.loop(v)
+    inner = [v for v in loops if v not in first]
+    apart = inner[: len(plan.apart) - (plan.apart[-1:] == (unrolled,))]
+    opened = len(plan.hoisted)
     if parts := row_parts(writer) or column_parts(writer):
         writer.text.add("#pragma omp for schedule(static) nowait")
         writer.text.open(f"for (int part = 0; part < {parts}; ++part)")
+        opened += 1
+    elif writer.threads > 1 and (first or checks(plan.cone)):  # one turn in pieces by one thread, or no team
+        writer.text.add(f"#pragma omp for schedule(static) nowait collapse({len(apart)})")
     elif writer.threads > 1:
-        count = len(plan.apart) - (plan.apart[-1] == unrolled)
-        writer.text.add(f"#pragma omp for schedule(static) nowait collapse({count})")
-    for v in (v for v in loops if v not in first):
+        shared = [Loop(v.name, v.extent, low=v.lo) for v in apart]
+        opened += open_shared(writer.text, shared, writer.threads, work(plan.cone)) - len(apart)
+        inner = inner[len(apart) :]
+    for v in inner:
         if v == unrolled:
             writer.text.add(f"#pragma GCC unroll {v.extent}")
         writer.loop(v)
@@ -125,7 +133,7 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
             writer.text.add(f"{ctype} b{s.number}[{s.stored}] __attribute__((aligned(64)));")
     for group in groups(writer):
         _stages(writer, group, parallel=False)
-    writer.text.close(len(plan.hoisted) + bool(parts))
+    writer.text.close(opened)
 
 
 def _unrolled(writer: Writer) -> Var | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_blocks, open_run, simd
+from korch.backends.cpu.loops.turns import TRANSFORM, Loop, open_shared
 from korch.backends.cpu.loops.writer import Text
 from korch.ir.cone import Cone
 from korch.ir.ops.strassen import BLOCKS, PRODUCTS, pairs_of
@@ -56,6 +57,4 @@ def back(cone: Cone, p: Primitive, threads: int) -> Code:
 
 
 def _open_pairs(text: Text, p: Primitive, threads: int) -> None:
-    if threads > 1:
-        text.add("#pragma omp for schedule(static) nowait")
-    text.open(f"for (int pair = 0; pair < {pairs_of(p)}; ++pair)")
+    open_shared(text, (Loop("pair", pairs_of(p)),), threads, TRANSFORM * p.output.size)

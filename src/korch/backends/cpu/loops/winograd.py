@@ -6,6 +6,7 @@ from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_blocks, open_run, simd, thread_number
 from korch.backends.cpu.loops.matrices import Lines, sandwich
+from korch.backends.cpu.loops.turns import TRANSFORM, Loop, open_shared
 from korch.backends.cpu.loops.writer import Text
 from korch.ir.cone import Cone
 from korch.ir.ops.winograd import tiling_of
@@ -110,8 +111,6 @@ def _phases(text: Text, p: Primitive, first: str, step: int, block: int) -> None
 def _open_tiles(text: Text, p: Primitive, threads: int) -> None:
     """The loop over tiles, and where each lies."""
     tiling = tiling_of(p)
-    if threads > 1:
-        text.add("#pragma omp for schedule(static) nowait")
-    text.open(f"for (int tile = 0; tile < {tiling.tiles}; ++tile)")
+    open_shared(text, (Loop("tile", tiling.tiles),), threads, TRANSFORM * p.output.size)
     text.add(f"const int column = tile % {tiling.columns}, row = tile / {tiling.columns} % {tiling.rows};")
     text.add(f"const int image = tile / {tiling.rows * tiling.columns};")

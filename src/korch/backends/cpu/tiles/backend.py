@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import inf
@@ -178,19 +178,26 @@ def _pieces(found: Sequence[Chunk]) -> dict[str, Piece]:
 
 
 def _all(found: Sequence[Chunk]) -> Iterator[Piece]:
-    return (piece for chunk in found for strip in chunk for piece in strip)
+    """The pieces of chunks that nobody helps with."""
+    return (piece for chunk in found for strip in chunk.strips for piece in strip)
 
 
 def _kernel(cone: Cone, cut: Cut, found: tuple[Chunk, ...], form: Sequence[str], threads: int) -> Kernel:
     kernels = {key: _stage(piece, form) for key, piece in _pieces(found).items()}
-    code = emit(Parts(cone, found, kernels, threads))
-    first, used = found[0][0], kernels.values()
+    code = emit(Parts(cone, tuple(_with(kernels, chunk) for chunk in found), kernels, threads))
+    first, used = found[0].strips[0], kernels.values()
     names = [f"{k.backend} {k.variant}".strip() for k in (kernels[piece.key] for piece in first)]
     bands, steps = f" of {cut.bands} bands" if cut.bands > 1 else "", f" by {cut.step}" if cut.step else ""
     variant = f"{cut.height} rows{bands}{steps}: {', '.join(names)}"
     return Kernel(cone, Tiles.name, code.source, code.workspace, variant,
                   headers=tuple(dict.fromkeys(h for k in used for h in k.headers)),
                   libraries=tuple(dict.fromkeys(n for k in used for n in k.libraries)))  # fmt: skip
+
+
+def _with(kernels: Collection[str], chunk: Chunk) -> Chunk:
+    """The chunk begun anew only where that needs no more kernels than these."""
+    anew = (turn if all(p.key in kernels for strip in turn for p in strip) else () for turn in chunk.anew)
+    return replace(chunk, anew=tuple(anew))
 
 
 def _stage(piece: Piece, form: Sequence[str]) -> Kernel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from korch.backends.cpu.loops.backend import BACKEND as GENERATED
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.writer import aligned
 from korch.backends.cpu.tiles.access import Read
-from korch.backends.cpu.tiles.strips import Chunk, Strip, scratch
+from korch.backends.cpu.tiles.strips import Chunk, Strip, Turn, scratch
 from korch.backends.program import has, renamed, run_head
 from korch.ir.cone import Cone
 from korch.ir.tensor import Tensor
@@ -33,8 +34,22 @@ class Parts:
     threads: int
 
     @cached_property
+    def turns(self) -> list[tuple[Turn, Turn]]:
+        """Each turn, and the same begun anew: with one thread, nobody does."""
+        anew = [turn if self.threads > 1 else () for chunk in self.chunks for turn in chunk.anew]
+        every = [turn for chunk in self.chunks for turn in chunk.turns]
+        return list(itertools.zip_longest(every, anew, fillvalue=()))
+
+    @cached_property
     def strips(self) -> list[Strip]:
-        return [strip for chunk in self.chunks for strip in chunk]
+        return [strip for turn, anew in self.turns for strip in (*turn, *anew)]
+
+    @cached_property
+    def begins(self) -> list[int]:
+        """With which turn each thread begins, and the number of turns: chunks are shared out in their order."""
+        ends = [0, *itertools.accumulate(len(chunk.turns) for chunk in self.chunks)]
+        count = min(self.threads, len(self.chunks))
+        return [ends[min(i, count) * len(self.chunks) // count] for i in range(self.threads + 1)]
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -222,16 +237,24 @@ def _form(strip: Strip) -> tuple[str, ...]:
 
 def _tables(parts: Parts, forms: Sequence[tuple[str, ...]]) -> list[str]:
     rows = [_offsets(parts, strip) for strip in parts.strips]
-    firsts = [0]
-    for chunk in parts.chunks:
-        firsts.append(firsts[-1] + len(chunk))
     return [
         f"static const int64_t KERNEL_at[][{max(map(len, rows))}] = {{",
         *(f"  {{{', '.join(map(str, row))}}}," for row in rows),
         "};",
         _table("KERNEL_form", "unsigned char", [forms.index(_form(s)) for s in parts.strips]),
-        _table("KERNEL_first", "int", firsts),
+        *(_turns(parts) if parts.threads > 1 else []),
         "",
+    ]
+
+
+def _turns(parts: Parts) -> list[str]:
+    """Rows of `KERNEL_at`: of each turn, of the same begun anew, and where those end."""
+    ends = [0, *itertools.accumulate(len(strips) for pair in parts.turns for strips in pair)]
+    rows = [ends[2 * i : 2 * i + 3] for i in range(len(parts.turns))]
+    return [
+        f"static const int KERNEL_rows[][3] = {{{', '.join(f'{{{a}, {b}, {c}}}' for a, b, c in rows)}}};",
+        _table("KERNEL_anew", "unsigned char", [int(bool(anew)) for _, anew in parts.turns]),
+        _table("KERNEL_begins", "int", parts.begins),
     ]
 
 
@@ -240,16 +263,34 @@ def _table(name: str, ctype: str, numbers: Sequence[int]) -> str:
 
 
 def _run(parts: Parts, forms: int) -> list[str]:
-    several = parts.threads > 1
     return [
-        run_head(several) + " {",
-        f"  const int thread = {'omp_get_thread_num()' if several else 0};",
-        f"  void **const own = (void **)state + thread * {len(parts.kernels)};",
-        f"  char *const scratch = (char *)workspace + thread * INT64_C({parts.own});",
-        *(["#pragma omp for schedule(static) nowait"] if several else []),
-        f"  for (int chunk = 0; chunk < {len(parts.chunks)}; ++chunk)",
-        "    for (int i = KERNEL_first[chunk]; i < KERNEL_first[chunk + 1]; ++i) switch (KERNEL_form[i]) {",
+        *(_team(parts) if parts.threads > 1 else _alone(parts)),
+        "switch (KERNEL_form[i]) {",
         *(f"      case {f}: KERNEL_strip{f}(own, in, out, scratch, KERNEL_at[i]); break;" for f in range(forms)),
         "    }",
+        *(["  }"] if parts.threads > 1 else []),
         "}",
+    ]
+
+
+def _alone(parts: Parts) -> list[str]:
+    return [
+        run_head(False) + " {",
+        "  void **const own = (void **)state;",
+        "  char *const scratch = (char *)workspace;",
+        f"  for (int i = 0; i < {len(parts.strips)}; ++i)",
+    ]
+
+
+def _team(parts: Parts) -> list[str]:
+    """Threads help each other: a turn that follows none of this thread's is begun anew."""
+    return [
+        run_head(True) + " {",
+        "  const int thread = omp_get_thread_num();",
+        f"  void **const own = (void **)state + thread * {len(parts.kernels)};",
+        f"  char *const scratch = (char *)workspace + thread * INT64_C({parts.own});",
+        f"  korch_turns turns = korch_share_out(thread, {parts.threads}, KERNEL_begins, KERNEL_anew);",
+        "  for (int turn, next = -1; (turn = korch_take(&turns)) >= 0; next = turn + 1) {",
+        "    const int *const rows = KERNEL_rows[turn] + (turn != next);",
+        "    for (int i = rows[0]; i < rows[1]; ++i)",
     ]

@@ -6,7 +6,7 @@ Where strips would be low against their halo, bands along the next axis are cut 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -61,8 +61,32 @@ class Piece:
 Strip = tuple[Piece, ...]
 """One piece a stage. Where some stages run for less than a strip at a time, those pieces are strips of their own, which
 read what the strip before them left."""
-Chunk = tuple[Strip, ...]
-"""Strips that one thread runs one after another: all but the first keep the halo of the one before."""
+Turn = tuple[Strip, ...]
+"""What a thread runs without a break: a strip, and such strips behind it as read what it left."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Turns that one thread runs one after another: all but the first keep the halo of the one before.
+
+    `anew`: what takes the place of each turn where another thread has run the one before; empty where it must not.
+    """
+
+    turns: tuple[Turn, ...]
+    anew: tuple[Turn, ...]
+
+    @property
+    def strips(self) -> Turn:
+        """What its thread runs if nobody helps."""
+        return tuple(strip for turn in self.turns for strip in turn)
+
+    @property
+    def all(self) -> Iterator[Strip]:
+        return (strip for turn in (*self.turns, *self.anew) for strip in turn)
+
+    def map(self, change: Callable[[Strip], Strip]) -> Chunk:
+        """The chunk with each strip changed."""
+        return Chunk(*(tuple(tuple(map(change, turn)) for turn in turns) for turns in (self.turns, self.anew)))
 
 
 @dataclass(frozen=True)
@@ -113,7 +137,7 @@ def chunks(cut: Cut, threads: int, equal: bool = True) -> tuple[Chunk, ...] | No
         return found and tuple(chunk for i in range(each) for chunk in found[i::each])
     whole, shares = _whole_strips(cut, threads), _equal_shares(cut, threads)
     uneven = equal and _longest(whole) > UNEVEN * _longest(shares)
-    return (_chunks(cut, shares) if uneven else None) or _chunks(cut, whole)
+    return (_chunks(cut, shares, threads > 1) if uneven else None) or _chunks(cut, whole, threads > 1)
 
 
 Shares = Sequence[Sequence[Span]]
@@ -147,7 +171,7 @@ def sample(cut: Cut) -> tuple[Chunk, ...] | None:
     if cut.bands > 1:
         return _in_bands(cut, sorted({0, 1, cut.bands - 1}), sample)
     firsts = sorted({0, max(cut.count // 2 - 1, 0), max(cut.count - 3, 0)})
-    return _chunks(cut, ([cut.span(i) for i in range(first, min(first + 3, cut.count))] for first in firsts))
+    return _chunks(cut, [[cut.span(i) for i in range(first, min(first + 3, cut.count))] for first in firsts])
 
 
 def _in_bands(cut: Cut, numbers: Iterable[int],
@@ -160,7 +184,7 @@ def _in_bands(cut: Cut, numbers: Iterable[int],
         some = cut_up(replace(cut, stages=tuple(p.cone for p in band), bands=1)) if band else None
         if band is None or some is None:
             return None
-        found += [tuple(tuple(_of_band(piece, band) for piece in strip) for strip in chunk) for chunk in some]
+        found += [chunk.map(lambda strip, band=band: tuple(_of_band(p, band) for p in strip)) for chunk in some]
     return tuple(found)
 
 
@@ -174,38 +198,44 @@ def _of_band(piece: Piece, band: Strip) -> Piece:
     return replace(piece, place=whole.place if last else None, across=across)
 
 
-def _chunks(cut: Cut, spans: Iterable[Sequence[Span]]) -> tuple[Chunk, ...] | None:
-    found: list[Chunk] = []
+def _chunks(cut: Cut, shares: Shares, helped: bool = False) -> tuple[Chunk, ...] | None:
+    """A chunk a share; where they are `helped`, with turns that begin anew."""
     later = cut.stages[keeping(cut) :] if cut.step else ()
-    for some in spans:
-        chunk = _chunk(cut.stages, some)
-        chunk = _in_steps(cut, later, chunk) if chunk and later else chunk
-        if chunk is None:
+    found: list[Chunk] = []
+    for spans in shares:
+        turns = _turns(cut, later, spans)
+        if turns is None:
             return None
-        found.append(chunk)
+        anew = ((_turns(cut, later, [span]) or ((),))[0] for span in spans[1:]) if helped else ()
+        found.append(Chunk(turns, (turns[0], *anew)))
     return tuple(found)
+
+
+def _turns(cut: Cut, later: Sequence[Cone], spans: Sequence[Span]) -> tuple[Turn, ...] | None:
+    """A turn a span, one behind another; with the `later` stages some positions at a time."""
+    strips = _strips(cut.stages, spans)
+    turns = [_in_steps(cut, later, strip) if later else (strip,) for strip in strips or ()]
+    return tuple(turn for turn in turns if turn) if turns and all(turns) else None
 
 
 def keeping(cut: Cut) -> int:
     """Stages up to the last whose halo strips keep."""
-    chunk = _chunk(cut.stages, [cut.span(0), cut.span(1)])
-    kept = {p.stage for p in chunk[1] if p.kept} if chunk else set[Cone]()
+    strips = _strips(cut.stages, [cut.span(0), cut.span(1)])
+    kept = {p.stage for p in strips[1] if p.kept} if strips else set[Cone]()
     return max((i for i, stage in enumerate(cut.stages, 1) if stage in kept), default=0)
 
 
-def _in_steps(cut: Cut, later: Sequence[Cone], chunk: Chunk) -> Chunk | None:
-    """The chunk's strips with the `later` stages some positions at a time; None where one cannot be narrowed to
-    them."""
+def _in_steps(cut: Cut, later: Sequence[Cone], strip: Strip) -> Turn | None:
+    """The strip with the `later` stages some positions at a time; None where one cannot be narrowed to them."""
     found: list[Strip] = []
-    for strip in chunk:
-        span, earlier = strip[-1].made, tuple(p for p in strip if p.stage not in later)
-        held = {p.stage.root: p.holds.begin for p in earlier}
-        for at in range(span.begin, span.end, cut.step):
-            some = _strip(cut.stages, Span(span.axis, at, min(at + cut.step, span.end)), None)
-            if some is None:
-                return None
-            pieces = (p for p in some if p.stage in later)
-            found.append((*(earlier if at == span.begin else ()), *(_reading(p, held) for p in pieces)))
+    span, earlier = strip[-1].made, tuple(p for p in strip if p.stage not in later)
+    held = {p.stage.root: p.holds.begin for p in earlier}
+    for at in range(span.begin, span.end, cut.step):
+        some = _strip(cut.stages, Span(span.axis, at, min(at + cut.step, span.end)), None)
+        if some is None:
+            return None
+        pieces = (p for p in some if p.stage in later)
+        found.append((*(earlier if at == span.begin else ()), *(_reading(p, held) for p in pieces)))
     return tuple(found)
 
 
@@ -215,7 +245,8 @@ def _reading(piece: Piece, held: Mapping[Tensor, int]) -> Piece:
     return replace(piece, begins=tuple(held.get(t, b) for t, b in zip(piece.leaves, begins, strict=True)))
 
 
-def _chunk(stages: Sequence[Cone], spans: Sequence[Span]) -> Chunk | None:
+def _strips(stages: Sequence[Cone], spans: Sequence[Span]) -> Turn | None:
+    """A strip a span, each of which keeps the halo of the one before."""
     found: list[Strip] = []
     for span in spans:
         strip = _strip(stages, span, found[-1] if found else None)
@@ -352,7 +383,7 @@ def _restricted(p: Primitive, found: Part, span: Read, small: dict[Tensor, Tenso
 def scratch(found: Sequence[Chunk]) -> dict[str, int]:
     """Bytes that each stage's root but the last takes at most, by name."""
     most: dict[str, int] = {}
-    for piece in (p for chunk in found for strip in chunk for p in strip[:-1]):
+    for piece in (p for chunk in found for strip in chunk.all for p in strip[:-1]):
         name = piece.stage.root.name
         size = piece.cone.root.nbytes // piece.made.length * piece.holds.length
         most[name] = max(most.get(name, 0), size)

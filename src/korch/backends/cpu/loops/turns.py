@@ -1,0 +1,73 @@
+"""Nested loops whose turns the threads of a team share out, and help each other with (`korch_rt.h`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from korch.backends.cpu.loops.writer import Text
+
+LONG = 1 << 23
+"""Work of a kernel from which on threads help each other: to look for what others have left takes them half a
+microsecond at the end of each loop."""
+TRANSFORM = 8
+"""Work for an element of what Winograd's and Strassen's transforms make, which takes as long to move."""
+FEW, ENOUGH = 8, 64
+"""Turns a thread, below which there is nothing to help with, and beyond which inner loops stay whole: finding one's
+place takes time. `MOST` fit into a share."""
+MOST = 1 << 24
+
+
+@dataclass(frozen=True)
+class Loop:
+    """`count` turns of a variable, which begins with `low` and grows by `step`."""
+
+    name: str
+    count: int
+    step: int = 1
+    low: int = 0
+
+    @property
+    def head(self) -> str:
+        end = self.low + self.count * self.step
+        return f"for (int {self.name} = {self.low}; {self.name} < {end}; {self.name} += {self.step})"
+
+
+def open_shared(text: Text, loops: Sequence[Loop], threads: int, work: float) -> int:
+    """Opens the loops, outermost first, for a team, or for one thread; how many blocks there are to close. `work`: of
+    the whole kernel, in element operations."""
+    count = math.prod(loop.count for loop in loops)
+    helped = threads > 1 and work >= LONG and count >= FEW * threads
+    shared = _shared(loops, threads) if helped else 0
+    if shared:
+        _open_turns(text, loops[:shared], threads)
+    elif threads > 1:
+        text.add(f"#pragma omp for schedule(static) nowait collapse({len(loops)})")
+    for loop in loops[shared:]:
+        text.open(loop.head)
+    return len(loops) - shared + bool(shared)
+
+
+def _shared(loops: Sequence[Loop], threads: int) -> int:
+    """How many of the outer loops are shared out as one."""
+    counts = list(accumulate((loop.count for loop in loops), lambda a, b: a * b))
+    enough = next((i for i, n in enumerate(counts, 1) if n >= ENOUGH * threads), len(counts))
+    return max(i for i in range(enough + 1) if not i or counts[i - 1] < MOST)
+
+
+def _open_turns(text: Text, loops: Sequence[Loop], threads: int) -> None:
+    count = math.prod(loop.count for loop in loops)
+    low, higher = divmod(count, threads)
+    begins = [i * low + min(i, higher) for i in range(threads + 1)]
+    text.add(f"static const int begins[] = {{{', '.join(map(str, begins))}}};",
+             f"korch_turns turns = korch_share_out(omp_get_thread_num(), {threads}, begins, NULL);")  # fmt: skip
+    text.open("for (int turn; (turn = korch_take(&turns)) >= 0;)")
+    inner = count
+    for loop in loops:
+        outermost, inner = inner == count, inner // loop.count if loop.count else 0
+        at = "turn" if inner == 1 else f"turn / {inner}"
+        at = at if outermost else f"{at} % {loop.count}"
+        at = at if loop.step == 1 else f"{at} * {loop.step}"
+        text.add(f"const int {loop.name} = {f'{loop.low} + ' if loop.low else ''}{at};")
