@@ -59,11 +59,8 @@ def generate(cone: Cone, threads: int) -> Code:
     rows, columns = min(1 if window.taps > MANY_TAPS else 2, height), _columns(width)
     blocks, text = _Blocks(cone, window, columns), Text()
     open_run(text, cone, p.inputs[0], threads)
-    loops = (
-        Loop("image", p.output.shape[0]),
-        Loop("top", -(-height // rows), rows),
-        Loop("block", -(-width // columns)),
-    )
+    images, tops = Loop("image", p.output.shape[0]), Loop("top", -(-height // rows), rows)
+    loops = (images, tops, Loop("block", -(-width // columns)))
     opened = open_shared(text, loops, threads, multiply_adds(p))
     text.add(f"const int left = KORCH_MIN(block * {columns}, {width - columns});",
              f"const int row = top * {window.strides[0]} - {window.pads[0]};")  # fmt: skip

@@ -21,8 +21,8 @@
  * the model; the program's table defines it. */
 extern __attribute__((visibility("hidden"))) _Thread_local int korch_out_of_range;
 
-/* How a team shares out the turns of a loop. Each thread begins with the same run of them each time, so that its cache has
- * what it left there; one that has no turn left takes the second half of what another still has, so that all end
+/* How a team shares out the turns of a loop. Each thread begins with the same run of them each time, so that its cache
+ * has what it left there; one that has no turn left takes the second half of what another still has, so that all end
  * together where one core is slower, or late. */
 typedef struct {
   /* The loop, counted as every thread of the team does, in 16 bits; the next turn and the end of those left, in 24. */
@@ -33,7 +33,7 @@ typedef struct {
 /* One for each thread of the team that this thread is in, zeroed before. The program's table defines it. */
 extern __attribute__((visibility("hidden"))) _Thread_local korch_share *korch_shares;
 
-enum { KORCH_PART = 16 };
+enum { KORCH_PART = 16 };  // of what is left to it, a thread takes this part at once
 
 typedef struct {
   korch_share *shares;
@@ -58,7 +58,8 @@ static inline void korch_begin(const korch_turns *t, int thread) {
   _Atomic uint64_t *word = &t->shares[thread].left;
   uint64_t left = atomic_load(word);
   while (korch_ahead(left, t->loop) == -1 && korch_left_turn(left) >= korch_left_end(left))
-    if (atomic_compare_exchange_weak(word, &left, korch_left_of(t->loop, t->begins[thread], t->begins[thread + 1]))) break;
+    if (atomic_compare_exchange_weak(word, &left, korch_left_of(t->loop, t->begins[thread], t->begins[thread + 1])))
+      break;
 }
 
 /* Every thread of the team calls this before each loop that it shares out. */
@@ -97,8 +98,8 @@ static inline int korch_help(korch_turns *t) {
   return 0;
 }
 
-/* Puts back all but a part of what it has taken, for others to help with. Not where somebody has begun with this thread's
- * turns of the next loop. */
+/* Puts back all but a part of what it has taken, for others to help with. Not where somebody has begun with this
+ * thread's turns of the next loop. */
 static inline void korch_offer(korch_turns *t) {
   _Atomic uint64_t *own = &t->shares[t->thread].left;
   uint64_t left = atomic_load_explicit(own, memory_order_relaxed);

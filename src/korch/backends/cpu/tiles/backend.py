@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import inf
@@ -16,7 +16,7 @@ from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
 from korch.backends.cpu.tiles.access import ways_across
 from korch.backends.cpu.tiles.emit import Parts, emit
 from korch.backends.cpu.tiles.stages import costly, stages, taker
-from korch.backends.cpu.tiles.strips import Chunk, Cut, Piece, chunks, keeping, quantum, sample, scratch
+from korch.backends.cpu.tiles.strips import Chunk, Cut, Piece, Turn, chunks, keeping, quantum, sample, scratch
 from korch.backends.footprint import footprint
 from korch.backends.libraries import code_digest
 from korch.ir.cone import Cone
@@ -194,10 +194,16 @@ def _kernel(cone: Cone, cut: Cut, found: tuple[Chunk, ...], form: Sequence[str],
                   libraries=tuple(dict.fromkeys(n for k in used for n in k.libraries)))  # fmt: skip
 
 
-def _with(kernels: Collection[str], chunk: Chunk) -> Chunk:
-    """The chunk begun anew only where that needs no more kernels than these."""
-    anew = (turn if all(p.key in kernels for strip in turn for p in strip) else () for turn in chunk.anew)
-    return replace(chunk, anew=tuple(anew))
+def _with(kernels: Mapping[str, Kernel], chunk: Chunk) -> Chunk:
+    """The chunk, whose turns are begun anew only where that needs no more kernels than these and changes no bit: a
+    library may add up in another order for another number of rows."""
+    generated = {key for key, k in kernels.items() if k.backend == LOOPS.name}
+
+    def kept(turn: Turn, anew: Turn) -> Turn:
+        usual = {p.key for strip in turn for p in strip}
+        return anew if all(p.key in usual | generated for strip in anew for p in strip) else ()
+
+    return replace(chunk, anew=tuple(map(kept, chunk.turns, chunk.anew)))
 
 
 def _stage(piece: Piece, form: Sequence[str]) -> Kernel:
