@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import korch.backends.cpu.tiles.backend as tiles
-from korch.backends.contract import Declined
+from korch.backends.contract import Declined, Kernel
 from korch.backends.cpu.tiles.access import Span, part, ways_across
 from korch.backends.cpu.tiles.backend import BACKEND, STAGES
 from korch.backends.cpu.tiles.stages import stages
@@ -315,6 +315,19 @@ def test_a_threads_strips_are_the_same_part_of_every_band():
     assert cut
     rows = [(chunk.strips[0][-1].made.begin, chunk.strips[-1][-1].made.end) for chunk in cut]
     assert rows == 4 * [(0, 32)] + 4 * [(32, 64)]
+
+
+def test_turns_are_begun_anew_where_no_bit_can_change():
+    """A library's kernel for more rows may add up in another order."""
+    cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
+    cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4), 2)
+    assert cut and all(len(chunk.turns) == len(chunk.anew) == 8 and all(chunk.anew) for chunk in cut)
+    keys = {p.key for chunk in cut for strip in chunk.all for p in strip}
+    for backend, wanted in (("loops", 8), ("onednn", 1)):
+        kernels = {key: Kernel(cone, backend, "") for key in keys}
+        kept = [tiles._with(kernels, chunk) for chunk in cut]
+        assert [sum(map(bool, chunk.anew)) for chunk in kept] == [wanted, wanted]
+    assert not any(tiles._with({}, cut[0]).anew[1:])
 
 
 def test_operands_are_turned_once_for_all_strips():

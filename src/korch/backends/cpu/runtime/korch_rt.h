@@ -30,7 +30,8 @@ typedef struct {
   unsigned loops; /* of its thread, which alone reads it */
 } korch_share;
 
-/* One for each thread of the team that this thread is in, zeroed before. The program's table defines it. */
+/* One for each thread of the team that this thread is in, zeroed before. The program's table defines it, and
+ * `korch_join`, which sets it for those who call kernels from outside. */
 extern __attribute__((visibility("hidden"))) _Thread_local korch_share *korch_shares;
 
 enum { KORCH_PART = 16 };  // of what is left to it, a thread takes this part at once
