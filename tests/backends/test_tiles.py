@@ -325,9 +325,9 @@ def test_turns_are_begun_anew_where_no_bit_can_change():
     keys = {p.key for chunk in cut for strip in chunk.all for p in strip}
     for backend, wanted in (("loops", 8), ("onednn", 1)):
         kernels = {key: Kernel(cone, backend, "") for key in keys}
-        kept = [tiles._with(kernels, chunk) for chunk in cut]
+        kept = [tiles._restartable(kernels, chunk) for chunk in cut]
         assert [sum(map(bool, chunk.anew)) for chunk in kept] == [wanted, wanted]
-    assert not any(tiles._with({}, cut[0]).anew[1:])
+    assert not any(tiles._restartable({}, cut[0]).anew[1:])
 
 
 def test_operands_are_turned_once_for_all_strips():

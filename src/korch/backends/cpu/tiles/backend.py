@@ -184,7 +184,7 @@ def _all(found: Sequence[Chunk]) -> Iterator[Piece]:
 
 def _kernel(cone: Cone, cut: Cut, found: tuple[Chunk, ...], form: Sequence[str], threads: int) -> Kernel:
     kernels = {key: _stage(piece, form) for key, piece in _pieces(found).items()}
-    code = emit(Parts(cone, tuple(_with(kernels, chunk) for chunk in found), kernels, threads))
+    code = emit(Parts(cone, tuple(_restartable(kernels, chunk) for chunk in found), kernels, threads))
     first, used = found[0].strips[0], kernels.values()
     names = [f"{k.backend} {k.variant}".strip() for k in (kernels[piece.key] for piece in first)]
     bands, steps = f" of {cut.bands} bands" if cut.bands > 1 else "", f" by {cut.step}" if cut.step else ""
@@ -194,7 +194,7 @@ def _kernel(cone: Cone, cut: Cut, found: tuple[Chunk, ...], form: Sequence[str],
                   libraries=tuple(dict.fromkeys(n for k in used for n in k.libraries)))  # fmt: skip
 
 
-def _with(kernels: Mapping[str, Kernel], chunk: Chunk) -> Chunk:
+def _restartable(kernels: Mapping[str, Kernel], chunk: Chunk) -> Chunk:
     """The chunk, whose turns are begun anew only where that needs no more kernels than these and changes no bit: a
     library may add up in another order for another number of rows."""
     generated = {key for key, k in kernels.items() if k.backend == LOOPS.name}
