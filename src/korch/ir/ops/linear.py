@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +44,8 @@ add(Op("MatMul", Category.LINEAR, _matmul_infer, _matmul, _matmul_write))
 
 IN_CACHE = 1 << 18
 """Elements that a processor's caches hold."""
+SHARE = 1 << 15
+"""Those that a core's own do beside their products and sums."""
 
 
 # Convolution ---------------------------------------------------------------------------------------------------
@@ -94,7 +98,7 @@ def _convolve(p: Primitive, region: Region, pull: Pull, transposed: bool) -> Arr
     y = _grouped(part, weights, axes, have, out, used, groups, transposed)
     column = {g: i for i, g in enumerate(used.tolist())}
     pick = np.asarray([column[int(o) // per_out] * per_out + int(o) % per_out for o in wanted], np.int64)
-    y = np.take(y, pick, axis=1)
+    y = y if np.array_equal(pick, np.arange(y.shape[1])) else np.take(y, pick, axis=1)
     return y.transpose(first_to_last(x.rank)) if last else y
 
 
@@ -109,26 +113,34 @@ def _grouped(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Regi
     lengths = tuple(len(o) for o in out)
     if w.shape[1] == w.shape[2] == 1:
         return _depthwise(x, w.reshape(g, *w.shape[3:]), axes, have, out)
-    total = np.zeros((n, g, w.shape[1], int(np.prod(lengths))), np.result_type(x, w))
+    total: Array | None = None
     for offset, seen in shifted(x, axes, have, out, 0.0):
         tap = w[(slice(None), slice(None), slice(None), *offset)]
         columns = seen.reshape(n, g, w.shape[2], -1)
-        total += tap[None] * columns if w.shape[2] == 1 else np.matmul(tap[None], columns)
+        product = tap[None] * columns if w.shape[2] == 1 else np.matmul(tap[None], columns)
+        total = product if total is None else np.add(total, product, out=total)
+    if total is None:
+        total = np.zeros((n, g, w.shape[1], int(np.prod(lengths))), np.result_type(x, w))
     return total.reshape(n, g * w.shape[1], *lengths)
 
 
 def _depthwise(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Region) -> Array:
-    """One kernel a channel; of large images one channel after another, which then stay in the cache."""
+    """One kernel a channel; of large images as many channels at a time as the caches hold, on every processor."""
     result = np.zeros((*x.shape[:2], *map(len, out)), np.result_type(x, w))
-    if x.size <= IN_CACHE:
-        for offset, seen in shifted(x, axes, have, out, 0.0):
-            result += seen * w[(slice(None), *offset)].reshape(-1, *(1,) * len(out))
-        return result
-    product = np.empty(result.shape[2:], result.dtype)
-    for image, sums in zip(x, result, strict=True):
-        for channel, kernel, total in zip(image, w, sums, strict=True):
-            for offset, seen in shifted(channel, axes, have, out, 0.0):
-                total += np.multiply(seen, kernel[offset], out=product)
+    some = max(1, SHARE * x.shape[1] // max(x.size // max(len(x), 1), 1))
+
+    def add_up(image: int, first: int) -> None:
+        part = slice(first, first + some)
+        total, kernels = result[image, part], w[part]
+        product = np.empty_like(total)
+        with np.errstate(all="ignore"):  # a thread has a state of its own
+            for offset, seen in shifted(x[image, part], axes, have, out, 0.0):
+                taps = kernels[(slice(None), *offset)].reshape(-1, *(1,) * len(out))
+                total += np.multiply(seen, taps, out=product)
+
+    parts = [(image, first) for image in range(len(x)) for first in range(0, x.shape[1], some)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(add_up, *zip(*parts, strict=True)) if len(parts) > 1 else (add_up(*p) for p in parts))
     return result
 
 

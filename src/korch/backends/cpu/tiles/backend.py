@@ -182,7 +182,7 @@ def _all(found: Sequence[Chunk]) -> Iterator[Piece]:
     return (piece for chunk in found for strip in chunk.strips for piece in strip)
 
 
-def _kernel(cone: Cone, cut: Cut, found: tuple[Chunk, ...], form: Sequence[str], threads: int) -> Kernel:
+def _kernel(cone: Cone, cut: Cut, found: tuple[Chunk, ...], form: tuple[str, ...], threads: int) -> Kernel:
     kernels = {key: _stage(piece, form) for key, piece in _pieces(found).items()}
     code = emit(Parts(cone, tuple(_restartable(kernels, chunk) for chunk in found), kernels, threads))
     first, used = found[0].strips[0], kernels.values()
@@ -206,8 +206,23 @@ def _restartable(kernels: Mapping[str, Kernel], chunk: Chunk) -> Chunk:
     return replace(chunk, anew=tuple(map(kept, chunk.turns, chunk.anew)))
 
 
-def _stage(piece: Piece, form: Sequence[str]) -> Kernel:
+_STAGES = dict[tuple[str, tuple[str, ...]], Kernel]()
+MOST_STAGES = 1024
+"""Kernels of stages that are remembered: the same turn up in strips of several heights and in chains that share a
+link, two of three times."""
+
+
+def _stage(piece: Piece, form: tuple[str, ...]) -> Kernel:
     """The kernel of a narrowed stage on one thread: one of that form, or the first."""
+    key = piece.key, form
+    if key not in _STAGES:
+        if len(_STAGES) == MOST_STAGES:
+            _STAGES.clear()
+        _STAGES[key] = _stage_kernel(piece, form)
+    return _STAGES[key]
+
+
+def _stage_kernel(piece: Piece, form: tuple[str, ...]) -> Kernel:
     if piece.place and _placed(piece):
         return LOOPS.placed(piece.cone, piece.place)
     kernels = [k for b in STAGES if b.declines(piece.cone) is None for k in b.build(piece.cone, 1)]

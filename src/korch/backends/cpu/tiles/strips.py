@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 from korch.backends.cpu.loops.binding import Place
 from korch.backends.cpu.tiles.access import Part, Read, Span, narrowed, outermost, part
+from korch.backends.cpu.tiles.repeat import Make, each, repeated
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
@@ -42,7 +44,7 @@ class Piece:
     across: tuple[Read, ...] = ()
     begins: tuple[int, ...] = ()
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Pieces with one key have one kernel."""
         return f"{self.cone.signature} {self.place or ''}".strip()
@@ -206,16 +208,21 @@ def _chunks(cut: Cut, shares: Shares, helped: bool = False) -> tuple[Chunk, ...]
         turns = _turns(cut, later, spans)
         if turns is None:
             return None
-        anew = ((_turns(cut, later, [span]) or ((),))[0] for span in spans[1:]) if helped else ()
-        found.append(Chunk(turns, (turns[0], *anew)))
+        found.append(Chunk(turns, (turns[0], *_anew(cut, later, spans)) if helped else (turns[0],)))
     return tuple(found)
+
+
+def _anew(cut: Cut, later: Sequence[Cone], spans: Sequence[Span]) -> tuple[Turn, ...]:
+    """The turns behind the first of a thread that has run none before them; each is empty where there is no such."""
+    return _sequence(cut.stages, len(spans) - 1, lambda i, _: (_turns(cut, later, spans[i + 1 : i + 2]) or ((),))[0])
 
 
 def _turns(cut: Cut, later: Sequence[Cone], spans: Sequence[Span]) -> tuple[Turn, ...] | None:
     """A turn a span, one behind another; with the `later` stages some positions at a time."""
     strips = _strips(cut.stages, spans)
-    turns = [_in_steps(cut, later, strip) if later else (strip,) for strip in strips or ()]
-    return tuple(turn for turn in turns if turn) if turns and all(turns) else None
+    if not later:
+        return tuple((strip,) for strip in strips) or None
+    return _sequence(cut.stages, len(strips), lambda i, _: _in_steps(cut, later, strips[i])) or None
 
 
 def keeping(cut: Cut) -> int:
@@ -245,15 +252,21 @@ def _reading(piece: Piece, held: Mapping[Tensor, int]) -> Piece:
     return replace(piece, begins=tuple(held.get(t, b) for t, b in zip(piece.leaves, begins, strict=True)))
 
 
-def _strips(stages: Sequence[Cone], spans: Sequence[Span]) -> Turn | None:
-    """A strip a span, each of which keeps the halo of the one before."""
-    found: list[Strip] = []
-    for span in spans:
-        strip = _strip(stages, span, found[-1] if found else None)
-        if strip is None:
-            return None
-        found.append(strip)
-    return tuple(found)
+def _strips(stages: Sequence[Cone], spans: Sequence[Span]) -> Turn:
+    """A strip a span, each of which keeps the halo of the one before; none where one cannot be narrowed."""
+
+    def make(i: int, before: Turn | None) -> Turn | None:
+        strip = _strip(stages, spans[i], before[0] if before else None)
+        return (strip,) if strip else None
+
+    return tuple(turn[0] for turn in _sequence(stages, len(spans), make))
+
+
+def _sequence(stages: Sequence[Cone], count: int, make: Make) -> tuple[Turn, ...]:
+    """`count` turns, one after another; none where one cannot be made. Tables of interpolation are all that makes them
+    no translations of each other."""
+    tables = any(p.op == "Interpolate" for stage in stages for p in stage.primitives)
+    return tuple((each if tables else repeated)(count, make) or ())
 
 
 def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | None:
