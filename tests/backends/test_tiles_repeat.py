@@ -9,9 +9,10 @@ import pytest
 import korch.backends.cpu.tiles.strips as strips
 from korch.backends.cpu.tiles.access import Span, ways_across
 from korch.backends.cpu.tiles.backend import STAGES
+from korch.backends.cpu.tiles.piece import Turn
 from korch.backends.cpu.tiles.repeat import FIRST, LAST, Make, each, repeated
 from korch.backends.cpu.tiles.stages import stages
-from korch.backends.cpu.tiles.strips import Cut, Turn, chunks, quantum
+from korch.backends.cpu.tiles.strips import Cut, chunks, quantum
 from korch.ir import Cone
 
 from .test_tiles import CONES, mbconv

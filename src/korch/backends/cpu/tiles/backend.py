@@ -15,8 +15,9 @@ from korch.backends.cpu.loops.caches import L2, SCRATCH
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
 from korch.backends.cpu.tiles.access import ways_across
 from korch.backends.cpu.tiles.emit import Parts, emit
+from korch.backends.cpu.tiles.piece import Piece, Turn
 from korch.backends.cpu.tiles.stages import costly, stages, taker
-from korch.backends.cpu.tiles.strips import Chunk, Cut, Piece, Turn, chunks, keeping, quantum, sample, scratch
+from korch.backends.cpu.tiles.strips import Chunk, Cut, chunks, keeping, quantum, sample, scratch
 from korch.backends.footprint import footprint
 from korch.backends.libraries import code_digest
 from korch.ir.cone import Cone

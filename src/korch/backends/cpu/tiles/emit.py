@@ -16,7 +16,8 @@ from korch.backends.cpu.loops.backend import BACKEND as GENERATED
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.writer import aligned
 from korch.backends.cpu.tiles.access import Read
-from korch.backends.cpu.tiles.strips import Chunk, Strip, Turn, scratch
+from korch.backends.cpu.tiles.piece import Strip, Turn
+from korch.backends.cpu.tiles.strips import Chunk, scratch
 from korch.backends.program import has, renamed, run_head
 from korch.ir.cone import Cone
 from korch.ir.tensor import Tensor

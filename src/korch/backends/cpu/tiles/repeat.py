@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from korch.backends.cpu.tiles.access import Read
-
-if TYPE_CHECKING:
-    from korch.backends.cpu.tiles.strips import Piece, Turn
+from korch.backends.cpu.tiles.piece import Piece, Turn
 
 FIRST, LAST = 4, 2
 """Turns at either end that are made in any case: the first lies at an edge, so the second keeps something else than
 what comes behind it; the last may be lower than others."""
 
-Make = Callable[[int, "Turn | None"], "Turn | None"]
+Make = Callable[[int, Turn | None], Turn | None]
 """(number, the turn before) -> the turn, which moves by so much from one to the next as long as no edge is near."""
 
 
