@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import korch.backends.cpu.tiles.backend as tiles
 from korch.backends.contract import Backend
 from korch.backends.cpu.loops import caches
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
@@ -46,6 +47,12 @@ OTHERS = [*test_loops_products.CONES.values(), *test_loops_winograd.CONES, *test
 STRIPS = [concat((1, 24, 16, 32), 48), concat((1, 24, 17, 32), 24), *test_tiles.CONES]
 
 
+@pytest.fixture(autouse=True)
+def forgotten(monkeypatch: pytest.MonkeyPatch):
+    """Kernels of stages are remembered, whatever outgrew the caches when they were written."""
+    monkeypatch.setattr(tiles, "_STAGES", {})
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("backend", "some"), [(LOOPS, MAPS), (LOOPS, OTHERS), (TILES, STRIPS)],
                          ids=["maps", "others", "strips"])  # fmt: skip
@@ -62,6 +69,7 @@ def test_only_what_outgrows_caches_goes_past_them(monkeypatch: pytest.MonkeyPatc
     whole, strip = cone.root.nbytes, cone.root.nbytes // 4
     for limit, calls in ((strip, {"copied", "product"}), (whole, set[str]())):
         monkeypatch.setattr(caches, "OUTGROWN", limit)
+        tiles._STAGES.clear()
         (kernel, *_) = TILES.build(cone, 2)
         found = {"copied": "korch_stream(", "product": "korch_stream16("}
         assert {name for name, call in found.items() if call in kernel.source} == calls
