@@ -42,10 +42,8 @@ def _matmul_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
 add(Op("MatMul", Category.LINEAR, _matmul_infer, _matmul, _matmul_write))
 
 
-IN_CACHE = 1 << 18
-"""Elements that a processor's caches hold."""
-SHARE = 1 << 15
-"""Those that a core's own do beside their products and sums."""
+IN_CACHE = 1 << 15
+"""Elements that a core's own cache holds beside their products and sums."""
 
 
 # Convolution ---------------------------------------------------------------------------------------------------
@@ -125,9 +123,9 @@ def _grouped(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Regi
 
 
 def _depthwise(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Region) -> Array:
-    """One kernel a channel; of large images as many channels at a time as the caches hold, on every processor."""
+    """One kernel a channel; as many channels at a time as a core's cache holds, on every processor."""
     result = np.zeros((*x.shape[:2], *map(len, out)), np.result_type(x, w))
-    some = max(1, SHARE * x.shape[1] // max(x.size // max(len(x), 1), 1))
+    some = max(1, IN_CACHE * x.shape[1] // max(x.size // max(len(x), 1), 1))
 
     def add_up(image: int, first: int) -> None:
         part = slice(first, first + some)
@@ -140,7 +138,7 @@ def _depthwise(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Re
 
     parts = [(image, first) for image in range(len(x)) for first in range(0, x.shape[1], some)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(add_up, *zip(*parts, strict=True)) if len(parts) > 1 else (add_up(*p) for p in parts))
+        list(pool.map(lambda part: add_up(*part), parts))
     return result
 
 
