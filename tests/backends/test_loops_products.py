@@ -125,6 +125,7 @@ CONES = {
     "three_axes": pointwise((1, 3, 10, 11, 24), 40, behind=True),
     "prime": pointwise((3, 1, 47, 5), 17, behind=True),
     "groups": pointwise((1, 16, 16, 48), 48, group=3),
+    "groups_of_odd_width": pointwise((1, 10, 12, 20), 20, group=4),
     "groups_behind": pointwise((1, 10, 12, 40), 80, group=5, behind=True),
     "long": product((50, 700), (700, 33), behind=True),
     "batch": product((6, 49, 96), (6, 96, 128)),

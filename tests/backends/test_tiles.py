@@ -10,10 +10,10 @@ import pytest
 
 import korch.backends.cpu.tiles.backend as tiles
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cpu.tiles.access import Span, part, ways_across
+from korch.backends.cpu.tiles.access import SUMMED, Span, part, ways_across
 from korch.backends.cpu.tiles.backend import BACKEND, STAGES
 from korch.backends.cpu.tiles.stages import stages
-from korch.backends.cpu.tiles.strips import Cut, chunks, quantum
+from korch.backends.cpu.tiles.strips import Cut, chunks, quantum, row
 from korch.ir import Builder, Cone, Tensor, Value
 from korch.ir.ops.table import whole
 from korch.profile import Measurement
@@ -137,6 +137,20 @@ def linear_attention(height: int, width: int, heads: int, each: int, out: int) -
     return cone_of(conv(b.op("Transpose", y, perm=(0, 2, 3, 1)), out))
 
 
+def keys_by_values(height: int, width: int, heads: int, each: int, kernel: int = 3) -> Cone:
+    """What an image's convolutions make of it, as they are and from larger windows: keys times values and ones, added
+    up over all positions."""
+    x = conv(image(1, height, width, 9), heads * 2 * each)
+    b, pixels = x.builder, height * width
+    wide = conv(conv(x, x.shape[3], kernel, group=x.shape[3]), x.shape[3], group=2 * heads)
+    both = b.op("Transpose", b.op("Concat", x, wide, axis=3), perm=(0, 3, 1, 2))
+    both = b.op("Transpose", b.op("Reshape", both, shape=(1, 2 * heads, 2 * each, pixels)), perm=(0, 1, 3, 2))
+    k, v = (b.op("Slice", both, starts=(0, 0, 0, at), steps=(1,) * 4, lengths=(1, 2 * heads, pixels, each))
+            for at in (0, each))  # fmt: skip
+    v = b.op("Pad", v, pads=(0,) * 7 + (1,), mode="constant", value=1.0)
+    return cone_of(b.op("Transpose", relu(k), perm=(0, 1, 3, 2)) @ v)
+
+
 def enlarged(x: Value, axis: int, times: int) -> Value:
     """Each position between its neighbours, as linear resizing has it."""
     n = x.shape[axis]
@@ -194,6 +208,9 @@ CONES = [
     attention(96, 33, 3, 16, turned=True),
     attention(70, 21, 1, 8, turned=True),
     linear_attention(32, 24, 3, 16, 40),
+    keys_by_values(32, 24, 3, 16),
+    keys_by_values(37, 29, 1, 8, 5),
+    keys_by_values(64, 40, 2, 5),
 ]
 
 
@@ -254,17 +271,25 @@ def test_a_strip_of_an_enlarged_image_reads_its_neighbours():
 
 @pytest.mark.parametrize("cone", CONES, ids=lambda c: str(c.root.shape))
 def test_narrowed_stages_compute_the_same(cone: Cone):
-    """Each piece, evaluated on the whole tensors' values where it reads them, has their values where it makes them."""
+    """Each piece, evaluated on the whole tensors' values where it reads them, has their values where it makes them, or
+    a share of them."""
     values = evaluated(cone, {t: RNG.standard_normal(t.shape) for t in cone.leaves})
     staged = stages(cone, STAGES)
     assert staged
-    cut = chunks(Cut(staged, ways_across(cone)[-1], 2 * quantum(cone)), 2)
+    axis = ways_across(cone)[-1]
+    cut, shares = chunks(Cut(staged, axis, 2 * quantum(cone) * row(staged, axis)), 2), dict[Span, np.ndarray]()
     assert cut
     for piece in (p for chunk in cut for strip in chunk.all for p in strip):
         read = zip(piece.cone.leaves, piece.leaves, piece.reads, strict=True)
         given = {s: values[t][_part(t, r) if s != t else _from(r, t.rank)] for s, t, r in read}
-        made, root = evaluated(piece.cone, given), piece.stage.root
-        np.testing.assert_allclose(made[piece.cone.root], values[root][_part(root, piece.made)], rtol=1e-9, atol=1e-9)
+        made, root = evaluated(piece.cone, given)[piece.cone.root], piece.stage.root
+        if piece.made.axis == SUMMED:
+            shares[piece.made] = made
+        else:
+            np.testing.assert_allclose(made, values[root][_part(root, piece.made)], rtol=1e-9, atol=1e-9)
+    assert bool(shares) == (axis == SUMMED)
+    if shares:
+        np.testing.assert_allclose(sum(shares.values()), values[cone.root], rtol=1e-9, atol=1e-9)
 
 
 def evaluated(cone: Cone, values: dict[Tensor, np.ndarray]) -> dict[Tensor, np.ndarray]:

@@ -12,7 +12,7 @@ from korch.backends.cpu.tiles.backend import STAGES
 from korch.backends.cpu.tiles.piece import Turn
 from korch.backends.cpu.tiles.repeat import FIRST, LAST, Make, each, repeated
 from korch.backends.cpu.tiles.stages import stages
-from korch.backends.cpu.tiles.strips import Cut, chunks, quantum
+from korch.backends.cpu.tiles.strips import Cut, chunks, quantum, row
 from korch.ir import Cone
 
 from .test_tiles import CONES, mbconv
@@ -30,9 +30,9 @@ def test_the_same_turns(cone: Cone, threads: int, monkeypatch: pytest.MonkeyPatc
     staged = stages(cone, STAGES)
     assert staged
     height = quantum(cone)
-    cuts = [Cut(staged, axis, k * height, bands, step) for axis in ways_across(cone)
-            for k in (1, 2) for bands in (1, 3) for step in (0, height)
-            if bands == 1 or (axis + 2 < cone.root.rank and cone.root.shape[axis + 1] % bands == 0)]  # fmt: skip
+    cuts = [Cut(staged, axis, k * height * row(staged, axis), bands, step * row(staged, axis))
+            for axis in ways_across(cone) for k in (1, 2) for bands in (1, 3) for step in (0, height)
+            if bands == 1 or (0 <= axis < cone.root.rank - 2 and cone.root.shape[axis + 1] % bands == 0)]  # fmt: skip
     quick = [chunks(cut, threads) for cut in cuts]
     one_by_one(monkeypatch)
     assert quick == [chunks(cut, threads) for cut in cuts] and any(quick)

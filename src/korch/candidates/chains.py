@@ -16,9 +16,9 @@ from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
 VIEWS = ("Reshape", "Transpose", "Slice")
-LINKS = 3
+LINKS = 4
 """Linear primitives in a chain: expand, depthwise and project; both transforms and the product of Winograd or
-Strassen."""
+Strassen; three convolutions that make keys and values, and their product."""
 WAYS = 2
 """Cones of one root and linear operator that chains are made of: those that read least."""
 LESS = 2
@@ -96,9 +96,11 @@ def _without(some: Iterable[Tensor], others: Iterable[Tensor]) -> list[Tensor]:
 
 
 def _prepares(cone: Cone) -> bool:
-    """Whether it computes what its linear primitive reads: that could as well be the end of the kernel before."""
+    """Whether it computes what its linear primitive reads: that could as well be the end of the kernel before, unless
+    both factors of a product are made of one tensor."""
     before = cone.primitives[: cone.primitives.index(cone.linear[0])] if cone.linear else ()
-    return any(p.op not in VIEWS for p in before)
+    both = bool(before) and not any(t.const or t in cone.leaves for t in cone.linear[0].inputs)
+    return not both and any(p.op not in VIEWS for p in before)
 
 
 def _best(found: Mapping[Tensor, Sequence[Cone]]) -> dict[Tensor, list[Cone]]:

@@ -395,16 +395,23 @@ def _without(at: Index, walked: Sequence[Var]) -> Index:
 
 
 def _packed_at(s: Stage, block: Block) -> str:
-    """Where the columns of a block begin: blocks are whole vectors wide, so nothing lies between them."""
+    """Where the columns of a block begin, behind the room of all blocks before it."""
     batch = flat(s.second[:-2], s.maker.inputs[1].shape[:-2]) if s.maker.op == "MatMul" else Index()
-    each = sum(width for *_, width in _packed(s, block))
-    return f"{block.step.extent} * ({c_index(_without(s.axes[-1], block.columns) + batch * each)})"
+    each, room = (sum(width for *_, width in some) for some in (_packed(s, block), _room(0, block)))
+    first = _without(s.axes[-1], block.columns)
+    assert all(k % block.width == 0 for k in (first.const, *(k for _, k in first.terms)))
+    before = Index(first.const // block.width, tuple((atom, k // block.width) for atom, k in first.terms))
+    return f"{block.step.extent} * ({c_index(before * room + batch * each)})"
 
 
 def _packed(s: Stage, block: Block) -> list[tuple[int, int, int]]:
     """(first column, columns, their room) of each group of a matrix."""
-    return [(at + g.first, g.columns, g.width)
-            for at in range(0, s.tensor.shape[-1], block.width) for g in tile.groups(block.width)]  # fmt: skip
+    return [group for at in range(0, s.tensor.shape[-1], block.width) for group in _room(at, block)]
+
+
+def _room(at: int, block: Block) -> list[tuple[int, int, int]]:
+    """The same for the block whose columns begin at `at`."""
+    return [(at + g.first, g.columns, g.width) for g in tile.groups(block.width)]
 
 
 def _packing(plan: Schedule, s: Stage, block: Block) -> dict[str, list[str]]:

@@ -14,6 +14,11 @@ from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
 
+SUMMED = -1
+"""In place of an axis of a product: the one along which its operands are multiplied and added up. A span of it is the
+sum over these positions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """Positions `begin` to `end`, that one left out, along `axis`."""
@@ -42,6 +47,8 @@ class Part:
 def part(p: Primitive, span: Span) -> Part | None:
     """`p` for `span` of its output; None where what it reads is no span."""
     attrs = dict(p.attrs)
+    if span.axis == SUMMED:
+        return _summed(p, span, attrs)
     if p.category is Category.ELEMENTWISE:
         return Part(tuple(_aligned(t, p.output, span) for t in p.inputs), attrs)
     relation = _RELATIONS.get(p.op)
@@ -55,16 +62,25 @@ def outermost(shape: Shape) -> int:
 
 def ways_across(cone: Cone) -> tuple[int, ...]:
     """The axes of the root along which strips are worth trying: the outermost, and that one which is outermost where a
-    transposition that ends the cone begins."""
+    transposition that ends the cone begins; of a product of two computed matrices also that of the sum."""
     last, first = cone.primitives[-1], outermost(cone.root.shape)
+    if last.op == "MatMul" and not any(t.const for t in last.inputs):
+        return first, SUMMED
     if last.op != "Transpose":
         return (first,)
     return tuple(dict.fromkeys((first, last.attr("perm").index(outermost(last.inputs[0].shape)))))
 
 
+def length_along(cone: Cone, axis: int) -> int:
+    """Positions of the root along the axis, or that its product adds up."""
+    return cone.primitives[-1].inputs[0].shape[-1] if axis == SUMMED else cone.root.shape[axis]
+
+
 def narrowed(shape: Shape, read: Read) -> Shape:
     """`shape` with the length of `read` along its axis."""
-    return shape if read is None else (*shape[: read.axis], read.length, *shape[read.axis + 1 :])
+    if read is None or read.axis == SUMMED:
+        return shape
+    return (*shape[: read.axis], read.length, *shape[read.axis + 1 :])
 
 
 def _aligned(t: Tensor, out: Tensor, span: Span) -> Read:
@@ -73,6 +89,14 @@ def _aligned(t: Tensor, out: Tensor, span: Span) -> Read:
     if axis < 0 or t.shape[axis] != out.shape[span.axis]:
         return None
     return Span(axis, span.begin, span.end)
+
+
+def _summed(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """A sum over some of the columns of the one and rows of the other matrix."""
+    if p.op != "MatMul":
+        return None
+    a, b = (Span(t.rank - i, span.begin, span.end) for i, t in enumerate(p.inputs, 1))
+    return Part((a, b), attrs)
 
 
 def _matmul(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:

@@ -13,11 +13,11 @@ from korch.backends.contract import Backend, Declined, Kernel
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.loops.caches import L2, SCRATCH
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
-from korch.backends.cpu.tiles.access import ways_across
+from korch.backends.cpu.tiles.access import SUMMED, length_along, ways_across
 from korch.backends.cpu.tiles.emit import Parts, emit
 from korch.backends.cpu.tiles.piece import Piece, Turn
 from korch.backends.cpu.tiles.stages import costly, stages, taker
-from korch.backends.cpu.tiles.strips import Chunk, Cut, chunks, keeping, quantum, sample, scratch
+from korch.backends.cpu.tiles.strips import Chunk, Cut, chunks, keeping, quantum, row, sample, scratch
 from korch.backends.footprint import footprint
 from korch.backends.libraries import code_digest
 from korch.ir.cone import Cone
@@ -101,8 +101,8 @@ def _best(cone: Cone, staged: Stages) -> list[Cut]:
 
 def _highest(cone: Cone, staged: Stages, axis: int) -> list[Cut]:
     """The highest strips for each budget."""
-    rows = cone.root.shape[axis]
-    heights = [quantum(cone) << k for k in range(rows.bit_length()) if 2 * (quantum(cone) << k) <= rows]
+    rows, least = length_along(cone, axis), quantum(cone) * row(staged, axis)
+    heights = [least << k for k in range(rows.bit_length()) if 2 * (least << k) <= rows]
     sizes: dict[Cut, float] = {}
     budgets: Sequence[int] = BUDGETS
     while heights and min(sizes.values(), default=inf) > budgets[0]:
@@ -121,7 +121,7 @@ def _highest(cone: Cone, staged: Stages, axis: int) -> list[Cut]:
 def _banded(staged: Stages, axis: int, heights: Sequence[int]) -> Cut | None:
     """The highest strips of bands that a core's cache holds, of all `heights` from the lowest one on, the last."""
     root, found = staged[-1].root, list[Cut]()
-    across = root.shape[axis + 1] if axis + 2 < root.rank else 0
+    across = root.shape[axis + 1] if axis != SUMMED and axis + 2 < root.rank else 0
     bands = next((n for n, wide in BANDS.items() if across % n == 0 and across >= n * wide), 0)
     for height in reversed(heights if bands else ()):
         cut = Cut(staged, axis, height, bands)
@@ -134,7 +134,7 @@ def _banded(staged: Stages, axis: int, heights: Sequence[int]) -> Cut | None:
 def _stepped(cuts: Iterable[Cut]) -> Iterator[Cut]:
     """Those of the cuts that a core's cache holds with the later stages in steps, where there is much to hold."""
     for cut in cuts:
-        finer = replace(cut, step=max(quantum(cut.stages[-1]), STEP))
+        finer = replace(cut, step=max(quantum(cut.stages[-1]), STEP) * row(cut.stages, cut.axis))
         several = cut.height > finer.step and len(cut.stages) - keeping(cut) > 1
         if several and _size(cut) > BUDGETS[0] and _size(finer) <= L2:
             yield finer
@@ -188,8 +188,9 @@ def _kernel(cone: Cone, cut: Cut, found: tuple[Chunk, ...], form: tuple[str, ...
     code = emit(Parts(cone, tuple(_restartable(kernels, chunk) for chunk in found), kernels, threads))
     first, used = found[0].strips[0], kernels.values()
     names = [f"{k.backend} {k.variant}".strip() for k in (kernels[piece.key] for piece in first)]
-    bands, steps = f" of {cut.bands} bands" if cut.bands > 1 else "", f" by {cut.step}" if cut.step else ""
-    variant = f"{cut.height} rows{bands}{steps}: {', '.join(names)}"
+    each = row(cut.stages, cut.axis)
+    bands, steps = f" of {cut.bands} bands" if cut.bands > 1 else "", f" by {cut.step // each}" if cut.step else ""
+    variant = f"{cut.height // each} rows{bands}{steps}: {', '.join(names)}"
     return Kernel(cone, Tiles.name, code.source, code.workspace, variant,
                   headers=tuple(dict.fromkeys(h for k in used for h in k.headers)),
                   libraries=tuple(dict.fromkeys(n for k in used for n in k.libraries)))  # fmt: skip

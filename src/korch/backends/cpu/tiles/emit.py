@@ -13,9 +13,10 @@ import numpy as np
 
 from korch.backends.contract import Kernel
 from korch.backends.cpu.loops.backend import BACKEND as GENERATED
+from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.writer import aligned
-from korch.backends.cpu.tiles.access import Read
+from korch.backends.cpu.tiles.access import SUMMED, Read
 from korch.backends.cpu.tiles.piece import Strip, Turn
 from korch.backends.cpu.tiles.strips import Chunk, scratch
 from korch.backends.program import has, renamed, run_head
@@ -44,6 +45,12 @@ class Parts:
     @cached_property
     def strips(self) -> list[Strip]:
         return [strip for turn, anew in self.turns for strip in (*turn, *anew)]
+
+    @cached_property
+    def sums(self) -> dict[int, int]:
+        """Where the root is a sum, the place of each strip's share of it, by the first position that it adds up."""
+        spans = {strip[-1].made for strip in self.strips}
+        return {begin: i for i, begin in enumerate(sorted(s.begin for s in spans if s.axis == SUMMED))}
 
     @cached_property
     def begins(self) -> list[int]:
@@ -95,7 +102,7 @@ def emit(parts: Parts) -> Code:
     for i, form in enumerate(forms):
         lines += _strip(parts, i, next(s for s in parts.strips if _form(s) == form))
     lines += [*_tables(parts, forms), *_run(parts, len(forms))]
-    return Code("\n".join(lines) + "\n", parts.own * parts.threads)
+    return Code("\n".join(lines) + "\n", parts.own * parts.threads + len(parts.sums) * aligned(parts.cone.root.nbytes))
 
 
 def _kernels(parts: Parts) -> list[str]:
@@ -218,6 +225,8 @@ def _offsets(parts: Parts, strip: Strip) -> list[int]:
         across = piece.across or (None,) * len(touched)
         found += [_start(t, read, begin) + _start(t, beside, 0)
                   for t, (read, begin), beside in zip(touched, spans, across, strict=True) if not t.const]  # fmt: skip
+    if parts.sums:
+        found[-1] = parts.sums[strip[-1].made.begin] * aligned(parts.cone.root.nbytes)
     return found
 
 
@@ -264,13 +273,37 @@ def _table(name: str, ctype: str, numbers: Sequence[int]) -> str:
 
 
 def _run(parts: Parts, forms: int) -> list[str]:
+    made = "shares" if parts.sums else "out"
     return [
         *(_team(parts) if parts.threads > 1 else _alone(parts)),
         "switch (KERNEL_form[i]) {",
-        *(f"      case {f}: KERNEL_strip{f}(own, in, out, scratch, KERNEL_at[i]); break;" for f in range(forms)),
+        *(f"      case {f}: KERNEL_strip{f}(own, in, {made}, scratch, KERNEL_at[i]); break;" for f in range(forms)),
         "    }",
         *(["  }"] if parts.threads > 1 else []),
+        *(_total(parts) if parts.sums else []),
         "}",
+    ]
+
+
+def _shares(parts: Parts) -> list[str]:
+    """Where the strips' shares of a sum are, behind the threads' scratch."""
+    return [f"  char *const shares = (char *)workspace + INT64_C({parts.threads * parts.own});"] if parts.sums else []
+
+
+def _total(parts: Parts) -> list[str]:
+    """The sum of the strips' shares in the order of the strips, whoever made them; each thread adds up a part."""
+    root = parts.cone.root
+    ctype, each = C_TYPES[root.dtype], aligned(root.nbytes) // np.dtype(root.dtype).itemsize
+    return [
+        *(["#pragma omp barrier"] if parts.threads > 1 else ["  const int thread = 0;"]),
+        f"  const {ctype} *const share = (const {ctype} *)shares;",
+        f"  {ctype} *const total = ({ctype} *)out;",
+        f"  const int64_t end = (thread + 1) * INT64_C({root.size}) / {parts.threads};",
+        f"  for (int64_t i = thread * INT64_C({root.size}) / {parts.threads}; i < end; ++i) {{",
+        f"    {ctype} sum = share[i];",
+        f"    for (int s = 1; s < {len(parts.sums)}; ++s) sum += share[s * INT64_C({each}) + i];",
+        "    total[i] = sum;",
+        "  }",
     ]
 
 
@@ -279,6 +312,7 @@ def _alone(parts: Parts) -> list[str]:
         run_head(False) + " {",
         "  void **const own = (void **)state;",
         "  char *const scratch = (char *)workspace;",
+        *_shares(parts),
         f"  for (int i = 0; i < {len(parts.strips)}; ++i)",
     ]
 
@@ -290,6 +324,7 @@ def _team(parts: Parts) -> list[str]:
         "  const int thread = omp_get_thread_num();",
         f"  void **const own = (void **)state + thread * {len(parts.kernels)};",
         f"  char *const scratch = (char *)workspace + thread * INT64_C({parts.own});",
+        *_shares(parts),
         f"  korch_turns turns = korch_share_out(thread, {parts.threads}, KERNEL_begins, KERNEL_anew);",
         "  for (int turn, next = -1; (turn = korch_take(&turns)) >= 0; next = turn + 1) {",
         "    const int *const rows = KERNEL_rows[turn] + (turn != next);",

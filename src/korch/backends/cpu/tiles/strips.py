@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from korch.backends.cpu.loops.binding import Place
-from korch.backends.cpu.tiles.access import Read, Span, outermost
+from korch.backends.cpu.tiles.access import SUMMED, Read, Span, length_along, outermost
 from korch.backends.cpu.tiles.piece import Piece, Strip, Turn, is_one_piece, narrow
 from korch.backends.cpu.tiles.repeat import Make, each, repeated
 from korch.ir.cone import Cone
@@ -48,9 +49,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Cut:
-    """How a cone is cut: into stages, and its root along an axis in strips of so many positions, in each of so many
-    bands along the next axis. Stages behind the last whose halo strips keep run for `step` positions at a time, if
-    that is not zero: what they leave for each other is small then, and strips may be higher."""
+    """How a cone is cut: into stages, and its root along an axis (or into sums over parts of a product's) in strips of
+    so many positions, in each of so many bands along the next axis. Stages behind the last whose halo strips keep run
+    for `step` positions at a time, if that is not zero: what they leave for each other is small then, and strips may be
+    higher."""
 
     stages: tuple[Cone, ...]
     axis: int
@@ -59,19 +61,34 @@ class Cut:
     step: int = 0
 
     @property
+    def length(self) -> int:
+        """Positions of all strips."""
+        return length_along(self.stages[-1], self.axis)
+
+    @property
     def count(self) -> int:
         """Strips."""
-        return -(-self.stages[-1].root.shape[self.axis] // self.height)
+        return -(-self.length // self.height)
 
     def span(self, number: int) -> Span:
         """What of the root a strip is."""
-        length = self.stages[-1].root.shape[self.axis]
-        return Span(self.axis, number * self.height, min((number + 1) * self.height, length))
+        return Span(self.axis, number * self.height, min((number + 1) * self.height, self.length))
 
 
 def quantum(cone: Cone) -> int:
-    """Positions of which a strip must be a multiple: Winograd's tiles and Strassen's pairs of rows are whole."""
+    """Rows of which a strip must be a multiple: Winograd's tiles and Strassen's pairs of rows are whole."""
     return math.lcm(*map(_whole, cone.primitives))
+
+
+@lru_cache(maxsize=1024)
+def row(stages: tuple[Cone, ...], axis: int) -> int:
+    """Positions of a row: one; where the root adds up along the axis, the fewest to which the stages can be narrowed, as
+    of an image whose positions are numbered row by row."""
+    if axis != SUMMED:
+        return 1
+    length = length_along(stages[-1], SUMMED)
+    spans = (Span(SUMMED, 0, n) for n in range(1, length) if length % n == 0)
+    return next((span.end for span in spans if _strip(stages, span, None)), length)
 
 
 def _whole(p: Primitive) -> int:
@@ -86,14 +103,15 @@ def chunks(cut: Cut, threads: int, equal: bool = True) -> tuple[Chunk, ...] | No
     """The strips, a chunk for each thread, or one of each band; None where a stage cannot be narrowed.
 
     A thread has the same part of the output as of what kernels around this one store, which may lie in its own cache.
-    Where shares are to be `equal` and whole strips do not make them so, the last strip of each is lower than others.
+    Where shares are to be `equal` and whole strips do not make them so, the last strip of each is lower than others;
+    but not of sums, which are the same bits for any number of threads.
     """
     if cut.bands > 1:
         found = _in_bands(cut, range(cut.bands), lambda c: chunks(c, threads, equal))
         each = len(found) // cut.bands if found else 0
         return found and tuple(chunk for i in range(each) for chunk in found[i::each])
     whole, shares = _whole_strips(cut, threads), _equal_shares(cut, threads)
-    uneven = equal and _longest(whole) > UNEVEN * _longest(shares)
+    uneven = equal and cut.axis != SUMMED and _longest(whole) > UNEVEN * _longest(shares)
     return (_chunks(cut, shares, threads > 1) if uneven else None) or _chunks(cut, whole, threads > 1)
 
 
@@ -110,10 +128,10 @@ def _whole_strips(cut: Cut, threads: int) -> Shares:
 
 def _equal_shares(cut: Cut, threads: int) -> Shares:
     """The output in equal parts, of each of which the last strip may be lower than others."""
-    length, whole = cut.stages[-1].root.shape[cut.axis], math.lcm(*map(quantum, cut.stages))
-    units = -(-length // whole)
+    whole = math.lcm(*map(quantum, cut.stages))
+    units = -(-cut.length // whole)
     count = min(threads, units)
-    edges = [min(i * units // count * whole, length) for i in range(count + 1)]
+    edges = [min(i * units // count * whole, cut.length) for i in range(count + 1)]
     return [[Span(cut.axis, at, min(at + cut.height, end)) for at in range(begin, end, cut.height)]
             for begin, end in pairwise(edges)]  # fmt: skip
 
@@ -249,6 +267,8 @@ def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | 
 
 def _put(piece: Piece) -> Piece:
     """A piece of the cone's root, with its place where that is no one piece of memory, or outgrows caches."""
+    if piece.made.axis == SUMMED:
+        return piece
     place = Place(piece.stage.root.shape, piece.made.axis, 0)
     return piece if place.outermost and not place.outgrows else replace(piece, place=place)
 
