@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from graphlib import TopologicalSorter
 
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
@@ -48,7 +49,7 @@ class _Yard:
     def __init__(self, graph: Graph, cones: Iterable[Cone], least: int) -> None:
         self.graph, self.least = graph, least
         self.readers = _readers(graph)
-        self.origins = _origins(graph)
+        self.sources = _sources(graph)
         links, between = defaultdict[Tensor, list[Cone]](list), defaultdict[Tensor, list[Cone]](list)
         for cone in cones:
             if not cone.exports and len(cone.linear) <= 1 and not _prepares(cone) and not self.repeats(cone):
@@ -56,9 +57,14 @@ class _Yard:
         self.links, self.between = _best(links), _best(between)
 
     def repeats(self, cone: Cone) -> bool:
-        """Whether it computes a linear primitive again of which one of its leaves is made."""
-        made = {self.graph.value_of(p.output) for p in cone.linear}
-        return any(not made.isdisjoint(self.origins.get(self.graph.value_of(t), ())) for t in cone.leaves)
+        """Whether one of its leaves is made of a linear primitive, or of what is made of that, which it computes
+        again."""
+        made = set[Tensor]()
+        for p in cone.primitives:
+            if p.category is Category.LINEAR or not made.isdisjoint(p.inputs):
+                made.add(p.output)
+        values = set(map(self.graph.value_of, made))
+        return any(not values.isdisjoint(self.sources[self.graph.value_of(t)]) for t in _read(cone))
 
     def longer(self, cone: Cone) -> Iterator[Cone]:
         """The chains with one more linear primitive before the first of `cone`."""
@@ -99,8 +105,18 @@ def _prepares(cone: Cone) -> bool:
     """Whether it computes what its linear primitive reads: that could as well be the end of the kernel before, unless
     both factors of a product are made of one tensor."""
     before = cone.primitives[: cone.primitives.index(cone.linear[0])] if cone.linear else ()
-    both = bool(before) and not any(t.const or t in cone.leaves for t in cone.linear[0].inputs)
-    return not both and any(p.op not in VIEWS for p in before)
+    return not _makes_both(cone) and any(p.op not in VIEWS for p in before)
+
+
+def _makes_both(cone: Cone) -> bool:
+    """Whether it makes both factors of a product, of one tensor."""
+    factors = cone.linear[0].inputs if cone.linear else ()
+    return bool(factors) and len(_read(cone)) == 1 and not any(t in cone.leaves for t in factors)
+
+
+def _read(cone: Cone) -> list[Tensor]:
+    """Its leaves that are computed."""
+    return [t for t in cone.leaves if not t.const]
 
 
 def _best(found: Mapping[Tensor, Sequence[Cone]]) -> dict[Tensor, list[Cone]]:
@@ -108,18 +124,30 @@ def _best(found: Mapping[Tensor, Sequence[Cone]]) -> dict[Tensor, list[Cone]]:
 
 
 def _few(cones: Sequence[Cone]) -> Iterator[Cone]:
-    counts = Counter[str]()
+    counts = Counter[tuple[str, bool]]()
     for cone in sorted(cones, key=_traffic):
-        op = cone.linear[0].op if cone.linear else ""
-        counts[op] += 1
-        if counts[op] <= WAYS:
+        kind = cone.linear[0].op if cone.linear else "", _makes_both(cone)
+        counts[kind] += 1
+        if counts[kind] <= WAYS:
             yield cone
 
 
-def _traffic(cone: Cone) -> tuple[int, int]:
-    """Bytes read; then work repeated, or what is between two linear primitives and need not be stored."""
-    size = len(cone.primitives)
-    return sum(t.nbytes for t in cone.leaves if not t.const), size if cone.linear else -size
+def _traffic(cone: Cone) -> tuple[int, ...]:
+    """Bytes read; then work repeated, but for views of the first operand, before which chains grow; or what is between
+    two linear primitives and need not be stored."""
+    read, size = sum(t.nbytes for t in _read(cone)), len(cone.primitives)
+    if not cone.linear:
+        return read, -size
+    views = _views(cone)
+    return read, size - views, -views
+
+
+def _views(cone: Cone) -> int:
+    """Through how many views it reads the first operand."""
+    t, count = cone.linear[0].inputs[0], 0
+    while t in cone.makers and cone.makers[t].op in VIEWS:
+        t, count = cone.makers[t].inputs[0], count + 1
+    return count
 
 
 def _operands(cone: Cone) -> list[Tensor]:
@@ -149,13 +177,18 @@ def _readers(graph: Graph) -> dict[Tensor, set[Tensor]]:
     return found
 
 
-def _origins(graph: Graph) -> dict[Tensor, frozenset[Tensor]]:
-    """By value, the results of linear primitives that the model as written makes it of, its own included."""
-    found: dict[Tensor, frozenset[Tensor]] = {}
+def _sources(graph: Graph) -> dict[Tensor, set[Tensor]]:
+    """By value, all values that it is made of, itself included: as the model is written, and of a value that choices
+    added in all ways that there are."""
+    written = {p.output for p in graph.primitives if not p.rule}
+    reads: dict[Tensor, set[Tensor]] = defaultdict(set)
     for p in graph.primitives:
-        if not p.rule:
-            made = frozenset([p.output]) if p.category is Category.LINEAR else frozenset[Tensor]()
-            found[p.output] = made.union(*(found.get(t, ()) for t in p.inputs))
+        value = graph.value_of(p.output)
+        if not p.rule or (value not in written and not graph.only_moves(p)):
+            reads[value].update(graph.value_of(t) for t in p.inputs if not t.const)
+    found: dict[Tensor, set[Tensor]] = {}
+    for value in TopologicalSorter(reads).static_order():
+        found[value] = {value}.union(*(found[t] for t in reads.get(value, ())))
     return found
 
 

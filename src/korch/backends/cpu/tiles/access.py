@@ -13,7 +13,6 @@ from korch.ir.ops.winograd import tiling_of
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
-
 SUMMED = -1
 """In place of an axis of a product: the one along which its operands are multiplied and added up. A span of it is the
 sum over these positions."""

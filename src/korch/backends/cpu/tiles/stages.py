@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from korch.backends.contract import Backend
 from korch.ir.cone import Cone
 from korch.ir.ops.elementwise import COSTLY
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
+from korch.ir.views import moves_nothing
 
 VIEWS = ("Transpose", "Reshape", "Slice", "Expand", "Identity")
 """What a linear primitive's backend may read its operands through."""
@@ -17,17 +18,69 @@ VIEWS = ("Transpose", "Reshape", "Slice", "Expand", "Identity")
 def stages(cone: Cone, backends: Sequence[Backend], apart: bool = False) -> tuple[Cone, ...] | None:
     """The stages in order of execution, each a cone that one of `backends` takes; None where there is no such cut.
 
-    The leaves of a stage are the cone's or roots of earlier stages. A linear primitive whose epilogue no backend takes
-    is a stage of its own, and so are views that none reads through; with `apart` costly functions behind it are one,
-    too.
+    The leaves of a stage are the cone's or roots of earlier stages. With `apart` costly functions behind a linear
+    primitive are a stage of their own.
     """
-    ends = {cone.behind_views(t, VIEWS) for p in cone.linear for t in p.inputs if not t.const} & set(cone.makers)
-    ends |= turned(cone) | (costly(cone) if apart else set())
-    refused = [s for s in _cut(cone, ends) if not taker(s, backends)]
-    products = {p.output for s in refused for p in s.linear}
-    operands = {t for s in refused for p in s.linear for t in p.inputs if t in s.makers}
-    ways = (_cut(cone, ends | more) for more in (set[Tensor](), products, operands, products | operands))
-    return next((found for found in ways if all(taker(s, backends) for s in found)), None)
+    more = turned(cone) | (costly(cone) if apart else set())
+    ways = (ends | more for ends in _ways(cone))
+    return next(filter(None, (_taken(cone, ends, backends) for ends in ways)), None)
+
+
+def _ways(cone: Cone) -> Iterator[set[Tensor]]:
+    """Where to cut before linear primitives, the most promising way first.
+
+    A product both of whose factors are made of one tensor makes them itself; other operands are stored as they are
+    read. Or as they are made, with views that the primitive reads through.
+    """
+    common = {p: {t} for p in cone.linear if (t := _common(cone, p))}
+    made = {p: {cone.behind_views(t, VIEWS) for t in p.inputs} & set(cone.makers) for p in cone.linear}
+    stored = {p: {_turned_last(cone, t) for t in p.inputs if cone.behind_views(t, VIEWS) in cone.makers}
+              for p in cone.linear}  # fmt: skip
+    for way in (stored | common, made | common, stored, made):
+        yield set[Tensor]().union(*way.values())
+
+
+def _taken(cone: Cone, ends: set[Tensor], backends: Sequence[Backend]) -> tuple[Cone, ...] | None:
+    """The stages that end there. Where no backend takes a linear primitive with all that is behind it, another stage
+    begins behind what one takes; and views that none reads through are a stage of their own."""
+    refused = [(p, s) for s in _cut(cone, ends) if not _takes(s, backends) for p in s.linear]
+    behind = {_last_taken(s, p, backends) for p, s in refused}
+    products = {p.output for p, _ in refused}
+    operands = {t for p, _ in refused for t in p.inputs if t in cone.makers}
+    found = (_cut(cone, ends | more) for more in (set[Tensor](), behind, products, operands, products | operands))
+    return next((some for some in found if all(_takes(s, backends) for s in some)), None)
+
+
+def _last_taken(stage: Cone, p: Primitive, backends: Sequence[Backend]) -> Tensor:
+    """What the longest stage makes that begins like this one, and is all that the rest of it reads of `p`."""
+    for q in reversed(stage.primitives[stage.primitives.index(p) + 1 : -1]):
+        parts = _cut(stage, {q.output})
+        if sum(p in part.primitives for part in parts) == 1 and p in parts[0].primitives and _takes(parts[0], backends):
+            return q.output
+    return p.output
+
+
+def _turned_last(cone: Cone, t: Tensor) -> Tensor:
+    """What `t` is a view of, behind the last transposition that moves something in memory."""
+    while (p := cone.makers.get(t)) and p.op in VIEWS and (p.op != "Transpose" or moves_nothing(p)):
+        t = p.inputs[0]
+    return t
+
+
+def _takes(stage: Cone, backends: Sequence[Backend]) -> bool:
+    """Whether one of the backends computes the stage, which is not just another name of what it reads."""
+    return not all(map(moves_nothing, stage.primitives)) and taker(stage, backends) is not None
+
+
+def _common(cone: Cone, product: Primitive) -> Tensor | None:
+    """The last tensor that the cone computes of which alone both factors of a product are made, behind views."""
+    if product.op != "MatMul" or not all(t in cone.makers for t in product.inputs):
+        return None
+    for p in reversed(cone.primitives[: cone.primitives.index(product)]):
+        stage = _upto(cone, product.output, {p.output})
+        if [t for t in stage.leaves if not t.const] == [p.output] and p.output not in product.inputs:
+            return cone.behind_views(p.output, VIEWS)
+    return None
 
 
 def turned(cone: Cone) -> set[Tensor]:

@@ -82,8 +82,8 @@ def quantum(cone: Cone) -> int:
 
 @lru_cache(maxsize=1024)
 def row(stages: tuple[Cone, ...], axis: int) -> int:
-    """Positions of a row: one; where the root adds up along the axis, the fewest to which the stages can be narrowed, as
-    of an image whose positions are numbered row by row."""
+    """Positions of a row: one; where the root adds up along the axis, the fewest to which the stages can be narrowed,
+    as of an image whose positions are numbered row by row."""
     if axis != SUMMED:
         return 1
     length = length_along(stages[-1], SUMMED)
