@@ -14,6 +14,8 @@ from korch.backends.cpu.tiles.access import SUMMED, Span, part, ways_across
 from korch.backends.cpu.tiles.backend import BACKEND, STAGES
 from korch.backends.cpu.tiles.stages import stages
 from korch.backends.cpu.tiles.strips import Cut, chunks, quantum, row
+from korch.executable import Executable
+from korch.executable.plan import Plan, Step
 from korch.ir import Builder, Cone, Tensor, Value
 from korch.ir.ops.table import whole
 from korch.profile import Measurement
@@ -137,7 +139,7 @@ def linear_attention(height: int, width: int, heads: int, each: int, out: int) -
     return cone_of(conv(b.op("Transpose", y, perm=(0, 2, 3, 1)), out))
 
 
-def keys_by_values(height: int, width: int, heads: int, each: int, kernel: int = 3) -> Cone:
+def keys_by_values(height: int, width: int, heads: int, each: int, kernel: int = 3) -> Value:
     """What an image's convolutions make of it, as they are and from larger windows: keys times values and ones, added
     up over all positions."""
     x = conv(image(1, height, width, 9), heads * 2 * each)
@@ -148,7 +150,7 @@ def keys_by_values(height: int, width: int, heads: int, each: int, kernel: int =
     k, v = (b.op("Slice", both, starts=(0, 0, 0, at), steps=(1,) * 4, lengths=(1, 2 * heads, pixels, each))
             for at in (0, each))  # fmt: skip
     v = b.op("Pad", v, pads=(0,) * 7 + (1,), mode="constant", value=1.0)
-    return cone_of(b.op("Transpose", relu(k), perm=(0, 1, 3, 2)) @ v)
+    return b.op("Transpose", relu(k), perm=(0, 1, 3, 2)) @ v
 
 
 def enlarged(x: Value, axis: int, times: int) -> Value:
@@ -208,9 +210,9 @@ CONES = [
     attention(96, 33, 3, 16, turned=True),
     attention(70, 21, 1, 8, turned=True),
     linear_attention(32, 24, 3, 16, 40),
-    keys_by_values(32, 24, 3, 16),
-    keys_by_values(37, 29, 1, 8, 5),
-    keys_by_values(64, 40, 2, 5),
+    cone_of(keys_by_values(32, 24, 3, 16)),
+    cone_of(keys_by_values(37, 29, 1, 8, 5)),
+    cone_of(keys_by_values(64, 40, 2, 5)),
 ]
 
 
@@ -353,6 +355,33 @@ def test_turns_are_begun_anew_where_no_bit_can_change():
         kept = [tiles._restartable(kernels, chunk) for chunk in cut]
         assert [sum(map(bool, chunk.anew)) for chunk in kept] == [wanted, wanted]
     assert not any(tiles._restartable({}, cut[0]).anew[1:])
+
+
+def test_sums_are_the_same_bits_for_any_number_of_threads():
+    """Whoever makes a strip's share: each is its own sum, and they are added up in their order."""
+    y = keys_by_values(64, 40, 2, 16)
+    graph, feeds = y.builder.graph([("y", y)]), {"x": RNG.standard_normal((1, 64, 40, 9)).astype(np.float32)}
+    results, cut = list[np.ndarray](), set[str]()
+    for threads in (1, 2, 3):
+        kernel = BACKEND.build(Cone.of(graph.primitives), threads)[-1]
+        cut.add(kernel.variant)
+        with Executable.link(Plan(graph, (Step.of(kernel, 1e-6),), threads, "default", 1e-6, 0.0, ())) as program:
+            results += [program.run(feeds)["y"] for _ in range(20)]
+    assert len(cut) == 1 and {r.tobytes() for r in results} == {results[0].tobytes()}
+
+
+def test_a_product_makes_both_factors_of_what_lies_before_it():
+    """Nothing stores keys and values apart; what is divided by its rows' sum is stored as the projection reads it."""
+    keys = stages(cone_of(keys_by_values(32, 24, 3, 16)), STAGES)
+    assert keys and [s.linear[0].op for s in keys] == ["Conv", "Conv", "Conv", "MatMul"]
+    x = image(1, 12, 8, 24)
+    b = x.builder
+    q = b.op("Reshape", b.op("Transpose", conv(x, 32), perm=(0, 3, 1, 2)), shape=(1, 4, 8, 96))
+    q = b.op("Transpose", q, perm=(0, 1, 3, 2))
+    q = b.op("Transpose", q / b.op("ReduceSum", q, axes=(3,), keepdims=1), perm=(0, 2, 1, 3))
+    y = b.op("Reshape", q, shape=(96, 32)) @ b.constant(weights(32, 24))
+    staged = stages(cone_of(b.op("Reshape", y, shape=(1, 12, 8, 24)) + x), STAGES)
+    assert staged and [s.root.shape for s in staged] == [(1, 12, 8, 32), (1, 96, 4, 8), (1, 12, 8, 24)]
 
 
 def test_operands_are_turned_once_for_all_strips():

@@ -91,3 +91,27 @@ def _made_of(b: Builder, t: Tensor) -> set[Tensor]:
     """All that `t` is computed from."""
     makers = {p.output: p for p in b.primitives}
     return {t}.union(*(_made_of(b, u) for u in makers[t].inputs)) if t in makers else set()
+
+
+def keys_by_values(b: Builder, x: Value) -> Value:
+    """relu(k)^T v, k and v halves of what a product makes of x."""
+    y = product(x, 32)
+    k, v = (b.op("Slice", y, starts=(0, i), steps=(1, 1), lengths=(y.shape[0], 16)) for i in (0, 16))
+    return b.op("Transpose", b.op("Relu", k), perm=(1, 0)) @ v
+
+
+def test_both_factors_of_a_product_are_made_of_one_tensor():
+    """Also where one of them is computed on the way, which could not be the end of the kernel before."""
+    b = Builder()
+    y = keys_by_values(b, b.input("x", "float32", (64, 8)))
+    found = [{t.name for t in c.leaves if not t.const} for c in chains(b.graph([("y", y)]))]
+    assert {"x"} in found
+
+
+def test_no_chain_reads_what_is_made_of_what_it_computes():
+    """A row's sum, which another kernel would have to compute the rows for."""
+    b = Builder()
+    rows = b.op("Relu", product(b.input("x", "float32", (64, 8)), 32))
+    y = product(rows / b.op("ReduceSum", rows, axes=(1,), keepdims=1), 8)
+    found = chains(b.graph([("y", y)]))
+    assert found and all([t.name for t in c.leaves if not t.const] == ["x"] for c in found)

@@ -51,13 +51,17 @@ class Kind:
     """
 
     prior: float = 1.0
-    """By how much its kernels may be expected to miss their rooflines while nobody has timed any."""
+    """By how much its kernels may be expected to miss their rooflines while nobody has timed any, nor any `alike`."""
+    alike: Kind | None = None
+    """The kind of all kernels of the same backend and as many linear primitives."""
     alone: list[float] = field(default_factory=list[float])
     placed: list[float] = field(default_factory=list[float])
 
     def learn(self, seconds: float, bound: float) -> None:
         if isfinite(seconds) and bound > 0:
             insort(self.alone, seconds / bound)
+            if self.alike:
+                self.alike.learn(seconds, bound)
 
     def place(self, alone: float, in_place: float) -> None:
         if alone > 0:
@@ -75,8 +79,10 @@ class Kind:
 
     @property
     def usual(self) -> float:
-        """By how much the better ones of the kind miss their rooflines."""
-        return max(1.0, self.alone[len(self.alone) // BETTER]) if len(self.alone) >= SEEN else self.prior
+        """By how much the better ones of the kind miss their rooflines, or of those alike while few are known."""
+        if len(self.alone) >= SEEN:
+            return max(1.0, self.alone[len(self.alone) // BETTER])
+        return max(self.prior, self.alike.usual) if self.alike else self.prior
 
 
 @dataclass
@@ -322,7 +328,8 @@ class _Office:
 
     def _offer(self, backend: Backend, cone: Cone) -> Offer:
         roofline = backend.bound(cone, self.machine)
-        kind = Kind(UNLIKELY if _is_unlikely(cone) else 1.0)
+        alike = self.kinds.setdefault((backend.name, len(cone.linear)), Kind())
+        kind = Kind(UNLIKELY if _is_unlikely(cone) else 1.0, alike)
         return Offer(backend, roofline, self.kinds.setdefault(_kind(backend, cone, roofline), kind))
 
     def _takes(self, backend: Backend, cone: Cone) -> bool:

@@ -126,9 +126,10 @@ class Tuner:
         self._room = max(HOLDS * _bytes(p.inputs for p in graph.primitives if not p.rule), ANYWAY)
         self._rises = RISES
 
-    def sketch(self) -> Tuned:
-        """A plan of measured kernels that no others are expected to beat: soon there, without a bound."""
-        return self._unbounded(GUESSES)
+    def sketch(self, slight: float = SLIGHT) -> Tuned:
+        """A plan of measured kernels that no others are expected to beat by more than a `slight` share: soon there,
+        without a bound."""
+        return self._unbounded(replace(GUESSES, slight=slight))
 
     def hope(self) -> Tuned:
         """A plan that would be cheaper if its kernels that have not been timed in place took less there than alone."""

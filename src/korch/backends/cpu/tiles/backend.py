@@ -63,7 +63,7 @@ class Tiles:
             return Declined("tiles store one tensor")
         if sum(t.nbytes for t in cone.leaves if t.const) > WEIGHTS:
             return Declined("has more weights than are worth reading for every strip")
-        if not _cuts(cone):
+        if not any(_can_be_cut(cone, staged) for staged in _staged(cone)):
             return Declined("its stages cannot be narrowed to strips that fit a cache")
         return None
 
@@ -88,11 +88,28 @@ def _strided(p: Primitive) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _cuts(cone: Cone) -> tuple[Cut, ...]:
-    """The stages, costly functions apart or not, along the first axis that will do, in strips as high as is worth
-    trying."""
+def _staged(cone: Cone) -> tuple[Stages, ...]:
+    """The stages, costly functions apart or not."""
     ways = [stages(cone, STAGES, apart) for apart in ((False, True) if costly(cone) else (False,))]
-    return tuple(cut for staged in ways if staged and len(staged) > 1 for cut in _best(cone, staged))
+    return tuple(staged for staged in ways if staged and len(staged) > 1)
+
+
+def _can_be_cut(cone: Cone, staged: Stages) -> bool:
+    """Whether strips of some height will do, the lowest first."""
+    return any(_size(Cut(staged, axis, height)) <= SCRATCH
+               for axis in ways_across(cone) for height in _heights(cone, staged, axis))  # fmt: skip
+
+
+def _heights(cone: Cone, staged: Stages, axis: int) -> list[int]:
+    """Of strips of which there are two and more."""
+    rows, least = length_along(cone, axis), quantum(cone) * row(staged, axis)
+    return [least << k for k in range(rows.bit_length()) if 2 * (least << k) <= rows]
+
+
+@lru_cache(maxsize=1024)
+def _cuts(cone: Cone) -> tuple[Cut, ...]:
+    """Along the first axis that will do, in strips as high as is worth trying."""
+    return tuple(cut for staged in _staged(cone) for cut in _best(cone, staged))
 
 
 def _best(cone: Cone, staged: Stages) -> list[Cut]:
@@ -101,8 +118,7 @@ def _best(cone: Cone, staged: Stages) -> list[Cut]:
 
 def _highest(cone: Cone, staged: Stages, axis: int) -> list[Cut]:
     """The highest strips for each budget."""
-    rows, least = length_along(cone, axis), quantum(cone) * row(staged, axis)
-    heights = [least << k for k in range(rows.bit_length()) if 2 * (least << k) <= rows]
+    heights = _heights(cone, staged, axis)
     sizes: dict[Cut, float] = {}
     budgets: Sequence[int] = BUDGETS
     while heights and min(sizes.values(), default=inf) > budgets[0]:

@@ -52,8 +52,10 @@ def _taken(cone: Cone, ends: set[Tensor], backends: Sequence[Backend]) -> tuple[
 
 
 def _last_taken(stage: Cone, p: Primitive, backends: Sequence[Backend]) -> Tensor:
-    """What the longest stage makes that begins like this one, and is all that the rest of it reads of `p`."""
-    for q in reversed(stage.primitives[stage.primitives.index(p) + 1 : -1]):
+    """What the longest stage makes that begins like this one, and is all that the rest of it reads of `p`; views are
+    left to the rest."""
+    behind = stage.primitives[stage.primitives.index(p) + 1 : -1]
+    for q in reversed([q for q in behind if q.op not in VIEWS]):
         parts = _cut(stage, {q.output})
         if sum(p in part.primitives for part in parts) == 1 and p in parts[0].primitives and _takes(parts[0], backends):
             return q.output

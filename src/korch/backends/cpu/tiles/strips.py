@@ -211,11 +211,10 @@ def _in_steps(cut: Cut, later: Sequence[Cone], strip: Strip) -> Turn | None:
     span, earlier = strip[-1].made, tuple(p for p in strip if p.stage not in later)
     held = {p.stage.root: p.holds.begin for p in earlier}
     for at in range(span.begin, span.end, cut.step):
-        some = _strip(cut.stages, Span(span.axis, at, min(at + cut.step, span.end)), None)
+        some = _strip(later, Span(span.axis, at, min(at + cut.step, span.end)), None, {s.root for s in cut.stages})
         if some is None:
             return None
-        pieces = (p for p in some if p.stage in later)
-        found.append((*(earlier if at == span.begin else ()), *(_reading(p, held) for p in pieces)))
+        found.append((*(earlier if at == span.begin else ()), *(_reading(p, held) for p in some)))
     return tuple(found)
 
 
@@ -242,10 +241,12 @@ def _sequence(stages: Sequence[Cone], count: int, make: Make) -> tuple[Turn, ...
     return tuple((each if tables else repeated)(count, make) or ())
 
 
-def _strip(stages: Sequence[Cone], span: Span, before: Strip | None) -> Strip | None:
-    """From the last stage to the first: each must make what all later ones read."""
+def _strip(stages: Sequence[Cone], span: Span, before: Strip | None,
+           buffers: Collection[Tensor] = ()) -> Strip | None:  # fmt: skip
+    """From the last stage to the first: each must make what all later ones read. There are `buffers` of what other
+    stages make, too."""
     holds: dict[Tensor, Read] = {stages[-1].root: span}
-    roots = {s.root for s in stages}
+    roots = {*buffers, *(s.root for s in stages)}
     earlier = {piece.stage.root: piece for piece in (before or ())[:-1]}
     found: list[Piece] = []
     for stage in reversed(stages):
