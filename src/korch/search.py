@@ -226,7 +226,7 @@ class Search:
         if not self.target.timed:
             return self._buildable(ledger, tuner)
         tuner.sketch()
-        if self.deadline - time.monotonic() > LAST + LOOK:
+        if self.deadline - time.monotonic() > 2 * LOOK:
             tuner.doubt(self._placed(graph, ledger, tuner, tuner.sketch), EARLY)
             tuner.sketch()
         until = self.deadline - min(LAST, (self.deadline - time.monotonic()) / 4)
