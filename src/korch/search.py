@@ -222,7 +222,7 @@ class Search:
     def _settled(self, graph: Graph, ledger: Ledger, tuner: Tuner) -> Tuned:
         """Sketches, and again with second thoughts about what the sketch left out; explores what else there may be,
         with costs of kernels timed where they stand, and of those that might be better there than they seem, and more
-        second thoughts; proves the plan that stays."""
+        second thoughts; proves the plan that stays, and keeps to what was seen where there was no time for that."""
         if not self.target.timed:
             return self._buildable(ledger, tuner)
         tuner.sketch()
@@ -244,7 +244,7 @@ class Search:
             tuned = tuner.prove()
             if tuner.late or tuner.lower(tuned, self._steps(graph, ledger, tuner, tuned)) < SETTLED:
                 break
-        return tuned
+        return tuner.certain(tuned)
 
     def _placed(self, graph: Graph, ledger: Ledger, tuner: Tuner, look: Callable[[], Tuned],
                 most: int = MOST_PLACEMENTS) -> Tuned:  # fmt: skip

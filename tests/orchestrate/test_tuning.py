@@ -294,6 +294,33 @@ def test_what_a_kind_usually_takes_is_what_its_better_kernels_take():
     assert kind.usual == 3.0
 
 
+def test_a_kind_that_nobody_knows_is_like_those_with_as_many_linear_primitives():
+    alike = Kind()
+    known, unknown, slower = Kind(alike=alike), Kind(alike=alike), Kind(9.0, alike)
+    for seconds in (2.0, 3.0, 4.0, 8.0):
+        known.learn(seconds, 1.0)
+    assert known.usual == unknown.usual == 3.0 and slower.usual == 9.0
+    unknown.learn(20.0, 1.0)
+    assert unknown.usual == 3.0  # one is too few
+
+
+@pytest.mark.parametrize(("alone", "wins"), [(0.95e-3, "small"), (0.8e-3, "large")])
+def test_in_the_end_what_was_timed_alone_must_be_far_better(
+    alone: float, wins: str, profiler: Profiler, monkeypatch: pytest.MonkeyPatch
+):
+    """Else the luckiest of all that nobody has seen in a program would win."""
+    graph, ways = two_ways()
+    takes(profiler, monkeypatch, {ways["small"]: 1e-3, ways["large"]: 1.1e-3})
+    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
+    seen = tuner.prove()
+    tuner.place(seen, [1e-3])
+    assert tuner.certain(seen) == seen and way(tuner, seen, ways) == "small"
+    (offer,) = [e.best for e in tuner.ledger.distinct if ways["large"] in e.cone.leaves and e.best.measured]
+    offer.lower(alone)
+    lucky = tuner.prove()
+    assert way(tuner, lucky, ways) == "large" and way(tuner, tuner.certain(lucky), ways) == wins
+
+
 def test_states_tell_what_is_done(profiler: Profiler):
     graph, seen = attention(), list[State]()
     Tuner(graph, ledger_of(graph), profiler, seen.append).explore()

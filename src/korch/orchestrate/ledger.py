@@ -34,6 +34,9 @@ to multiply that are faster by less are not worth what they hold (Winograd's F(4
 HOPE = 0.1
 """What a kernel may take less in a program than alone, of its time: its neighbours leave caches warm, and the moment in
 which it was measured may have been a slow one."""
+FEAR = 1.15
+"""How many times as much it may take: of the kernels that have been timed alone the cheapest are those that happened to
+be, and without time to see them in a program they are taken for no better than others."""
 BETTER = 4
 """One in so many kernels of a kind is as good as is expected of those that nobody has timed."""
 
@@ -141,6 +144,11 @@ class Offer:
         """Seconds that a good kernel of its kind takes in a program."""
         return self.roofline * self.kind.usual * self.kind.slowdown
 
+    @property
+    def feared(self) -> float:
+        """Seconds in a program, or what may be feared of a measured kernel that nobody has seen in one."""
+        return self.seconds if self.in_place is not None else FEAR * self.seconds
+
     def place(self, seconds: float) -> None:
         """Enters what the kernel took in place."""
         assert self.alone is not None
@@ -212,6 +220,11 @@ class Entry:
     def hoped(self) -> float:
         """What the entry may cost in a program."""
         return min(o.hoped for o in self.offers)
+
+    @property
+    def feared(self) -> float:
+        """What the entry may cost in a program, of what is measured."""
+        return self.best.feared
 
     @property
     def open(self) -> list[Offer]:

@@ -143,6 +143,14 @@ class Tuner:
         """The cheapest plan for the costs as they are known now, with its proof."""
         return self._tuned(*self._settle(BOUNDS, 0.0))
 
+    def certain(self, tuned: Tuned) -> Tuned:
+        """The plan where it has been timed in place, or one that is as good with fewer kernels that have not, with the
+        bound that is known."""
+        if self.placed(tuned):
+            return tuned
+        chosen = self._solve(self._costed(lambda e: e.feared), None, ROUGH).chosen
+        return self._judged(chosen, self._known(chosen), tuned.bound)
+
     def _unbounded(self, costs: Costing) -> Tuned:
         """A plan by costs that bound nothing."""
         solution, measured = self._settle(costs, ROUGH)
@@ -196,7 +204,11 @@ class Tuner:
         if self._known(self._incumbent) < cost:
             chosen, cost = self._incumbent, self._known(self._incumbent)
         self._keep(chosen)
-        bound = min(solution.bound, cost)
+        return self._judged(chosen, cost, solution.bound)
+
+    def _judged(self, chosen: tuple[int, ...], cost: float, bound: float) -> Tuned:
+        """The plan, and how far it may be from the cheapest."""
+        bound = min(bound, cost)
         gap = (cost - bound) / cost if cost > 0 else 0.0
         gap = gap if gap > PROVED else 0.0
         return Tuned(chosen, cost, bound, gap, self.rounds, self.measured, self.solver_seconds)

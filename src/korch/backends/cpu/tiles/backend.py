@@ -31,9 +31,9 @@ BUDGETS = (L2 // 4, L2)
 4.15 ms with 0.3 MB, 4.45 with 2.2. Up to `SCRATCH` where they share a halo, which short strips move or compute more
 often, or where less will not do."""
 BANDS = {4: 64, 2: 32}
-"""Bands instead of longer strips, by how many positions each must have: so many times as high strips move that much less
-of the halo. (MBConv of 1024 x 1024 x 16: 20.1 -> 16.3 ms, of 512 x 512 x 24 17.4 -> 15.5, of
-128 x 128 x 96 9.7 -> 9.35, with four bands 9.5.)"""
+"""Bands instead of longer strips, by how many positions each must have: so many times as high strips move that much
+less of the halo. (MBConv of 1024 x 1024 x 16: 20.1 -> 16.3 ms, of 512 x 512 x 24 17.4 -> 15.5, of 128 x 128 x 96 9.7 ->
+9.35, with four bands 9.5.)"""
 STEP = 2
 """Positions for which what follows the last halo runs at a time. (MBConv of 128 x 128 x 96: 9.25 -> 8.6 ms, of 256 x
 256 x 48 10.7 -> 10.0, of 1024 x 1024 x 16 16.1 -> 15.5; what ends in a concat with the expanded, 6.7 -> 6.15.)"""
