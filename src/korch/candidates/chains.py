@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from graphlib import TopologicalSorter
+from functools import reduce
+from operator import or_
 
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
@@ -49,7 +50,7 @@ class _Yard:
     def __init__(self, graph: Graph, cones: Iterable[Cone], least: int) -> None:
         self.graph, self.least = graph, least
         self.readers = _readers(graph)
-        self.sources = _sources(graph)
+        self.sources = _Sources(graph)
         links, between = defaultdict[Tensor, list[Cone]](list), defaultdict[Tensor, list[Cone]](list)
         for cone in cones:
             if not cone.exports and len(cone.linear) <= 1 and not _prepares(cone) and not self.repeats(cone):
@@ -63,8 +64,7 @@ class _Yard:
         for p in cone.primitives:
             if p.category is Category.LINEAR or not made.isdisjoint(p.inputs):
                 made.add(p.output)
-        values = set(map(self.graph.value_of, made))
-        return any(not values.isdisjoint(self.sources[self.graph.value_of(t)]) for t in _read(cone))
+        return self.sources.meet(made, _read(cone))
 
     def longer(self, cone: Cone) -> Iterator[Cone]:
         """The chains with one more linear primitive before the first of `cone`."""
@@ -177,19 +177,30 @@ def _readers(graph: Graph) -> dict[Tensor, set[Tensor]]:
     return found
 
 
-def _sources(graph: Graph) -> dict[Tensor, set[Tensor]]:
-    """By value, all values that it is made of, itself included: as the model is written, and of a value that choices
-    added in all ways that there are."""
-    written = {p.output for p in graph.primitives if not p.rule}
-    reads: dict[Tensor, set[Tensor]] = defaultdict(set)
-    for p in graph.primitives:
-        value = graph.value_of(p.output)
-        if not p.rule or (value not in written and not graph.only_moves(p)):
-            reads[value].update(graph.value_of(t) for t in p.inputs if not t.const)
-    found: dict[Tensor, set[Tensor]] = {}
-    for value in TopologicalSorter(reads).static_order():
-        found[value] = {value}.union(*(found[t] for t in reads.get(value, ())))
-    return found
+class _Sources:
+    """What values are made of, themselves included: as the model is written, and a value that choices added in all ways
+    that there are. One bit a value, or large models would hold millions of pairs."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        written = {p.output for p in graph.primitives if not p.rule}
+        reads: dict[Tensor, set[Tensor]] = defaultdict(set)
+        for p in graph.primitives:
+            value = graph.value_of(p.output)
+            if not p.rule or (value not in written and not graph.only_moves(p)):
+                reads[value].update(graph.value_of(t) for t in p.inputs if not t.const)
+        self.bits = {v: 1 << i for i, v in enumerate(dict.fromkeys((*graph.inputs, *reads)))}
+        self.below = dict(self.bits)
+        before: dict[Tensor, int] = {}
+        while before != self.below:
+            before = dict(self.below)
+            for value, some in reads.items():
+                self.below[value] |= reduce(or_, (self.below.get(t, 0) for t in some), 0)
+
+    def meet(self, made: Iterable[Tensor], read: Iterable[Tensor]) -> bool:
+        """Whether one of `read` is one of `made`, or is made of one."""
+        bits = reduce(or_, (self.bits.get(self.graph.value_of(t), 0) for t in made), 0)
+        return any(bits & self.below.get(self.graph.value_of(t), 0) for t in read)
 
 
 def _goes_on(graph: Graph, t: Tensor) -> bool:

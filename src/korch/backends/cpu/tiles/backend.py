@@ -117,7 +117,7 @@ def _best(cone: Cone, staged: Stages) -> list[Cut]:
 
 
 def _highest(cone: Cone, staged: Stages, axis: int) -> list[Cut]:
-    """The highest strips for each budget."""
+    """The highest strips for each budget; where they share a halo, in bands or steps if these will do."""
     heights = _heights(cone, staged, axis)
     sizes: dict[Cut, float] = {}
     budgets: Sequence[int] = BUDGETS
