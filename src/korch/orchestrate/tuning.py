@@ -31,8 +31,8 @@ BATCH, SKETCHED, HURRIED = 80, 30, 48
 short."""
 SHORT = 90.0
 """Seconds left below which time is short."""
-ROUGH = 0.02
-"""Relative gap at which a solution is good enough to say what to measure next."""
+ROUGH, FINE = 0.02, 0.002
+"""Relative gap at which a solution is good enough to say what to measure next, and to be the plan when time is over."""
 SLIGHT = 0.03
 """The share of a sketch that need not be measured."""
 SHARE, PROOF_SHARE = 0.25, 0.75
@@ -144,12 +144,16 @@ class Tuner:
         return self._tuned(*self._settle(BOUNDS, 0.0))
 
     def certain(self, tuned: Tuned) -> Tuned:
-        """The plan where it has been timed in place, or one that is as good with fewer kernels that have not, with the
-        bound that is known."""
-        if self.placed(tuned):
+        """The plan if it is proved and has been timed in place, or one that is nearly the cheapest where what has not
+        counts for more; with the bound that is known."""
+        if tuned.gap <= FINE and self.placed(tuned):
             return tuned
-        chosen = self._solve(self._costed(lambda e: e.feared), None, ROUGH).chosen
+        solution = self._solve(self._costed(lambda e: e.feared), None, FINE)
+        chosen = min(tuned.chosen, solution.chosen, key=self._feared)
         return self._judged(chosen, self._known(chosen), tuned.bound)
+
+    def _feared(self, chosen: Sequence[int]) -> float:
+        return sum(e.feared + e.price for e in map(self.ledger.entry, chosen))
 
     def _unbounded(self, costs: Costing) -> Tuned:
         """A plan by costs that bound nothing."""
