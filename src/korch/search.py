@@ -160,10 +160,9 @@ class Search:
         if not self.target.timed or self.hurried or len(links.cones) == len(ledger.cones):
             return
         now = time.monotonic()
-        tuner = Tuner(graph, links, self.costs, self.report, now + (self.deadline - now) / 2, highs=highs)
+        tuner = Tuner(graph, links, self.costs, self.report, now + (self.deadline - now) / 4, highs=highs)
         tuned = tuner.sketch(ROUGHLY)
-        if not tuner.late:
-            tuner.place(tuned, self._steps(graph, links, tuner, tuned))
+        tuner.place(tuned, self._steps(graph, links, tuner, tuned))
         self._tally(tuned, tuner.largest)
 
     def _judged(self, executable: Executable) -> Verdict:
