@@ -295,11 +295,10 @@ def _total(parts: Parts) -> list[str]:
     root = parts.cone.root
     ctype, each = C_TYPES[root.dtype], aligned(root.nbytes) // np.dtype(root.dtype).itemsize
     return [
-        *(["#pragma omp barrier"] if parts.threads > 1 else ["  const int thread = 0;"]),
         f"  const {ctype} *const share = (const {ctype} *)shares;",
         f"  {ctype} *const total = ({ctype} *)out;",
-        f"  const int64_t end = (thread + 1) * INT64_C({root.size}) / {parts.threads};",
-        f"  for (int64_t i = thread * INT64_C({root.size}) / {parts.threads}; i < end; ++i) {{",
+        *(["#pragma omp barrier", "#pragma omp for schedule(static) nowait"] if parts.threads > 1 else []),
+        f"  for (int64_t i = 0; i < {root.size}; ++i) {{",
         f"    {ctype} sum = share[i];",
         f"    for (int s = 1; s < {len(parts.sums)}; ++s) sum += share[s * INT64_C({each}) + i];",
         "    total[i] = sum;",
