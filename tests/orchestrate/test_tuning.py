@@ -231,6 +231,15 @@ def takes(profiler: Profiler, patch: pytest.MonkeyPatch, seconds: dict[Tensor, f
         Measurement(next(s for t, s in seconds.items() if t in k.cone.leaves)) for k in kernels])  # fmt: skip
 
 
+def choosing(
+    profiler: Profiler, patch: pytest.MonkeyPatch, small: float, large: float
+) -> tuple[Tuner, dict[str, Tensor]]:
+    """Who chooses between two ways that take so many seconds, and these."""
+    graph, ways = two_ways()
+    takes(profiler, patch, {ways["small"]: small, ways["large"]: large})
+    return Tuner(graph, ledger_of(graph), profiler, lambda state: None), ways
+
+
 def way(tuner: Tuner, plan: Tuned, ways: dict[str, Tensor]) -> str:
     (i,) = plan.chosen
     return next(name for name, t in ways.items() if t in tuner.ledger.cones[i].leaves)
@@ -264,9 +273,7 @@ def test_memory_becomes_dearer_where_a_plan_holds_too_much(profiler: Profiler, m
 def test_what_may_be_better_in_a_program_is_tried_there(
     in_place: float, wins: str, profiler: Profiler, monkeypatch: pytest.MonkeyPatch
 ):
-    graph, ways = two_ways()
-    takes(profiler, monkeypatch, {ways["small"]: 1e-3, ways["large"]: 1.05e-3})
-    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
+    tuner, ways = choosing(profiler, monkeypatch, 1e-3, 1.05e-3)
     plan = tuner.explore()
     assert way(tuner, plan, ways) == "small"
     tuner.place(plan, [1e-3])
@@ -309,9 +316,7 @@ def test_in_the_end_what_was_timed_alone_must_be_far_better(
     alone: float, wins: str, profiler: Profiler, monkeypatch: pytest.MonkeyPatch
 ):
     """Else the luckiest of all that nobody has seen in a program would win."""
-    graph, ways = two_ways()
-    takes(profiler, monkeypatch, {ways["small"]: 1e-3, ways["large"]: 1.1e-3})
-    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
+    tuner, ways = choosing(profiler, monkeypatch, 1e-3, 1.1e-3)
     seen = tuner.prove()
     tuner.place(seen, [1e-3])
     assert tuner.certain(seen) == seen and way(tuner, seen, ways) == "small"

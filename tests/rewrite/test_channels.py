@@ -70,7 +70,9 @@ def test_every_convolution_makes_those_channels_only():
 @pytest.mark.parametrize("group", [1, 2, 3, 4, 12])
 def test_groups_need_not_be_the_heads_thirds(group: int):
     plain = graph_of(lambda b, x: linear_attention(b, x, group=group), (1, 3, 6, 5))
-    assert_same_values(plain, algebra(plain))
+    graph = algebra(plain)
+    assert by_rule(graph, channels_of_heads)
+    assert_same_values(plain, graph)
 
 
 def test_what_no_product_reads_stays():

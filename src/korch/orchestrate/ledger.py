@@ -36,7 +36,8 @@ HOPE = 0.1
 which it was measured may have been a slow one."""
 FEAR = 1.15
 """How many times as much it may take: of the kernels that have been timed alone the cheapest are those that happened to
-be, and without time to see them in a program they are taken for no better than others."""
+be, and without time to see them in a program they are taken for no better than others. (5.8 ms alone, 7.1 in a program:
+of `efficientvit`, when time was over.)"""
 BETTER = 4
 """One in so many kernels of a kind is as good as is expected of those that nobody has timed."""
 

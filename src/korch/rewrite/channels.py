@@ -16,7 +16,7 @@ from korch.rewrite.space import Space
 
 
 @dataclass(frozen=True)
-class Cut:
+class Stretch:
     """Positions `start` to `stop` of `axis` of a tensor, which `views` make of x, whose channels that axis is a part
     of."""
 
@@ -50,21 +50,21 @@ def channels_of_heads(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     What one product needs is made together, and may stay in a cache: linear attention adds up keys by values before it
     asks for a query.
     """
-    cut = _cut(s, p)
-    wanted = _wanted(s, p, cut) if cut else None
+    stretch = _stretch(s, p)
+    wanted = _wanted(s, p, stretch) if stretch else None
     made = _made(s, wanted.x, wanted.channels) if wanted else None
-    if cut and wanted and made:
+    if stretch and wanted and made:
         first, *turns = wanted.views
         shape, axis = first.output.shape, wanted.axis_of_view
         made = s.op("Reshape", made, shape=(*shape[:axis], wanted.stop - wanted.start, *shape[axis + 1 :]))
         for turn in turns:
             made = s.op("Transpose", made, **dict(turn.attrs))
-        starts = tuple(cut.start - wanted.start if a == cut.axis else 0 for a in range(made.rank))
+        starts = tuple(stretch.start - wanted.start if a == stretch.axis else 0 for a in range(made.rank))
         yield s.op("Slice", made, starts=starts, steps=(1,) * made.rank, lengths=p.output.shape)
 
 
-def _cut(s: Space, p: Primitive) -> Cut | None:
-    """`p` as a cut along one axis."""
+def _stretch(s: Space, p: Primitive) -> Stretch | None:
+    """What `p` takes of an image's channels, if it cuts along one axis."""
     if p.op != "Slice" or set(p.attr("steps")) != {1}:
         return None
     axes = [a for a, (n, m) in enumerate(zip(p.inputs[0].shape, p.output.shape, strict=True)) if n != m]
@@ -72,8 +72,8 @@ def _cut(s: Space, p: Primitive) -> Cut | None:
     if not found:
         return None
     start = p.attr("starts")[axes[0]]
-    cut = Cut(found[0].inputs[0], found, axes[0], start, start + p.output.shape[axes[0]])
-    return cut if _is_of_channels(cut) else None
+    stretch = Stretch(found[0].inputs[0], found, axes[0], start, start + p.output.shape[axes[0]])
+    return stretch if _is_of_channels(stretch) else None
 
 
 def _views(s: Space, t: Tensor) -> tuple[Primitive, ...]:
@@ -89,20 +89,20 @@ def _views(s: Space, t: Tensor) -> tuple[Primitive, ...]:
         t = view.inputs[0]
 
 
-def _is_of_channels(cut: Cut) -> bool:
+def _is_of_channels(stretch: Stretch) -> bool:
     """Whether what is cut are whole channels of an image, of each image alike."""
-    x, y, at = cut.x.shape, cut.views[0].output.shape, cut.axis_of_view
+    x, y, at = stretch.x.shape, stretch.views[0].output.shape, stretch.axis_of_view
     return len(x) > 2 and prod(y[:at]) % x[0] == 0 and prod(y[at + 1 :]) % prod(x[2:]) == 0
 
 
-def _wanted(s: Space, p: Primitive, cut: Cut) -> Cut | None:
+def _wanted(s: Space, p: Primitive, stretch: Stretch) -> Stretch | None:
     """All that the products with `p` need of the same tensor; None where that is the whole."""
     reached = _products(s, p.output)
-    cuts = [c for q in s.graph.consumers.get(p.inputs[0], ()) if (c := _cut(s, q)) and c.axis == cut.axis
+    others = [c for q in s.graph.consumers.get(p.inputs[0], ()) if (c := _stretch(s, q)) and c.axis == stretch.axis
             and (q == p or reached & _products(s, q.output))]  # fmt: skip
-    start, stop = min([cut.start, *(c.start for c in cuts)]), max([cut.stop, *(c.stop for c in cuts)])
-    whole = stop - start == p.inputs[0].shape[cut.axis]
-    return None if whole or not reached else Cut(cut.x, cut.views, cut.axis, start, stop)
+    start, stop = min([stretch.start, *(c.start for c in others)]), max([stretch.stop, *(c.stop for c in others)])
+    whole = stop - start == p.inputs[0].shape[stretch.axis]
+    return None if whole or not reached else Stretch(stretch.x, stretch.views, stretch.axis, start, stop)
 
 
 def _products(s: Space, t: Tensor) -> set[Tensor]:

@@ -34,7 +34,7 @@ def _ways(cone: Cone) -> Iterator[set[Tensor]]:
     """
     common = {p: {t} for p in cone.linear if (t := _common(cone, p))}
     made = {p: {cone.behind_views(t, VIEWS) for t in p.inputs} & set(cone.makers) for p in cone.linear}
-    stored = {p: {_turned_last(cone, t) for t in p.inputs if cone.behind_views(t, VIEWS) in cone.makers}
+    stored = {p: {_as_read(cone, t) for t in p.inputs if cone.behind_views(t, VIEWS) in cone.makers}
               for p in cone.linear}  # fmt: skip
     for way in (stored | common, made | common, stored, made):
         yield set[Tensor]().union(*way.values())
@@ -62,7 +62,7 @@ def _last_taken(stage: Cone, p: Primitive, backends: Sequence[Backend]) -> Tenso
     return p.output
 
 
-def _turned_last(cone: Cone, t: Tensor) -> Tensor:
+def _as_read(cone: Cone, t: Tensor) -> Tensor:
     """What `t` is a view of, behind the last transposition that moves something in memory."""
     while (p := cone.makers.get(t)) and p.op in VIEWS and (p.op != "Transpose" or moves_nothing(p)):
         t = p.inputs[0]
