@@ -36,7 +36,8 @@ TRUTH: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "mish": lambda x: np.where(x < -700, 0, x * np.tanh(softplus(x))),
     "gelu": lambda x: np.where(x < -50, 0, x / 2 * np.vectorize(math.erfc)(-x / math.sqrt(2))),
 }
-FLOORS = {"silu": 2.0**-98, "mish": 2.0**-98, "exp_below": 2.0**-102, "sigmoid16": 2.0**-102}
+FLOORS = {"silu": 2.0**-98, "mish": 2.0**-98, "exp_below": 2.0**-102,
+          **{f"sigmoid{lanes}": 2.0**-102 for lanes in (4, 8, 16)}}  # fmt: skip
 """Magnitudes below which units are those of this one: products with what is all but zero are nothing."""
 BELOW = {"exp_below"}
 """Functions of numbers that are at most 0."""

@@ -2,26 +2,26 @@
 #ifndef KORCH_MATH_H
 #define KORCH_MATH_H
 
-static inline float korch_bits_to_float(int32_t i) { float f; memcpy(&f, &i, 4); return f; }
-static inline int32_t korch_float_to_bits(float f) { int32_t i; memcpy(&i, &f, 4); return i; }
+KORCH_INLINE float korch_bits_to_float(int32_t i) { float f; memcpy(&f, &i, 4); return f; }
+KORCH_INLINE int32_t korch_float_to_bits(float f) { int32_t i; memcpy(&i, &f, 4); return i; }
 
 /* x, or `most`, a positive number, where x is above it: as integers, floats that are not both negative keep their
    order. NaN may become `most`. Compilers make one instruction of it, and several of a comparison of floats. */
-static inline float korch_at_most(float x, float most) {
+KORCH_INLINE float korch_at_most(float x, float most) {
   int32_t i = korch_float_to_bits(x), j = korch_float_to_bits(most);
   return korch_bits_to_float(i < j ? i : j);
 }
 
 /* x, or `least`, a negative number, where x is below it: as unsigned integers, negative floats come last and turn
    their order round. NaN may become `least`. */
-static inline float korch_at_least(float x, float least) {
+KORCH_INLINE float korch_at_least(float x, float least) {
   uint32_t i = (uint32_t)korch_float_to_bits(x), j = (uint32_t)korch_float_to_bits(least);
   return korch_bits_to_float((int32_t)(i < j ? i : j));
 }
 
 /* exp(x) = exp(r) 2^n 2^n with |r| <= ln2, for x in [-104, 89]: the two steps make denormal results right. Added to
    1.5 * 2^23 + 127, a small number is rounded, and the low bits of the sum are the exponent field of 2^n. */
-static inline float korch_exp_within(float x) {
+KORCH_INLINE float korch_exp_within(float x) {
   const float magic = 12583039.0f;
   float t = fmaf(x, 0.72134752044448170f, magic), n = t - magic;
   float r = fmaf(n, -1.38629150390625f, x);
@@ -37,14 +37,14 @@ static inline float korch_exp_within(float x) {
   return p * s * s;
 }
 
-static inline float korch_expf(float x) {
+KORCH_INLINE float korch_expf(float x) {
   float e = korch_exp_within(korch_at_least(korch_at_most(x, 89.0f), -104.0f));
   return x == x ? e : x;
 }
 
 /* exp(x) = exp(r) 2^n with |r| <= ln2 / 2, for x <= 0 as in a softmax. What would be below the least normal number is
    0. */
-static inline float korch_exp_belowf(float x) {
+KORCH_INLINE float korch_exp_belowf(float x) {
   const float magic = 12583039.0f, least = -87.3f;
   int nothing = x < least;
   float c = nothing ? least : x, t = fmaf(c, 1.44269504089f, magic), n = t - magic;
@@ -65,7 +65,7 @@ static inline float korch_exp_belowf(float x) {
    are densest. */
 typedef struct { float above, below, scale; } korch_quotient;
 
-static inline korch_quotient korch_exp_quotient(float x) {
+KORCH_INLINE korch_quotient korch_exp_quotient(float x) {
   const float magic = 12583039.0f;
   float t = fmaf(x, 1.44269504089f, magic), n = t - magic;
   float r = fmaf(n, -0.693145751953125f, x);
@@ -76,7 +76,7 @@ static inline korch_quotient korch_exp_quotient(float x) {
 }
 
 /* log(m * 2^e) with m in [sqrt(1/2), sqrt(2)). */
-static inline float korch_logf(float x) {
+KORCH_INLINE float korch_logf(float x) {
   int tiny = x < 1.17549435e-38f;
   float scaled = tiny ? x * 8388608.0f : x;
   int32_t bits = korch_float_to_bits(scaled);
@@ -106,7 +106,7 @@ static inline float korch_logf(float x) {
 }
 
 /* Odd polynomial near zero, 1 - 2 / (exp(2|x|) + 1) elsewhere. */
-static inline float korch_tanhf(float x) {
+KORCH_INLINE float korch_tanhf(float x) {
   float a = fabsf(x), z = x * x;
   float p = 2.2695016842e-3f;
   p = fmaf(p, z, -8.3231870583e-3f);
@@ -120,13 +120,13 @@ static inline float korch_tanhf(float x) {
   return a < 0.625f ? small : (x != x ? x : large);
 }
 
-static inline float korch_sigmoidf(float x) {
+KORCH_INLINE float korch_sigmoidf(float x) {
   float a = fabsf(x), t = korch_exp_within(a > 104.0f ? -104.0f : -a);
   return (x < 0.0f ? t : 1.0f) / (1.0f + t);
 }
 
 /* log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)); log1p(t) = log(u) * t / (u - 1) with u = 1 + t rounded. */
-static inline float korch_softplusf(float x) {
+KORCH_INLINE float korch_softplusf(float x) {
   float t = korch_expf(-fabsf(x));
   float u = 1.0f + t, d = u - 1.0f;
   float l = d == 0.0f ? t : korch_logf(u) * (t / d);
@@ -134,28 +134,28 @@ static inline float korch_softplusf(float x) {
 }
 
 /* tanh(log(1 + e)) = n / (n + 2) with e = exp(x), n = e (e + 2): what Mish multiplies x by. It is 1 from x = 20 on. */
-static inline float korch_tanh_softplusf(float x) {
+KORCH_INLINE float korch_tanh_softplusf(float x) {
   float e = korch_exp_within(korch_at_least(korch_at_most(x, 20.0f), -104.0f));
   float n = e * (e + 2.0f), y = n / (n + 2.0f);
   return x == x ? y : x;
 }
 
 /* x sigmoid(x) = x / (1 + exp(-x)); all but zero below -87, where the sum overflows. */
-static inline float korch_siluf(float x) {
+KORCH_INLINE float korch_siluf(float x) {
   korch_quotient e = korch_exp_quotient(-korch_at_most(korch_at_least(x, -88.0f), 87.0f));
   return x * (e.below / fmaf(e.above, e.scale, e.below));
 }
 
 /* Mish, x tanh(log(1 + e)) = x n / (n + 2) with n = e (e + 2), for e = exp(x); all but zero below -87, where the scale
    is zero. */
-static inline float korch_mishf(float x) {
+KORCH_INLINE float korch_mishf(float x) {
   korch_quotient e = korch_exp_quotient(korch_at_most(korch_at_least(x, -88.2f), 20.0f));
   float scaled = e.above * e.scale, twice = e.below + e.below, n = scaled * (scaled + twice);
   return x * (n / fmaf(e.below, twice, n));
 }
 
 /* An odd polynomial below 0.9375; above it 1 - exp(-g(|x|)), g a fit of -log(erfc) on [0.9, 4]. */
-static inline float korch_erff(float x) {
+KORCH_INLINE float korch_erff(float x) {
   float a = fabsf(x), z = x * x, c = a > 4.0f ? 4.0f : a;
   float s = 8.282021688e-5f;
   s = fmaf(s, z, -8.122038663e-4f);
@@ -180,7 +180,7 @@ static inline float korch_erff(float x) {
 
 /* x (1 / 2 + erf(x / sqrt(2)) / 2), the second half as x times a quotient of polynomials in x^2: a few ulp, of |x|
    where it is all but zero. The quotient times x is 1 / 2 where it ends. */
-static inline float korch_geluf(float x) {
+KORCH_INLINE float korch_geluf(float x) {
   float u = korch_at_least(korch_at_most(x, 5.4953666f), -5.4953666f), z = u * u;
   float p = 2.28315761e-8f, q = 1.19593938e-6f;
   p = fmaf(p, z, 6.2990734e-6f);
@@ -196,10 +196,10 @@ static inline float korch_geluf(float x) {
   return x * (0.5f + u * p / q);
 }
 
-static inline double korch_expd(double x) { return exp(x); }
-static inline double korch_logd(double x) { return log(x); }
-static inline double korch_erfd(double x) { return erf(x); }
-static inline double korch_tanhd(double x) { return tanh(x); }
-static inline double korch_sigmoidd(double x) { return 1.0 / (1.0 + exp(-x)); }
-static inline double korch_softplusd(double x) { return (x > 0 ? x : 0) + log1p(exp(-fabs(x))); }
+KORCH_INLINE double korch_expd(double x) { return exp(x); }
+KORCH_INLINE double korch_logd(double x) { return log(x); }
+KORCH_INLINE double korch_erfd(double x) { return erf(x); }
+KORCH_INLINE double korch_tanhd(double x) { return tanh(x); }
+KORCH_INLINE double korch_sigmoidd(double x) { return 1.0 / (1.0 + exp(-x)); }
+KORCH_INLINE double korch_softplusd(double x) { return (x > 0 ? x : 0) + log1p(exp(-fabs(x))); }
 #endif

@@ -17,8 +17,8 @@ typedef int32_t korch_i16 __attribute__((vector_size(64)));
 
 /* The larger and the smaller of two vectors, b where they do not compare: GCC makes two instructions of what picks. */
 #define KORCH_EXTREMES(lanes, larger, smaller) \
-  static inline korch_f##lanes korch_larger##lanes(korch_f##lanes a, korch_f##lanes b) { return larger; } \
-  static inline korch_f##lanes korch_smaller##lanes(korch_f##lanes a, korch_f##lanes b) { return smaller; }
+  KORCH_INLINE korch_f##lanes korch_larger##lanes(korch_f##lanes a, korch_f##lanes b) { return larger; } \
+  KORCH_INLINE korch_f##lanes korch_smaller##lanes(korch_f##lanes a, korch_f##lanes b) { return smaller; }
 #define KORCH_PICKED(lanes) KORCH_EXTREMES(lanes, KORCH_PICK(lanes, a > b, a, b), KORCH_PICK(lanes, a < b, a, b))
 #if defined(__SSE__) && !defined(__clang__)
 KORCH_EXTREMES(4, __builtin_ia32_maxps(a, b), __builtin_ia32_minps(a, b))
@@ -40,8 +40,8 @@ KORCH_PICKED(16)
  * as GCC keeps a vector whose address is taken in memory while it is summed. (2704 rows of 64 steps for 5 columns take
  * 63 us on one thread by copies, 27 by masks; 134 and 27 where the second operand is loaded so.) */
 #define KORCH_FIRST(lanes, loaded, stored) \
-  static inline korch_f##lanes korch_load_first##lanes(const float *x, int count) { loaded; } \
-  static inline void korch_store_first##lanes(float *to, korch_f##lanes v, int count) { stored; }
+  KORCH_INLINE korch_f##lanes korch_load_first##lanes(const float *x, int count) { loaded; } \
+  KORCH_INLINE void korch_store_first##lanes(float *to, korch_f##lanes v, int count) { stored; }
 #define KORCH_FIRST_COPIED(lanes) \
   KORCH_FIRST(lanes, korch_f##lanes v = {0}; memcpy(&v, x, 4 * count); return v, memcpy(to, &v, 4 * count))
 #define KORCH_FIRST_MASKED(lanes, bits) \
@@ -55,8 +55,8 @@ KORCH_FIRST_MASKED(4, 128)
 KORCH_FIRST_MASKED(8, 256)
 KORCH_FIRST_MASKED(16, 512)
 #elif defined(__AVX__) && !defined(__clang__)
-static inline korch_i4 korch_mask4(int count) { return (korch_i4){0, 1, 2, 3} < count; }
-static inline korch_i8 korch_mask8(int count) { return (korch_i8){0, 1, 2, 3, 4, 5, 6, 7} < count; }
+KORCH_INLINE korch_i4 korch_mask4(int count) { return (korch_i4){0, 1, 2, 3} < count; }
+KORCH_INLINE korch_i8 korch_mask8(int count) { return (korch_i8){0, 1, 2, 3, 4, 5, 6, 7} < count; }
 KORCH_FIRST_MASKED_BY_LANES(4, )
 KORCH_FIRST_MASKED_BY_LANES(8, 256)
 KORCH_FIRST_COPIED(16)
@@ -74,7 +74,7 @@ KORCH_FIRST_COPIED(16)
 #define KORCH_PAST(lanes, builtin) builtin(to, v)
 #endif
 #define KORCH_STREAM(lanes, past) \
-  static inline void korch_stream##lanes(float *to, korch_f##lanes v) { \
+  KORCH_INLINE void korch_stream##lanes(float *to, korch_f##lanes v) { \
     if ((uintptr_t)to % sizeof v) *(korch_at##lanes *)to = v; \
     else past; \
   }
@@ -82,10 +82,10 @@ KORCH_FIRST_COPIED(16)
   korch_stream##half(to, ((const korch_at##half *)&v)[0]), korch_stream##half(to + half, ((const korch_at##half *)&v)[1])
 #if defined(__SSE__)
 KORCH_STREAM(4, KORCH_PAST(4, __builtin_ia32_movntps))
-static inline void korch_streamed(void) { __builtin_ia32_sfence(); }
+KORCH_INLINE void korch_streamed(void) { __builtin_ia32_sfence(); }
 #else
 KORCH_STREAM(4, *(korch_at4 *)to = v)
-static inline void korch_streamed(void) {}
+KORCH_INLINE void korch_streamed(void) {}
 #endif
 #if defined(__AVX__)
 KORCH_STREAM(8, KORCH_PAST(8, __builtin_ia32_movntps256))
@@ -99,7 +99,7 @@ KORCH_STREAM(16, KORCH_HALVES(8))
 #endif
 
 /* The same of any `count` numbers: the lines that are whole. */
-static inline void korch_stream(float *to, const float *from, int count) {
+KORCH_INLINE void korch_stream(float *to, const float *from, int count) {
   int i = 0;
   for (; i < count && (uintptr_t)(to + i) % 64; ++i) to[i] = from[i];
   for (; i + 16 <= count; i += 16) korch_stream16(to + i, *(const korch_at16 *)(from + i));
@@ -115,13 +115,13 @@ static inline void korch_stream(float *to, const float *from, int count) {
 /* x[0], x[2], x[4] ...; nothing behind the last is read. */
 #if defined(KORCH_SHUFFLES)
 #define KORCH_EVERY_OTHER(lanes, ...) \
-  static inline korch_f##lanes korch_every_other##lanes(const float *x) { \
+  KORCH_INLINE korch_f##lanes korch_every_other##lanes(const float *x) { \
     korch_f##lanes a = *(const korch_at##lanes *)x, b = *(const korch_at##lanes *)(x + lanes - 1); \
     return __builtin_shufflevector(a, b, __VA_ARGS__); \
   }
 #else
 #define KORCH_EVERY_OTHER(lanes, ...) \
-  static inline korch_f##lanes korch_every_other##lanes(const float *x) { \
+  KORCH_INLINE korch_f##lanes korch_every_other##lanes(const float *x) { \
     korch_f##lanes y; \
     for (int i = 0; i < lanes; ++i) y[i] = x[2 * i]; \
     return y; \
@@ -135,7 +135,7 @@ KORCH_EVERY_OTHER(16, 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31)
  * places. */
 #if defined(KORCH_SHUFFLES)
 #define KORCH_INTERLEAVE(lanes, low, high, first, second) \
-  static inline void korch_interleave##lanes(float *to, ptrdiff_t step, korch_f##lanes a, korch_f##lanes b, \
+  KORCH_INLINE void korch_interleave##lanes(float *to, ptrdiff_t step, korch_f##lanes a, korch_f##lanes b, \
                                              korch_f##lanes c, korch_f##lanes d) { \
     korch_f##lanes ab = __builtin_shufflevector(a, b, low), cd = __builtin_shufflevector(c, d, low); \
     korch_f##lanes AB = __builtin_shufflevector(a, b, high), CD = __builtin_shufflevector(c, d, high); \
@@ -154,7 +154,7 @@ KORCH_INTERLEAVE(16, KORCH_LIST(0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28
                  KORCH_LIST(2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31))
 #else
 #define KORCH_INTERLEAVE(lanes) \
-  static inline void korch_interleave##lanes(float *to, ptrdiff_t step, korch_f##lanes a, korch_f##lanes b, \
+  KORCH_INLINE void korch_interleave##lanes(float *to, ptrdiff_t step, korch_f##lanes a, korch_f##lanes b, \
                                              korch_f##lanes c, korch_f##lanes d) { \
     for (int i = 0; i < lanes; ++i) { \
       float *y = to + i * step; \
@@ -166,7 +166,7 @@ KORCH_INTERLEAVE(16)
 #endif
 
 /* to[j * 16 + i] = from[i * step + j] for i < 16 and j < columns, in squares of four. */
-static inline void korch_turn(float *restrict to, const float *restrict from, ptrdiff_t step, int columns) {
+KORCH_INLINE void korch_turn(float *restrict to, const float *restrict from, ptrdiff_t step, int columns) {
   int j = 0;
 #if defined(KORCH_SHUFFLES)
   for (; j + 4 <= columns; j += 4)
@@ -188,7 +188,7 @@ static inline void korch_turn(float *restrict to, const float *restrict from, pt
 }
 
 /* The sum of so many numbers, in pairs. */
-static inline float korch_sum16(const float *x) {
+KORCH_INLINE float korch_sum16(const float *x) {
   korch_f8 a = *(const korch_at8 *)x + *(const korch_at8 *)(x + 8);
   korch_f4 b, c;
   memcpy(&b, &a, sizeof b);
@@ -197,13 +197,13 @@ static inline float korch_sum16(const float *x) {
   return (b[0] + b[2]) + (b[1] + b[3]);
 }
 
-static inline float korch_sum32(const float *x) {
+KORCH_INLINE float korch_sum32(const float *x) {
   korch_f16 a = *(const korch_at16 *)x + *(const korch_at16 *)(x + 16);
   return korch_sum16((const float *)&a);
 }
 
 /* The sum of `count` products, sixteen side by side. */
-static inline float korch_dot(const float *x, const float *y, int count) {
+KORCH_INLINE float korch_dot(const float *x, const float *y, int count) {
   korch_f16 sums = {0};
   int i = 0;
   for (; i + 16 <= count; i += 16) sums += *(const korch_at16 *)(x + i) * *(const korch_at16 *)(y + i);

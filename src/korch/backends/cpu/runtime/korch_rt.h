@@ -14,6 +14,10 @@
 #include <omp.h>
 #endif
 
+/* Of functions in loops that compilers vectorise, or of vectors in registers: in a long unit, compilers would make calls
+ * of them, of one number each. (A product with SiLU behind it 326 instead of 151 us, in a program.) */
+#define KORCH_INLINE static inline __attribute__((always_inline))
+
 #define KORCH_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define KORCH_MAX(a, b) ((a) > (b) ? (a) : (b))
 
