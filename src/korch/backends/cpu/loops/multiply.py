@@ -306,7 +306,8 @@ def _turns(plan: Schedule, block: Block) -> tuple[str, str] | None:
 
 def _streams(plan: Schedule, s: Stage, block: Block) -> bool:
     """Whether tiles store whole lines past the caches, with which they are done then."""
-    return plan.streams(s) and not _turns(plan, block) and _step(block.result, block.row) % LINE == 0
+    whole = _step(block.result, block.row) % LINE == 0 and all(g.columns % LINE == 0 for g in tile.groups(block.width))
+    return plan.streams(s) and not _turns(plan, block) and whole
 
 
 def _comes_from_afar(writer: Writer, o: Operand) -> bool:

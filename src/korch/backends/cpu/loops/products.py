@@ -148,17 +148,19 @@ class Option:
     def fits(self) -> bool:
         narrow = self.columns.blocks == 1 or self.columns.length % tile.registers().lanes == 0
         near = 4 * self.rows.length * self.columns.length <= NEAR * (1 if self.stored else 4)
-        shared = self.columns.blocks == 1 and self.columns.length < self.pitch
+        shared = self.columns.length * self.columns.blocks < self.pitch
         near &= not shared or 4 * self.rows.length * self.pitch <= SPREAD
         return narrow and (near or self.rows.length <= LEAST)
 
     def cost(self, threads: int) -> tuple[float, int]:
-        """Steps of vectors that the slowest thread takes, and what it loads for them; then the smaller block."""
+        """Steps of vectors that the slowest thread takes, as many loads for a tile at least, and what comes from the
+        caches for them; then the smaller block."""
         blocks = self.rows.blocks * self.columns.blocks * self.others
         multiplied = loaded = 0.0
         for group in tile.groups(self.columns.length):
             for begin, end, rows in tile.runs(self.rows.length, len(group.lanes)):
-                multiplied += (end - begin) // rows * max(rows * group.cost, tile.DEEP)
+                step = max(rows * group.cost, rows + len(group.lanes), tile.DEEP)
+                multiplied += (end - begin) // rows * step
             loaded += 4 * group.cost + self.rows.length / 8
         turn = self.steps * (multiplied + loaded) + 200
         return -(-blocks // threads) * turn + self._crossing(threads), self.rows.length * self.columns.length
