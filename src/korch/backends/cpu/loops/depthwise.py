@@ -1,14 +1,17 @@
 """Depthwise convolutions as C, channels-last: vectors along the channels, a block of outputs in registers.
 
 Of every vector of channels a block has a few outputs of two rows. Each input vector is loaded once for all outputs of
-the block that it reaches, and a block takes all channels one after another: what it reads is contiguous. Columns beyond
-an edge are left out of the text, rows beyond one are left out by branches.
+the block that it reaches, and a block takes all channels one after another: what it reads is contiguous. With half as
+many registers a block has one row where the weights of two would not fit, and turns take blocks below each other, some
+channels at a time, so that what those share stays in the first-level cache. Columns beyond an edge are left out of the
+text, rows beyond one are left out by branches.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 
 from korch.backends.cpu.loops import epilogue
@@ -18,15 +21,22 @@ from korch.backends.cpu.loops.epilogue import open_run
 from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.turns import Loop, open_shared
 from korch.backends.cpu.loops.windows import Window, window_of
-from korch.backends.cpu.loops.writer import SMALL, Text
+from korch.backends.cpu.loops.writer import LINE, SMALL, Text
 from korch.backends.program import APART
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive
+from korch.processor import cache_bytes
 
 MOST_TAPS = 49
 MANY_TAPS = 25
 """Taps of a window above which a block has one row: the text grows with both."""
+WIDEST = 8
+"""Columns of a block."""
+BAND, TURNS = 8, 4
+"""Blocks below each other that a turn takes, and turns that each thread has at least."""
+L1, SETS, WAYS = cache_bytes(1, 32 << 10) * 3 // 4, 64, 8
+"""Bytes of a core's first-level cache that a turn may keep; into how many places lines go, and how many into each."""
 
 
 def heads(cone: Cone) -> bool:
@@ -55,29 +65,66 @@ def generate(cone: Cone, threads: int) -> Code:
     """C for a depthwise convolution and what stands behind it."""
     p = cone.primitives[0]
     window, threads = window_of(p), threads if multiply_adds(p) > SMALL else 1
-    height, width = window.outputs
-    rows, columns = min(1 if window.taps > MANY_TAPS else 2, height), _columns(width)
-    blocks, text = _Blocks(cone, window, columns), Text()
+    (height, width), shape = window.outputs, _shape(window, p.output.shape[0], threads)
+    blocks, text = _Blocks(cone, window, shape), Text()
     open_run(text, cone, p.inputs[0], threads)
-    images, tops = Loop("image", p.output.shape[0]), Loop("top", -(-height // rows), rows)
-    loops = (images, tops, Loop("block", -(-width // columns)))
+    images, tops = Loop("image", p.output.shape[0]), Loop("top", -(-height // shape.band), shape.band)
+    loops = (images, tops, Loop("block", -(-width // shape.columns)))
     opened = open_shared(text, loops, threads, multiply_adds(p))
-    text.add(f"const int left = KORCH_MIN(block * {columns}, {width - columns});",
+    text.add(f"const int left = KORCH_MIN(block * {shape.columns}, {width - shape.columns});",
              f"const int row = top * {window.strides[0]} - {window.pads[0]};")  # fmt: skip
-    last = height % rows
+    last = height % shape.rows
     if last:
         text.add(f"if (top == {height - last}) {blocks.call(last)}", "else")
-    text.add(blocks.call(rows))
+    text.add(blocks.call(shape.rows))
     text.close(opened + 1)
     weights = _weights(window, cone.leaves.index(p.inputs[1]))
     return Code("\n".join([*weights, *blocks.lines, *text.lines]) + "\n", 0)
 
 
-def _columns(width: int) -> int:
+@dataclass(frozen=True)
+class _Shape:
+    """Rows and columns of a block, and what a turn takes: so many rows, as many channels at a time."""
+
+    rows: int
+    columns: int
+    band: int
+    channels: int
+
+
+def _shape(window: Window, images: int, threads: int) -> _Shape:
+    """With registers for that, two rows of all channels. With half as many, one row that goes down by steps, where what
+    the steps share finds room in the first-level cache. (5x5 over 64 channels of 12x128: 93 us by two rows of four
+    columns, 51 so; 3x3 over 64 channels of 12x64 17 and 11, but over 256 of 10x56, where columns meet in four places of
+    that cache, 56 and 65.)"""
+    (height, width), held = window.outputs, min(window.outputs[1], WIDEST)
+    rows = 1 if window.taps > MANY_TAPS or _sums_held(window, 2) < WIDEST // 2 else 2
+    single = _columns(width, min(_sums_held(window, 1), held))
+    if _sums_held(window, 2) >= WIDEST or (rows > 1 and not _stays(window, single)):
+        rows = min(rows, height)
+        return _Shape(rows, _columns(width, min(_sums_held(window, rows), held)), rows, window.channels)
+    blocks = images * -(-width // single)
+    bands = max(-(-height // BAND), min(-(-TURNS * threads // blocks), height))
+    each = 4 * (window.taps + window.kernel[0] * len(window.readers(1, single)) + single)
+    some = max(L1 // each // LINE, 1) * LINE if _stays(window, single) else window.channels
+    return _Shape(1, single, -(-height // bands), min(some, window.channels))
+
+
+def _stays(window: Window, columns: int) -> bool:
+    """Whether what a block reads of a few channels does not meet in the same places of the first-level cache."""
+    read = (window.at(row, column) for row in window.readers(0, 1) for column in window.readers(1, columns))
+    return max(Counter(at // LINE % SETS for at in read).values()) <= WAYS
+
+
+def _sums_held(window: Window, rows: int) -> int:
+    """Columns of so many rows for which there are registers beside a row's weights and an input."""
+    return (registers().count - 1 - rows * window.kernel[1]) // rows
+
+
+def _columns(width: int, most: int) -> int:
     """Columns of a block. Each costs what one column more would, to load inputs and to fill registers; the last block
     of a row begins earlier where it would be too long, and computes some outputs again."""
-    most = min(registers().count // 4, width)
-    return min(range(1, most + 1), key=lambda n: -(-width // n) * (n + 1))
+    return min(range(1, max(most, 1) + 1), key=lambda n: -(-width // n) * (n + 1))
 
 
 # The weights, tap by tap ------------------------------------------------------------------------------------------
@@ -103,7 +150,7 @@ def _weights(window: Window, leaf: int) -> list[str]:
 
 TAKES = ("const float *weights, const void *const *in, float *restrict out, int image, int top, int left, int row, "
          "int height")  # fmt: skip
-"""The block's place in the output; the first input row that it sees, and how many there are. What differs from strip
+"""The first block's place in the output; the first input row that it sees, and how many there are. What differs from strip
 to strip of a convolution is not in the text: it is compiled once."""
 
 
@@ -113,7 +160,7 @@ class _Blocks:
 
     cone: Cone
     window: Window
-    columns: int
+    shape: _Shape
     lines: list[str] = field(default_factory=lambda: [f"typedef void KERNEL_Block({TAKES});"])
 
     def call(self, rows: int) -> str:
@@ -121,8 +168,8 @@ class _Blocks:
         width = self.window.outputs[1]
         names: dict[tuple[int, ...], str] = {}
         blocks: list[str] = []
-        for at in range(0, width, self.columns):
-            columns = self._there(min(at, width - self.columns))
+        for at in range(0, width, self.shape.columns):
+            columns = self._there(min(at, width - self.shape.columns))
             if columns not in names:
                 names[columns] = f"KERNEL_block{rows}_{len(names)}"
                 self.lines += self._function(names[columns], rows, columns)
@@ -133,7 +180,7 @@ class _Blocks:
     def _there(self, first: int) -> tuple[int, ...]:
         """The columns that the windows of the outputs from `first` on see, from the first window's begin."""
         begin = first * self.window.strides[1] - self.window.pads[1]
-        return tuple(c for c in self.window.readers(1, self.columns) if 0 <= begin + c < self.window.inputs[1])
+        return tuple(c for c in self.window.readers(1, self.shape.columns) if 0 <= begin + c < self.window.inputs[1])
 
     def _function(self, name: str, rows: int, columns: tuple[int, ...]) -> list[str]:
         window, p = self.window, self.cone.primitives[0]
@@ -143,22 +190,39 @@ class _Blocks:
         for i, t in enumerate(self.cone.leaves):
             if t.value is None:
                 text.add(f"const float *restrict in{i} = in[{i}]; (void)in{i};")
-        text.add(f"const int column = left * {window.strides[1]} - {window.pads[1]};",
-                 f"const float *x = in{self.cone.leaves.index(p.inputs[0])} + "
-                 f"((image * height + row) * {width} + column) * {channels};", "int c0 = 0;")  # fmt: skip
+        text.add(f"const int column = left * {window.strides[1]} - {window.pads[1]};")
+        begin, end, opened = self._open_band(text)
+        text.add(f"const float *x = in{self.cone.leaves.index(p.inputs[0])} + "
+                 f"((image * height + row) * {width} + column) * {channels};", f"int c0 = {begin};")  # fmt: skip
         for lanes in _lanes(channels):
-            text.open(f"for (; c0 + {lanes} <= {channels}; c0 += {lanes})")
+            text.open(f"for (; c0 + {lanes} <= {end}; c0 += {lanes})")
             ends = self._ends(rows, lanes) if lanes > 1 else None
-            _sums(text, window, rows, self.columns, columns, lanes, self._start(lanes) if ends else "{0}")
+            _sums(text, window, rows, self.shape.columns, columns, lanes, self._start(lanes) if ends else "{0}")
             text.add(*(ends or self._ends_in_memory(rows, lanes)))
             text.close()
-        text.close()
+        text.close(1 + opened)
         return text.lines
+
+    def _open_band(self, text: Text) -> tuple[str, str, int]:
+        """C of the first channel and of the end, inside so many loops that are to be closed: over parts of the
+        channels, and the blocks below each other."""
+        window, shape = self.window, self.shape
+        begin, end, opened = "0", str(window.channels), 0
+        if shape.channels < window.channels:
+            text.open(f"for (int part = 0; part < {window.channels}; part += {shape.channels})")
+            begin, end, opened = "part", "stop", 1
+            text.add(f"const int stop = KORCH_MIN(part + {shape.channels}, {window.channels});")
+        if shape.band > shape.rows:
+            text.add("const int first = top, from = row;")
+            text.open(f"for (int top = first, row = from; top < KORCH_MIN(first + {shape.band}, {window.outputs[0]}); "
+                      f"++top, row += {window.strides[0]})")  # fmt: skip
+            opened += 1
+        return begin, end, opened
 
     def _ends(self, rows: int, lanes: int) -> list[str] | None:
         """C that stores what follows the sums, register by register; None where vectors cannot say it."""
         lines = list[str]()
-        for i, j in itertools.product(range(rows), range(self.columns)):
+        for i, j in itertools.product(range(rows), range(self.shape.columns)):
             stored = epilogue.stored_from_register(self.cone, self.begun.output, lanes, f"a{i}_{j}")
             if stored is None:
                 return None
@@ -168,13 +232,13 @@ class _Blocks:
     def _ends_in_memory(self, rows: int, lanes: int) -> list[str]:
         """The same by way of a block of sums."""
         text, at = Text(), f"korch_at{lanes}" if lanes > 1 else "float"
-        text.add(f"enum {{ count = {lanes} }};", f"float y[{rows * self.columns * lanes}] "
+        text.add(f"enum {{ count = {lanes} }};", f"float y[{rows * self.shape.columns * lanes}] "
                  "__attribute__((aligned(64)));")  # fmt: skip
-        for i, j in itertools.product(range(rows), range(self.columns)):
-            text.add(f"*({at} *)(y + {(i * self.columns + j) * lanes}) = a{i}_{j};")
+        for i, j in itertools.product(range(rows), range(self.shape.columns)):
+            text.add(f"*({at} *)(y + {(i * self.shape.columns + j) * lanes}) = a{i}_{j};")
         text.open(f"for (int h = top; h < top + {rows}; ++h)")
-        text.open(f"for (int w = left; w < left + {self.columns}; ++w)")
-        text.add(f"const float *restrict z = y + ((h - top) * {self.columns} + w - left) * {lanes};")
+        text.open(f"for (int w = left; w < left + {self.shape.columns}; ++w)")
+        text.add(f"const float *restrict z = y + ((h - top) * {self.shape.columns} + w - left) * {lanes};")
         epilogue.store(text, self.cone, self.cone.primitives[0], streamed=False, of=lanes)
         text.close(2)
         return text.lines
