@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from korch.backends.contract import Declined
+from korch.backends.cpu.loops import depthwise as loops
 from korch.backends.cpu.loops.backend import BACKEND
+from korch.backends.cpu.loops.tile import Registers
 from korch.ir import Builder, Cone
 
 from .cones import DEPTHWISE, depthwise
@@ -17,6 +19,23 @@ from .measured import measured, wrong
 @pytest.mark.parametrize("threads", [1, 2])
 def test_right(threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, DEPTHWISE, threads, tmp_path))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_right_with_sixteen_registers(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """On any machine: with more registers, blocks have two rows and go nowhere."""
+    monkeypatch.setattr(loops, "registers", lambda: Registers(16, 8))
+    assert not wrong(measured(BACKEND, DEPTHWISE, threads, tmp_path))
+
+
+def test_blocks_go_down_where_their_inputs_stay_near(monkeypatch: pytest.MonkeyPatch):
+    near, far = depthwise((1, 33, 40, 100), (5, 5), pads=(2,) * 4), depthwise((1, 12, 40, 256), pads=(1,) * 4)
+    steps, parts = "++top, row += ", "for (int part = 0; part < 100; part += "
+    for registers, so in ((Registers(16, 8), True), (Registers(32, 16), False)):
+        monkeypatch.setattr(loops, "registers", lambda some=registers: some)
+        (source,) = (k.source for k in BACKEND.build(near, 1))
+        assert (steps in source) is (parts in source) is so
+        assert steps not in BACKEND.build(far, 1)[0].source  # four places of a cache for ten columns of three rows
 
 
 def test_declined_with_a_reason():

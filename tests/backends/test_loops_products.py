@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -161,18 +162,23 @@ def test_right(threads: int, tmp_path: Path):
 @pytest.mark.parametrize("lanes", [tile.Registers(16, 8), tile.Registers(32, 16)], ids=["avx2", "avx512"])
 def test_registers(lanes: tile.Registers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Vectors wider than the machine's are slow, not wrong."""
-    monkeypatch.setattr(tile, "registers", lambda: lanes)
-    tile.groups.cache_clear()
+    with_registers(lanes, monkeypatch)
     cones = [pointwise((1, 12, 14, 24), 40), product((30, 20), (20, 77)), pointwise((1, 6, 6, 8), 100, behind=True)]
     assert not wrong(measured(BACKEND, cones, 1, tmp_path))
-    tile.groups.cache_clear()
+
+
+def with_registers(lanes: tile.Registers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has kernels written for registers like these, whatever this machine's are."""
+    monkeypatch.setattr(tile, "registers", lambda: lanes)
+    monkeypatch.setattr(tile, "groups", cache(tile.groups.__wrapped__))
 
 
 @pytest.mark.parametrize("columns", [1, 4, 16, 17, 24, 33, 64, 80, 100, 1000])
 def test_groups_hold_every_column_once(columns: int):
     found = [g.first + at + j for g in tile.groups(columns) for at, _, wanted in g.vectors() for j in range(wanted)]
     assert found == list(range(columns))
-    assert all(len(g.lanes) <= tile.registers().abreast for g in tile.groups(columns))
+    vectors = [len(g.lanes) for g in tile.groups(columns)]
+    assert max(vectors) <= tile.registers().abreast + 1 and (len(vectors) == 1 or min(vectors) > 1)
 
 
 def test_long_sums_err_little(tmp_path: Path):
@@ -202,8 +208,9 @@ def test_operands_of_long_sums_are_stored_in_pieces():
     assert "collapse(1)" in kernel.source and "k2a" not in short.source
 
 
-def test_the_next_piece_of_both_operands_is_asked_for_by_the_tiles():
+def test_the_next_piece_of_both_operands_is_asked_for_by_the_tiles(monkeypatch: pytest.MonkeyPatch):
     """The two are copied out of one tensor, which is to come from memory."""
+    with_registers(tile.Registers(32, 16), monkeypatch)
     (kernel,) = BACKEND.build(linear_attention(4096, 12, 16, channels_last=True)[0], 2)
     (text,) = {line.strip() for line in kernel.source.splitlines() if "const float *const ahead =" in line}
     assert text.count("in0 + ") == 2 and text.count("% 2 == 1 ?") == 1
@@ -235,7 +242,8 @@ def test_threads_have_rows_of_a_product_and_not_columns(rows: int, loop: str):
     assert f"{loop};" in both.source and "i0_3" not in both.source
 
 
-def test_a_lone_last_column_is_a_vector_of_rows_or_of_steps():
+def test_a_lone_last_column_is_a_vector_of_rows_or_of_steps(monkeypatch: pytest.MonkeyPatch):
+    with_registers(tile.Registers(32, 16), monkeypatch)
     keys_by_values, by_queries = (BACKEND.build(cone, 1)[0].source for cone in linear_attention(512, 3, 16))
     assert "korch_f8 tail" in keys_by_values and "korch_dot(" not in keys_by_values
     assert "korch_dot(" in by_queries and "s0_1 += x" not in keys_by_values + by_queries

@@ -11,6 +11,13 @@ typedef int32_t korch_i4 __attribute__((vector_size(16)));
 typedef int32_t korch_i8 __attribute__((vector_size(32)));
 typedef int32_t korch_i16 __attribute__((vector_size(64)));
 
+/* Keeps a vector in its register. */
+#if defined(__SSE__)
+#define KORCH_HOLD(v) __asm__("" : "+x"(v))
+#else
+#define KORCH_HOLD(v) (void)(v)
+#endif
+
 /* Of a or b, lane by lane; in C, ?: takes no vectors everywhere. */
 #define KORCH_PICK(lanes, mask, a, b) \
   ((korch_f##lanes)(((korch_i##lanes)(a) & (mask)) | ((korch_i##lanes)(b) & ~(mask))))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from korch.backends.cpu.loops.behind import Behind
 from korch.backends.cpu.loops.writer import LINE
@@ -20,6 +21,9 @@ LONGEST = 128 if computes_512_bits_at_once() else 256
 """Steps between two visits to memory: what a group reads in them stays near. Who multiplies two vectors a turn has to
 find it in the first-level cache. (Of 256 steps and more, 3 to 7% on Granite Rapids; nothing on Zen 4. `efficientvit`
 1 to 2% on Zen 5, with pieces for it.)"""
+HELD = "    KORCH_HOLD({});"
+"""C that keeps a vector of the second operand in its register: compilers may load it for each row again. (Four rows of
+three vectors, on Zen 3: 8.2 turns a step, 6.0 so, as many as they have multiply-adds.)"""
 DEEP = 8
 """Multiply-adds that a core has under way at once: smaller tiles wait for results."""
 
@@ -38,7 +42,7 @@ class Registers:
 
     def rows(self, vectors: int) -> int:
         """Rows of a tile with so many vectors each: sums fill the registers, but for operands and a number."""
-        return max(1, min(16, (self.count - vectors - 2) // vectors))
+        return max(1, min(16, (self.count - vectors - 1) // vectors))
 
 
 @cache
@@ -73,13 +77,15 @@ class Group:
 
 @cache
 def groups(columns: int) -> tuple[Group, ...]:
-    """`columns` in groups as even as can be, the last ending in a shorter vector where that will do."""
+    """`columns` in groups as even as can be, the last ending in a shorter vector where that will do. None but the only
+    one has a single vector: tiles load once for each multiply-add then."""
     full = registers().lanes
     vectors = -(-columns // full)
     each = -(-vectors // -(-vectors // registers().abreast))
+    starts = [v for v in range(0, vectors, each) if not v or v < vectors - 1]
     found = list[Group]()
-    for first in range(0, columns, each * full):
-        wanted = min(each * full, columns - first)
+    for first, end in pairwise((*(full * v for v in starts), columns)):
+        wanted = end - first
         lanes = [full] * (wanted // full)
         if rest := wanted % full:
             lanes.append(next(n for n in (4, 8, 16) if n >= rest))
@@ -145,6 +151,7 @@ def function(name: str, rows: int, group: Group, strides: Strides, more: bool, b
         lines += [f"    __builtin_prefetch({at} + {LINE * i}, 0, 2);" for i in range(ahead.lines)]
     for j, (at, lanes, wanted) in whole:
         lines += _loaded(f"b{j}", f"b + k * {strides.second} + {at}", lanes, lanes if strides.packed else wanted)
+        lines += [HELD.format(f"b{j}")]
     for r in range(rows):
         steps = " ".join(f"s{r}_{j} += x * b{j};" for j, _ in whole)
         lines.append(f"    {{ const float x = a[{r * strides.row} + k * {strides.step}]; {steps} }}")
