@@ -13,6 +13,7 @@ import korch.backends.cpu.tiles.backend as tiles
 from korch.backends.contract import Backend
 from korch.backends.cpu.loops import caches
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
+from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.tiles.backend import BACKEND as TILES
 from korch.backends.program import include
 from korch.backends.toolchain import find_toolchain
@@ -71,7 +72,7 @@ def test_only_what_outgrows_caches_goes_past_them(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(caches, "OUTGROWN", limit)
         tiles._STAGES.clear()
         (kernel, *_) = TILES.build(cone, 2)
-        found = {"copied": "korch_stream(", "product": "korch_stream16("}
+        found = {"copied": "korch_stream(", "product": f"korch_stream{registers().lanes}("}
         assert {name for name, call in found.items() if call in kernel.source} == calls
     monkeypatch.setattr(caches, "OUTGROWN", inf)
     assert not any("korch_stream" in LOOPS.build(c, 2)[0].source for c in MAPS)

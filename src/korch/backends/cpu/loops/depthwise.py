@@ -150,8 +150,8 @@ def _weights(window: Window, leaf: int) -> list[str]:
 
 TAKES = ("const float *weights, const void *const *in, float *restrict out, int image, int top, int left, int row, "
          "int height")  # fmt: skip
-"""The first block's place in the output; the first input row that it sees, and how many there are. What differs from strip
-to strip of a convolution is not in the text: it is compiled once."""
+"""The first block's place in the output; the first input row that it sees, and how many there are. What differs from
+strip to strip of a convolution is not in the text: it is compiled once."""
 
 
 @dataclass
