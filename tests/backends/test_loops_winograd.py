@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from korch.backends.contract import Declined
+from korch.backends.cpu.loops import winograd
 from korch.backends.cpu.loops.backend import BACKEND
+from korch.backends.cpu.loops.tile import Registers
 from korch.ir import Builder, Cone, Value
 
 from .cones import followed
@@ -66,6 +68,15 @@ CONES = [
     *(back(form, shape, behind) for form in STRIDED for behind in ("", "tanh")
       for shape in [(2, 7, 9, 19), (1, 33, 34, 100), (1, 1, 1, 1)]),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("registers", [Registers(16, 8), Registers(32, 16)], ids=["avx2", "avx512"])
+def test_right_with_any_registers(registers: Registers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """In two passes with few."""
+    monkeypatch.setattr(winograd, "registers", lambda: registers)
+    inputs = [cone for cone in CONES if cone.primitives[0].op == "WinogradInput"]
+    results = measured(BACKEND, inputs, 1, tmp_path)
+    assert not wrong(results) and any("half[" in k.source for k, _ in results) is (registers.count < winograd.MANY)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -19,14 +19,15 @@ Terms = list[tuple[str, float]]
 
 @dataclass
 class Lines:
-    """Statements and a counter for names."""
+    """Statements and a counter for names, of numbers or of vectors."""
 
     lines: list[str] = field(default_factory=list)
+    kind: str = "float"
 
     def name(self, expression: str) -> str:
-        """A new float holding `expression`."""
+        """A new constant holding `expression`."""
         variable = f"t{len(self.lines)}"
-        self.lines.append(f"const float {variable} = {expression};")
+        self.lines.append(f"const {self.kind} {variable} = {expression};")
         return variable
 
     def total(self, terms: Terms) -> str:
@@ -96,3 +97,24 @@ def sandwich(lines: Lines, matrix: Array, x: Callable[[int, int], str]) -> list[
     side = matrix.shape[1]
     inner = [product(lines, matrix, [lines.name(x(i, j)) for i in range(side)]) for j in range(side)]
     return [product(lines, matrix, [column[i] for column in inner]) for i in range(len(matrix))]
+
+
+def sandwich_in_passes(matrix: Array, lanes: int, most: int, x: Callable[[str, str], str],
+                       result: Callable[[str, str], str]) -> list[str]:  # fmt: skip
+    """C that stores matrix @ x @ matrix^T of `parts`, at `most` so many, vectors side by side: first all columns, by
+    way of memory, then all rows. Registers that hold a column need not hold the whole, and what lies in one line is
+    read and written together. `x` and `result` give the C text of an element's address."""
+    rows, side = matrix.shape
+    vector, at, aside = f"korch_f{lanes}", f"korch_at{lanes}", f" + part * {lanes}"
+    columns, across = Lines(kind=vector), Lines(kind=vector)
+    inner = product(columns, matrix, [columns.name(f"*(const {at} *)({x(str(i), 'j')}{aside})") for i in range(side)])
+    outer = product(across, matrix, [across.name(f"half[part][i * {side} + {j}]") for j in range(side)])
+    kept = [f"half[part][{i * side} + j] = {y};" for i, y in enumerate(inner)]
+    stored = [f"*({at} *)({result('i', str(j))}{aside}) = {y};" for j, y in enumerate(outer)]
+    return [f"{vector} half[{most}][{rows * side}];", *_looped("j", side, [*columns.lines, *kept]),
+            *_looped("i", rows, [*across.lines, *stored])]  # fmt: skip
+
+
+def _looped(name: str, count: int, body: Sequence[str]) -> list[str]:
+    return ["#pragma GCC unroll 1", f"for (int {name} = 0; {name} < {count}; ++{name})", "#pragma GCC unroll 1",
+            "  for (int part = 0; part < parts; ++part) {", *(f"    {line}" for line in body), "  }"]  # fmt: skip

@@ -5,12 +5,16 @@ from __future__ import annotations
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_blocks, open_run, simd, thread_number
-from korch.backends.cpu.loops.matrices import Lines, sandwich
+from korch.backends.cpu.loops.matrices import Lines, sandwich, sandwich_in_passes
+from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.turns import TRANSFORM, Loop, open_shared
-from korch.backends.cpu.loops.writer import Text
+from korch.backends.cpu.loops.writer import LINE, Text
 from korch.ir.cone import Cone
 from korch.ir.ops.winograd import tiling_of
 from korch.ir.primitive import Primitive
+
+MANY = 32
+"""Registers in which a transform is one pass."""
 
 # The input's side ------------------------------------------------------------------------------------------------
 
@@ -47,19 +51,35 @@ def into(cone: Cone, p: Primitive, threads: int) -> Code:
 def _patch(p: Primitive) -> list[str]:
     """The function B^T d B for one patch, rows `row` floats apart."""
     tiling, channels = tiling_of(p), p.inputs[0].shape[3]
+    matrix, side, step = tiling.matrices[2], tiling.side, tiling.tiles * channels
+    text = Text(depth=0)
+    text.open("static inline void KERNEL_patch(const float *restrict d, int row, float *restrict v)")
+    text.add("int from = 0;")
+    for lanes in _vectors(channels):
+        most = max(LINE // lanes, 1)
+        text.open(f"for (int parts; from + {lanes} <= {channels}; from += parts * {lanes})")
+        text.add(f"parts = KORCH_MIN({most}, ({channels} - from) / {lanes});")
+        text.add(*sandwich_in_passes(matrix, lanes, most, lambda i, j: f"d + {i} * row + {j} * {channels} + from",
+                                     lambda i, j: f"v + ({i} * {side} + {j}) * {step} + from"))  # fmt: skip
+        text.close()
     lines = Lines()
-    names = sandwich(lines, tiling.matrices[2], lambda i, j: f"d[{i} * row + {j * channels} + c]")
-    step = tiling.tiles * channels
-    flat = [name for row in names for name in row]
-    stores = [f"v[{i * step} + c] = {name};" for i, name in enumerate(flat)]
-    return [
-        "static inline void KERNEL_patch(const float *restrict d, int row, float *restrict v) {",
-        "#pragma omp simd",
-        f"  for (int c = 0; c < {channels}; ++c) {{",
-        *(f"    {line}" for line in (*lines.lines, *stores)),
-        "  }",
-        "}",
-    ]
+    names = sandwich(lines, matrix, lambda i, j: f"d[{i} * row + {j * channels} + c]")
+    stores = [f"v[{i * step} + c] = {name};" for i, name in enumerate(name for row in names for name in row)]
+    text.add("#pragma omp simd")
+    text.open(f"for (int c = from; c < {channels}; ++c)")
+    text.add(*lines.lines, *stores)
+    text.close(2)
+    return text.lines
+
+
+def _vectors(channels: int) -> list[int]:
+    """Vectors that are transformed in two passes where there are few registers, the longest first. Compilers keep
+    little of 36 numbers in those, and half a line stored to each of 36 places is not near any more when the other half
+    comes. (Into F(4, 3), on Zen 3: 128 channels at 52x52 249 turns for 8, 201 so, 32 at 104x104 246 and 176; out of it,
+    where less is stored, nothing.)"""
+    most = registers().lanes
+    wanted = [n for n in (most, 4) if n == most or channels % most >= n] if registers().count < MANY else []
+    return [n for n in wanted if n <= channels]
 
 
 # The output's side -----------------------------------------------------------------------------------------------
