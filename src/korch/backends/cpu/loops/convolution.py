@@ -237,7 +237,7 @@ def _tile(name: str, window: Direct, columns: int, group: Group) -> list[str]:
     lines += [f"#pragma GCC unroll {runs.inner}"] if runs.inner <= UNROLLED else []
     lines.append(f"      for (int k = 0; k < {runs.inner}; ++k, b += {group.width}) {{")
     for j, (at, lanes, _) in enumerate(vectors):
-        lines += [f"        korch_f{lanes} b{j} = *(const korch_at{lanes} *)(b + {at});", tile.HELD.format(f"b{j}")]
+        lines += [f"        korch_f{lanes} b{j} = *(const korch_at{lanes} *)(b + {at});", *tile.held(f"b{j}")]
     for r in range(columns):
         place = f"a[o * {step} + {r * window.strides[1] * window.pixel} + k * {runs.inner_step}]"
         added = " ".join(f"s{r}_{j} += v * b{j};" for j in range(len(vectors)))

@@ -11,8 +11,8 @@ typedef int32_t korch_i4 __attribute__((vector_size(16)));
 typedef int32_t korch_i8 __attribute__((vector_size(32)));
 typedef int32_t korch_i16 __attribute__((vector_size(64)));
 
-/* Keeps a vector in its register. */
-#if defined(__SSE__)
+/* Keeps a vector of four or eight in its register. */
+#if defined(__AVX__)
 #define KORCH_HOLD(v) __asm__("" : "+x"(v))
 #else
 #define KORCH_HOLD(v) (void)(v)

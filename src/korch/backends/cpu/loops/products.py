@@ -146,7 +146,7 @@ class Option:
 
     @property
     def fits(self) -> bool:
-        narrow = self.columns.blocks == 1 or self.columns.length % tile.registers().lanes == 0
+        narrow = self.columns.blocks == 1 or self.columns.length % LINE == 0
         near = 4 * self.rows.length * self.columns.length <= NEAR * (1 if self.stored else 4)
         shared = self.columns.length * self.columns.blocks < self.pitch
         near &= not shared or 4 * self.rows.length * self.pitch <= SPREAD

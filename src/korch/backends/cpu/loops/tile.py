@@ -21,9 +21,6 @@ LONGEST = 128 if computes_512_bits_at_once() else 256
 """Steps between two visits to memory: what a group reads in them stays near. Who multiplies two vectors a turn has to
 find it in the first-level cache. (Of 256 steps and more, 3 to 7% on Granite Rapids; nothing on Zen 4. `efficientvit`
 1 to 2% on Zen 5, with pieces for it.)"""
-HELD = "    KORCH_HOLD({});"
-"""C that keeps a vector of the second operand in its register: compilers may load it for each row again. (Four rows of
-three vectors, on Zen 3: 8.2 turns a step, 6.0 so, as many as they have multiply-adds.)"""
 DEEP = 8
 """Multiply-adds that a core has under way at once: smaller tiles wait for results."""
 
@@ -48,6 +45,12 @@ class Registers:
 @cache
 def registers() -> Registers:
     return Registers(32, 16) if "avx512f" in cpu_flags() else Registers(16, 8)
+
+
+def held(vector: str) -> list[str]:
+    """C that keeps a vector of the second operand in its register, where there are few: compilers load it for each row
+    again. (Four rows of three vectors, on Zen 3: 8.2 turns a step, 6.0 so, as many as they have multiply-adds.)"""
+    return [f"    KORCH_HOLD({vector});"] if registers().count < 32 else []
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,7 @@ def function(name: str, rows: int, group: Group, strides: Strides, more: bool, b
         lines += [f"    __builtin_prefetch({at} + {LINE * i}, 0, 2);" for i in range(ahead.lines)]
     for j, (at, lanes, wanted) in whole:
         lines += _loaded(f"b{j}", f"b + k * {strides.second} + {at}", lanes, lanes if strides.packed else wanted)
-        lines += [HELD.format(f"b{j}")]
+        lines += held(f"b{j}")
     for r in range(rows):
         steps = " ".join(f"s{r}_{j} += x * b{j};" for j, _ in whole)
         lines.append(f"    {{ const float x = a[{r * strides.row} + k * {strides.step}]; {steps} }}")
