@@ -15,8 +15,10 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
+from korch import search
 from korch.backends import table
 from korch.backends.contract import Backend, Declined, Kernel
+from korch.executable import Profile
 from korch.ir import Builder
 from korch.ir.cone import Cone
 from korch.machine import Machine
@@ -157,3 +159,23 @@ def test_a_short_search_keeps_chains_with_much_between_their_links(rows: int, ke
     first, second = (Cone.of([p]) for p in graph.primitives if p.op == "MatMul")
     chain = Cone.of([*first.primitives, *second.primitives])
     assert without_doubtful_chains([first, second, chain]) == [first, second, *([chain] if kept else [])]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "off", "most"), [(0.5, 1.0, 4.0), (0.5, 2.0, 13.0), (0.01, 1.0, 1.0), (0.01, 2.0, 8.0)]
+)
+def test_timing_a_program_in_place_takes_seconds(seconds: float, off: float, most: float,
+                                                 monkeypatch: pytest.MonkeyPatch):  # fmt: skip
+    """Of a slow one, too, which is timed again and again where it is far from what was promised."""
+    now, counted = [0.0], list[int]()
+
+    class Slow:
+        def profile(self, feeds: object, runs: int, blocks: int) -> Profile:
+            now[0] += seconds * (runs + 1) * blocks
+            counted.append(runs * blocks)
+            return Profile((seconds,), seconds, runs * blocks)
+
+    monkeypatch.setattr(search.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(search.time, "sleep", lambda pause: now.__setitem__(0, now[0] + pause))
+    assert search.in_place(Slow(), {}, seconds / off).total == seconds  # pyright: ignore[reportArgumentType]
+    assert now[0] <= most and min(counted) >= 4 and (len(counted) > 1) is (off > 1)

@@ -30,9 +30,10 @@ from korch.targets import Target
 
 log = logging.getLogger(__name__)
 
-RUNS, BLOCKS, ENOUGH = (2, 12), 4, 2.0
-"""Runs of a linked program over which its kernels are timed in place, at least and at most, and how often that is
-repeated: as many runs as take no more than so many seconds."""
+RUNS, BLOCKS, ENOUGH, MUCH = (2, 12), (2, 4), 2.0, 6.0
+"""Runs of a linked program over which its kernels are timed in place, and how often that is repeated, at least and at
+most: as many as take no more than so many seconds; and seconds after which nothing is repeated because of a surprise.
+(A program of half a second took 6 to 30 seconds of a search each of ten times.)"""
 STEADY, MOST_PACES = 0.03, 4
 """How far two times of a program may lie apart, one after the other, before it is timed once more: its plan's costs are
 scaled to the last, and a machine that others use has moments of another pace."""
@@ -306,11 +307,17 @@ def without_doubtful_chains(cones: Iterable[Cone]) -> list[Cone]:
 def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float, until: float = inf) -> Profile:
     """The program's times, nothing else of ours running; again while they are far from what was promised, but not
     after `until` (of time.monotonic())."""
-    runs = min(max(int(ENOUGH / max(BLOCKS * promised, 1e-3)), RUNS[0]), RUNS[1])
-    best = executable.profile(feeds, runs, BLOCKS)
+    runs = _within(RUNS, ENOUGH / BLOCKS[1], promised)
+    blocks = _within(BLOCKS, 1.5 * ENOUGH, (runs + 1) * promised)
+    begin, best = time.monotonic(), executable.profile(feeds, runs, blocks)
     for pause in PAUSES:
-        if best.total <= SUSPICIOUS * promised or time.monotonic() > until:
+        if best.total <= SUSPICIOUS * promised or time.monotonic() > min(until, begin + MUCH):
             break
         time.sleep(pause)
-        best = best.least(executable.profile(feeds, runs, BLOCKS))
+        best = best.least(executable.profile(feeds, runs, blocks))
     return best
+
+
+def _within(limits: tuple[int, int], seconds: float, each: float) -> int:
+    """How often something that takes `each` seconds is done in so many, within limits."""
+    return min(max(int(seconds / max(each, 1e-6)), limits[0]), limits[1])
