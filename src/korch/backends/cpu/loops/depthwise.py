@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.behind import behind_of
+from korch.backends.cpu.loops.caches import outgrows
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import open_run
 from korch.backends.cpu.loops.tile import registers
@@ -196,6 +197,7 @@ class _Blocks:
                  f"((image * height + row) * {width} + column) * {channels};", f"int c0 = {begin};")  # fmt: skip
         for lanes in _lanes(channels):
             text.open(f"for (; c0 + {lanes} <= {end}; c0 += {lanes})")
+            text.add(*self._asked_ahead(columns, lanes))
             ends = self._ends(rows, lanes) if lanes > 1 else None
             _sums(text, window, rows, self.shape.columns, columns, lanes, self._start(lanes) if ends else "{0}")
             text.add(*(ends or self._ends_in_memory(rows, lanes)))
@@ -218,6 +220,17 @@ class _Blocks:
                       f"++top, row += {window.strides[0]})")  # fmt: skip
             opened += 1
         return begin, end, opened
+
+    def _asked_ahead(self, columns: tuple[int, ...], lanes: int) -> list[str]:
+        """C that asks for the inputs of the step after the next, of what comes from memory: the processor foresees
+        rows, not steps down. (5x5 over 96 channels of 512x512: 23.0 -> 17.7 ms, over 192 of 256x256 10.3 -> 8.2; what
+        is in a cache would take a fifth longer.)"""
+        window, x = self.window, self.cone.primitives[0].inputs[0]
+        if self.shape.band == self.shape.rows or lanes < registers().lanes or not outgrows(x.shape):
+            return []
+        line = (window.kernel[0] - 1) * window.dilations[0] + 2 * window.strides[0]
+        lines = [f"  __builtin_prefetch(x + {window.at(line, column)} + c0, 0, 2);" for column in columns]
+        return [f"if (c0 % {LINE} == 0) {{", *lines, "}"]
 
     def _ends(self, rows: int, lanes: int) -> list[str] | None:
         """C that stores what follows the sums, register by register; None where vectors cannot say it."""
