@@ -40,6 +40,14 @@ def test_blocks_go_down_where_their_inputs_stay_near(monkeypatch: pytest.MonkeyP
         assert steps not in BACKEND.build(far, 1)[0].source  # four places of a cache for ten columns of three rows
 
 
+@pytest.mark.parametrize("registers", [Registers(16, 8), Registers(32, 16)], ids=["avx2", "avx512"])
+def test_wide_windows_have_several_columns(registers: Registers, monkeypatch: pytest.MonkeyPatch):
+    """Also where registers do not hold a row of weights: the sums of one column wait for each other."""
+    monkeypatch.setattr(loops, "registers", lambda: registers)
+    (kernel,) = BACKEND.build(depthwise((1, 200, 32), (31,), pads=(15, 15)), 1)
+    assert f"a0_{registers.count // 4 - 1}" in kernel.source and "a0_1 " in kernel.source
+
+
 def test_declined_with_a_reason():
     b = Builder()
     x, w = b.input("x", "float32", (1, 8, 8, 4)), b.input("w", "float32", (4, 1, 3, 3))

@@ -32,12 +32,10 @@ from korch.processor import cache_bytes
 MOST_TAPS = 49
 MANY_TAPS = 25
 """Taps of a window above which a block has one row: the text grows with both."""
-WIDEST = 8
-"""Columns of a block."""
 BAND, TURNS = 8, 4
 """Blocks below each other that a turn takes, and turns that each thread has at least."""
-L1, SETS, WAYS = cache_bytes(1, 32 << 10) * 3 // 4, 64, 8
-"""Bytes of a core's first-level cache that a turn may keep; into how many places lines go, and how many into each."""
+L1, SETS = cache_bytes(1, 32 << 10), 64
+"""Bytes of a core's first-level cache, of which a turn may keep three quarters, and into how many places lines go."""
 
 
 def heads(cone: Cone) -> bool:
@@ -94,38 +92,32 @@ class _Shape:
 
 
 def _shape(window: Window, images: int, threads: int) -> _Shape:
-    """With registers for that, two rows of all channels. With half as many, one row that goes down by steps, where what
-    the steps share finds room in the first-level cache. (5x5 over 64 channels of 12x128: 93 us by two rows of four
-    columns, 51 so; 3x3 over 64 channels of 12x64 17 and 11, but over 256 of 10x56, where columns meet in four places of
-    that cache, 56 and 65.)"""
-    (height, width), held = window.outputs, min(window.outputs[1], WIDEST)
-    rows = 1 if window.taps > MANY_TAPS or _sums_held(window, 2) < WIDEST // 2 else 2
-    single = _columns(width, min(_sums_held(window, 1), held))
-    if _sums_held(window, 2) >= WIDEST or (rows > 1 and not _stays(window, single)):
-        rows = min(rows, height)
-        return _Shape(rows, _columns(width, min(_sums_held(window, rows), held)), rows, window.channels)
-    blocks = images * -(-width // single)
-    bands = max(-(-height // BAND), min(-(-TURNS * threads // blocks), height))
-    each = 4 * (window.taps + window.kernel[0] * len(window.readers(1, single)) + single)
-    some = max(L1 // each // LINE, 1) * LINE if _stays(window, single) else window.channels
-    return _Shape(1, single, -(-height // bands), min(some, window.channels))
+    """Two rows of all channels. With few registers one row that goes down by steps, where those hold its sums and
+    weights and what the steps share finds room in the first-level cache. (5x5 over 64 channels of 12x128: 93 us by two rows of
+    four columns, 51 so; 3x3 over 64 channels of 12x64 17 and 11, but over 256 of 10x56, where columns meet in four
+    places of that cache, 56 and 65.)"""
+    (height, width), wide, held = window.outputs, window.kernel[1], registers().count
+    rows, most, single = min(1 if window.taps > MANY_TAPS else 2, height), held // 4, held - 1 - wide
+    columns = _columns(width, min(max(single, 1), 2 * most))
+    stays, both = _stays(window, columns), rows > 1 and rows * (most + wide) < held
+    if not registers().few or single < most or (both and not stays):
+        return _Shape(rows, _columns(width, most), rows, window.channels)
+    bands = max(-(-height // BAND), min(-(-TURNS * threads // (images * -(-width // columns))), height))
+    each = 4 * (window.taps + window.kernel[0] * len(window.readers(1, columns)) + columns)
+    some = max(L1 * 3 // 4 // each // LINE, 1) * LINE if stays else window.channels
+    return _Shape(1, columns, -(-height // bands), min(some, window.channels))
 
 
 def _stays(window: Window, columns: int) -> bool:
     """Whether what a block reads of a few channels does not meet in the same places of the first-level cache."""
     read = (window.at(row, column) for row in window.readers(0, 1) for column in window.readers(1, columns))
-    return max(Counter(at // LINE % SETS for at in read).values()) <= WAYS
-
-
-def _sums_held(window: Window, rows: int) -> int:
-    """Columns of so many rows for which there are registers beside a row's weights and an input."""
-    return (registers().count - 1 - rows * window.kernel[1]) // rows
+    return max(Counter(at // LINE % SETS for at in read).values()) * SETS * 4 * LINE <= L1
 
 
 def _columns(width: int, most: int) -> int:
     """Columns of a block. Each costs what one column more would, to load inputs and to fill registers; the last block
     of a row begins earlier where it would be too long, and computes some outputs again."""
-    return min(range(1, max(most, 1) + 1), key=lambda n: -(-width // n) * (n + 1))
+    return min(range(1, min(most, width) + 1), key=lambda n: -(-width // n) * (n + 1))
 
 
 # The weights, tap by tap ------------------------------------------------------------------------------------------

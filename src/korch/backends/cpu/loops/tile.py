@@ -33,6 +33,11 @@ class Registers:
     lanes: int
 
     @property
+    def few(self) -> bool:
+        """Whether kernels have shapes of their own for them: half as many as processors with AVX-512 have."""
+        return self.count < 32
+
+    @property
     def abreast(self) -> int:
         """Vectors of a group: a tile then loads about half as often as it multiplies."""
         return self.count // 8
@@ -50,7 +55,7 @@ def registers() -> Registers:
 def held(vector: str) -> list[str]:
     """C that keeps a vector of the second operand in its register, where there are few: compilers load it for each row
     again. (Four rows of three vectors, on Zen 3: 8.2 turns a step, 6.0 so, as many as they have multiply-adds.)"""
-    return [f"    KORCH_HOLD({vector});"] if registers().count < 32 else []
+    return [f"    KORCH_HOLD({vector});"] if registers().few else []
 
 
 @dataclass(frozen=True)

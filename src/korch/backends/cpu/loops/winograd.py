@@ -13,9 +13,6 @@ from korch.ir.cone import Cone
 from korch.ir.ops.winograd import tiling_of
 from korch.ir.primitive import Primitive
 
-MANY = 32
-"""Registers in which a transform is one pass."""
-
 # The input's side ------------------------------------------------------------------------------------------------
 
 
@@ -55,13 +52,16 @@ def _patch(p: Primitive) -> list[str]:
     text = Text(depth=0)
     text.open("static inline void KERNEL_patch(const float *restrict d, int row, float *restrict v)")
     text.add("int from = 0;")
-    for lanes in _vectors(channels):
+    vectors = _vectors(channels)
+    for lanes in vectors:
         most = max(LINE // lanes, 1)
         text.open(f"for (int parts; from + {lanes} <= {channels}; from += parts * {lanes})")
         text.add(f"parts = KORCH_MIN({most}, ({channels} - from) / {lanes});")
         text.add(*sandwich_in_passes(matrix, lanes, most, lambda i, j: f"d + {i} * row + {j} * {channels} + from",
                                      lambda i, j: f"v + ({i} * {side} + {j}) * {step} + from"))  # fmt: skip
         text.close()
+    if vectors and channels % vectors[-1] == 0:
+        return [*text.lines, "}"]
     lines = Lines()
     names = sandwich(lines, matrix, lambda i, j: f"d[{i} * row + {j * channels} + c]")
     stores = [f"v[{i * step} + c] = {name};" for i, name in enumerate(name for row in names for name in row)]
@@ -78,7 +78,7 @@ def _vectors(channels: int) -> list[int]:
     comes. (Into F(4, 3), on Zen 3: 128 channels at 52x52 249 turns for 8, 201 so, 32 at 104x104 246 and 176; out of it,
     where less is stored, nothing.)"""
     most = registers().lanes
-    wanted = [n for n in (most, 4) if n == most or channels % most >= n] if registers().count < MANY else []
+    wanted = [n for n in (most, 4) if n == most or channels % most >= n] if registers().few else []
     return [n for n in wanted if n <= channels]
 
 
