@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 RUNS, BLOCKS, ENOUGH, MUCH = (2, 12), (2, 4), 2.0, 6.0
 """Runs of a linked program over which its kernels are timed in place, and how often that is repeated, at least and at
 most: as many as take no more than so many seconds; and seconds after which nothing is repeated because of a surprise.
-(A program of half a second took 6 to 30 seconds of a search each of ten times.)"""
+(A program of half a second would have four blocks of three runs, 6 seconds, and five times that after a surprise.)"""
 STEADY, MOST_PACES = 0.03, 4
 """How far two times of a program may lie apart, one after the other, before it is timed once more: its plan's costs are
 scaled to the last, and a machine that others use has moments of another pace."""

@@ -93,9 +93,9 @@ class _Shape:
 
 def _shape(window: Window, images: int, threads: int) -> _Shape:
     """Two rows of all channels. With few registers one row that goes down by steps, where those hold its sums and
-    weights and what the steps share finds room in the first-level cache. (5x5 over 64 channels of 12x128: 93 us by two rows of
-    four columns, 51 so; 3x3 over 64 channels of 12x64 17 and 11, but over 256 of 10x56, where columns meet in four
-    places of that cache, 56 and 65.)"""
+    weights and what the steps share finds room in the first-level cache. (5x5 over 64 channels of 12x128: 93 us by two
+    rows of four columns, 51 so; 3x3 over 64 channels of 12x64 17 and 11, but over 256 of 10x56, where columns meet in
+    four places of that cache, 56 and 65.)"""
     (height, width), wide, held = window.outputs, window.kernel[1], registers().count
     rows, most, single = min(1 if window.taps > MANY_TAPS else 2, height), held // 4, held - 1 - wide
     columns = _columns(width, min(max(single, 1), 2 * most))
