@@ -12,6 +12,7 @@ import korch.backends.cpu.tiles.backend as tiles
 from korch.backends.contract import Declined, Kernel
 from korch.backends.cpu.tiles.access import SUMMED, Span, part, ways_across
 from korch.backends.cpu.tiles.backend import BACKEND, STAGES
+from korch.backends.cpu.tiles.emit import Parts
 from korch.backends.cpu.tiles.stages import stages
 from korch.backends.cpu.tiles.strips import Cut, chunks, quantum, row
 from korch.executable import Executable
@@ -253,6 +254,39 @@ def test_steps_are_right(threads: int, bands: dict[int, int], tmp_path: Path, mo
     in_steps = [k for k, _ in results if " by " in k.variant]
     assert len(in_steps) > 2 and {" bands by " in k.variant for k in in_steps} == {bool(bands)}
     assert not wrong(results)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("height", "bands", "step"), [(1, 1, 0), (2, 1, 0), (1, 3, 0), (2, 1, 1)])
+def test_sliding_is_right(threads: int, height: int, bands: int, step: int,
+                          tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # fmt: skip
+    monkeypatch.setattr(tiles, "_cuts", lambda cone: (Cut(stages(cone, STAGES) or (), 1, height, bands, step),))
+    results = measured(BACKEND, BANDED, threads, tmp_path)
+    assert {id(k.cone) for k, _ in results if " sliding: " in k.variant} >= {id(BANDED[2])}
+    assert not wrong(results)
+
+
+@pytest.mark.parametrize("slides", [0, 3])
+def test_a_halo_moves_once_in_so_many_strips(slides: int):
+    """Of strips of two rows behind a window of five, two of six rows are new; the second has the first one's pad."""
+    cone = mbconv((1, 64, 32, 8), 16, 8, 5, 1)
+    parts = Parts(cone, chunks(Cut(stages(cone, STAGES) or (), 1, 2), 1) or (), {}, 1, slides)
+    wide, row = parts.strips[0][0].stage.root.name, 32 * 16 * 4
+    begins = [at[wide] for at in parts.begins_at[2:]]
+    assert [bool(at.moved) for at in begins][: 2 * slides + 2] == 2 * [*slides * [False], True]
+    assert {at.moved for at in begins if at.moved} == {(slides + 1) * 2 * row}
+    assert max(at.begin for at in begins) == slides * 2 * row == parts.sizes[wide] - 6 * row
+
+
+def test_a_turn_begun_anew_leaves_its_halo_where_the_next_one_looks():
+    cone = mbconv((1, 64, 32, 8), 16, 8, 5, 1)
+    parts = Parts(cone, chunks(Cut(stages(cone, STAGES) or (), 1, 2), 2) or (), {}, 2, 3)
+    begins, ends = parts.begins_at, 0
+    for turn, anew in parts.turns:
+        assert turn and anew
+        of_turn = begins[ends : (ends := ends + len(turn) + len(anew))]
+        assert all(at == of_turn[0] for at in of_turn)
+    assert ends == len(begins) == len(parts.strips)
 
 
 def test_a_strip_reads_the_halo_and_pads_only_at_the_edges():

@@ -17,7 +17,7 @@ from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.writer import aligned
 from korch.backends.cpu.tiles.access import SUMMED, Read
-from korch.backends.cpu.tiles.piece import Strip, Turn
+from korch.backends.cpu.tiles.piece import Piece, Strip, Turn
 from korch.backends.cpu.tiles.strips import Chunk, scratch
 from korch.backends.program import has, renamed, run_head
 from korch.ir.cone import Cone
@@ -27,13 +27,23 @@ _INIT = re.compile(r"^static int KERNEL_\w*init\(.*?^}\n", re.M | re.S)
 
 
 @dataclass(frozen=True)
+class Slide:
+    """With which byte of its memory a buffer begins, and from which byte on what is kept moves there, or 0."""
+
+    begin: int
+    moved: int = 0
+
+
+@dataclass(frozen=True)
 class Parts:
-    """What the strips are made of: every distinct kernel once, by the key of the pieces that it makes."""
+    """What the strips are made of: every distinct kernel once, by the key of the pieces that it makes. A buffer that
+    keeps a halo `slides` through memory for so many strips before the halo moves back to where it began."""
 
     cone: Cone
     chunks: tuple[Chunk, ...]
     kernels: Mapping[str, Kernel]
     threads: int
+    slides: int = 0
 
     @cached_property
     def turns(self) -> list[tuple[Turn, Turn]]:
@@ -67,10 +77,40 @@ class Parts:
     def places(self) -> dict[str, int]:
         """Where the stages' roots lie in a thread's scratch, by name."""
         at, places = 0, {}
-        for name, size in scratch(self.chunks).items():
+        for name, size in self.sizes.items():
             places[name] = at
             at += aligned(size)
         return places
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Bytes of the stages' roots in a thread's scratch, by name, with room to slide."""
+        sizes = scratch(self.chunks)
+        for piece in (p for strip in self.strips for p in strip if p.kept):
+            room = (piece.holds.length + self.slides * piece.shift) * _each(piece.stage.root, piece.made.axis)
+            sizes[piece.stage.root.name] = max(sizes[piece.stage.root.name], room)
+        return sizes
+
+    @cached_property
+    def begins_at(self) -> list[dict[str, Slide]]:
+        """By strip, where the buffers of stages that keep a halo begin, by name: in one turn and the same begun anew
+        alike, so that the next can follow either."""
+        found: list[dict[str, Slide]] = []
+        for chunk in self.chunks:
+            at = dict[str, Slide]()
+            for turn, anew in itertools.zip_longest(chunk.turns, chunk.anew if self.threads > 1 else (), fillvalue=()):
+                kept = [p for strip in turn for p in strip if p.kept]
+                at = {name: Slide(slide.begin) for name, slide in at.items()} | {
+                    p.stage.root.name: self._slide(p, at) for p in kept
+                }
+                found += [at] * (len(turn) + len(anew))
+        return found
+
+    def _slide(self, piece: Piece, before: Mapping[str, Slide]) -> Slide:
+        """Where the piece's buffer begins: with what is kept, or where its memory does if it would not fit there."""
+        name, each = piece.stage.root.name, _each(piece.stage.root, piece.made.axis)
+        begin = piece.shift * each + (before[name].begin if name in before else 0)
+        return Slide(begin) if begin + piece.holds.length * each <= self.sizes[name] else Slide(0, begin)
 
     @cached_property
     def states(self) -> dict[str, int]:
@@ -92,7 +132,7 @@ class Parts:
 
     @cached_property
     def behind(self) -> int:
-        return sum(map(aligned, scratch(self.chunks).values()))
+        return sum(map(aligned, self.sizes.values()))
 
 
 def emit(parts: Parts) -> Code:
@@ -213,17 +253,19 @@ def _buffer(parts: Parts, t: Tensor) -> str:
     return f"(const char *)in[{parts.cone.leaves.index(t)}]"
 
 
-def _offsets(parts: Parts, strip: Strip) -> list[int]:
+def _offsets(parts: Parts, strip: Strip, slides: Mapping[str, Slide]) -> list[int]:
     """Bytes in the order in which `_strip` asks for them."""
     found: list[int] = []
+    begins = {name: slide.begin for name, slide in slides.items()}
     for piece in strip:
         each = _each(piece.stage.root, piece.made.axis)
-        found += [piece.shift * each, piece.kept * each] if piece.kept else []
+        moved = slides[piece.stage.root.name].moved if piece.kept else 0
+        found += [moved, piece.kept * each if moved else 0] if piece.kept else []
         last = piece is strip[-1]
         touched = (*piece.leaves, parts.cone.root if last else piece.stage.root)
         spans = zip((*piece.reads, piece.made), (*piece.begins, 0 if last else piece.holds.begin), strict=True)
         across = piece.across or (None,) * len(touched)
-        found += [_start(t, read, begin) + _start(t, beside, 0)
+        found += [_start(t, read, begin) + _start(t, beside, 0) + begins.get(t.name, 0)
                   for t, (read, begin), beside in zip(touched, spans, across, strict=True) if not t.const]  # fmt: skip
     if parts.sums:
         found[-1] = parts.sums[strip[-1].made.begin] * aligned(parts.cone.root.nbytes)
@@ -246,7 +288,7 @@ def _form(strip: Strip) -> tuple[str, ...]:
 
 
 def _tables(parts: Parts, forms: Sequence[tuple[str, ...]]) -> list[str]:
-    rows = [_offsets(parts, strip) for strip in parts.strips]
+    rows = [_offsets(parts, strip, slides) for strip, slides in zip(parts.strips, parts.begins_at, strict=True)]
     return [
         f"static const int64_t KERNEL_at[][{max(map(len, rows))}] = {{",
         *(f"  {{{', '.join(map(str, row))}}}," for row in rows),
