@@ -378,6 +378,17 @@ def test_a_threads_strips_are_the_same_part_of_every_band():
     assert rows == 4 * [(0, 32)] + 4 * [(32, 64)]
 
 
+def test_windows_of_a_leaf_are_worth_higher_strips(monkeypatch: pytest.MonkeyPatch):
+    """Each strip reads some of the rows before it again; rows of products are read once."""
+    monkeypatch.setattr(tiles, "L2", 64 << 10)
+    monkeypatch.setattr(tiles, "BUDGETS", (16 << 10, 64 << 10))
+    for cone, again in ((separable((1, 64, 52, 32), 40), True), (feed_forward(1024, 48, 100), False)):
+        staged, axis = stages(cone, STAGES) or (), ways_across(cone)[0]
+        assert tiles._reads_again(tiles.sample(Cut(staged, axis, 4)) or ()) == again
+        cuts = tiles._highest(cone, staged, axis)
+        assert len(cuts) == 2 and (max(map(tiles._size, cuts)) > tiles.L2) == again
+
+
 def test_turns_are_begun_anew_where_no_bit_can_change():
     """A library's kernel for more rows may add up in another order."""
     cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
