@@ -84,12 +84,8 @@ class Parts:
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """Bytes of the stages' roots in a thread's scratch, by name, with room to slide."""
-        sizes = scratch(self.chunks)
-        for piece in (p for strip in self.strips for p in strip if p.kept):
-            room = (piece.holds.length + self.slides * piece.shift) * _each(piece.stage.root, piece.made.axis)
-            sizes[piece.stage.root.name] = max(sizes[piece.stage.root.name], room)
-        return sizes
+        """Bytes of the stages' roots in a thread's scratch, by name."""
+        return scratch(self.chunks, self.slides)
 
     @cached_property
     def begins_at(self) -> list[dict[str, Slide]]:

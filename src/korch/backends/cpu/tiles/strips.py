@@ -308,11 +308,11 @@ def _joined(known: Read, read: Read) -> Read:
     return Span(read.axis, min(known.begin, read.begin), max(known.end, read.end))
 
 
-def scratch(found: Sequence[Chunk]) -> dict[str, int]:
-    """Bytes that each stage's root but the last takes at most, by name."""
+def scratch(found: Sequence[Chunk], slides: int = 0) -> dict[str, int]:
+    """Bytes that each stage's root but the last takes at most, by name, with room to slide for so many strips."""
     most: dict[str, int] = {}
     for piece in (p for chunk in found for strip in chunk.all for p in strip[:-1]):
         name = piece.stage.root.name
-        size = piece.cone.root.nbytes // piece.made.length * piece.holds.length
+        size = piece.cone.root.nbytes // piece.made.length * (piece.holds.length + slides * piece.shift)
         most[name] = max(most.get(name, 0), size)
     return most
