@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from korch.backends.cpu.loops.binding import Stage
@@ -56,6 +57,25 @@ def in_next_piece(writer: Writer) -> list[tuple[str, int, int]]:
             at = _put(load.at + (load.at.coefficient(plan.pieces[0]) or 0), {v: v.lo for v in steps})
             found.append((f"{_array(writer, load)} + {c_index(at)}", -(-run.extent // LINE), walked[-1]))
     return found
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Lines that lie one behind the other from `begin` on, in C: `each` of them asked for in one turn."""
+
+    begin: str
+    each: int
+
+    def in_turn(self, number: str) -> tuple[str, str]:
+        """C that asks for the share of a turn."""
+        size = self.each * LINE
+        return (f"const float *const next = {self.begin} + {number} * {size};",
+                f"for (int l = 0; l < {size}; l += {LINE}) __builtin_prefetch(next + l, 0, 2);")  # fmt: skip
+
+
+def spread(begin: str, floats: int, turns: int) -> Spread:
+    """So many floats in equal shares."""
+    return Spread(begin, -(-floats // (LINE * turns)))
 
 
 def lie_between(writer: Writer) -> bool:

@@ -190,10 +190,11 @@ def write_product(writer: Writer, s: Stage) -> None:
     streamed = _streams(writer.plan, s, block)
     writer.streamed |= streamed
     grouped = list(zip(tile.groups(block.width), _following(s, block, each), strict=True))
+    later = _next_block(writer, block, chunks, each)
     for condition, height, some in _shares(grouped, column_parts(writer), low, higher):
         text.open(condition)
         for group, following in some:
-            _write_group(writer, block, height, group, following, streamed)
+            _write_group(writer, block, height, group, following, streamed, later)
         text.close()
     text.close(1 + len(block.others))
 
@@ -220,8 +221,37 @@ def _following(s: Stage, block: Block, each: int) -> list[str]:
     return [*(f"{g.first * steps} + k0 * {g.width}" for g in groups[1:]), last]
 
 
-def _write_group(writer: Writer, block: Block, height: int, group: Group, following: str, streamed: bool) -> None:
-    """The tiles of a group of columns, each of which asks for a share of every step's lines at `following`."""
+def _next_block(writer: Writer, block: Block, chunks: int, each: int) -> _Later | None:
+    """The rows of the block behind this one, where they come from afar and tiles take `each` of their steps at a time;
+    None where no such block lies there."""
+    steps, row = block.step.extent, _step(block.first, block.row)
+    outer = next((v for v in reversed(writer.plan.hoisted) if block.first.step(v)), None)
+    follows = outer and not block.others and block.first.step(outer) == block.height * row
+    dense = block.first.step(block.step) == 1 and row == steps
+    if chunks == 1 or not follows or not dense or column_parts(writer) or not _comes_from_afar(writer, block.first):
+        return None
+    groups = tile.groups(block.width)
+    tiles = sum(_tiles_of(block.height, group) for group in groups)
+    floats = block.height * row
+    return _Later(ahead.spread(f"a - k0 + {floats}", floats, chunks * tiles), f"k0 / {each} * {tiles}")
+
+
+@dataclass(frozen=True)
+class _Later:
+    """What tiles ask for in equal shares, and the number of tiles before a turn of their steps, in C."""
+
+    spread: ahead.Spread
+    before: str
+
+
+def _tiles_of(height: int, group: Group) -> int:
+    return sum((end - begin) // rows for begin, end, rows in tile.runs(height, len(group.lanes)))
+
+
+def _write_group(writer: Writer, block: Block, height: int, group: Group, following: str, streamed: bool,
+                 later: _Later | None) -> None:  # fmt: skip
+    """The tiles of a group of columns, each of which asks for a share of every step's lines at `following`, and of what
+    comes `later`."""
     text = writer.text
     others = tuple((_step(o, block.row), _step(o, block.columns[-1])) for o in block.extras)
     second = _step(block.second, block.step) if block.second else group.width
@@ -230,20 +260,23 @@ def _write_group(writer: Writer, block: Block, height: int, group: Group, follow
     steps, turns = block.step.extent, _turns(writer.plan, block)
     where = f"b + {group.first}" if block.second else f"b + {group.first * steps} + k0 * {group.width}"
     runs = list(tile.runs(height, len(group.lanes)))
-    total, done = sum((end - begin) // rows for begin, end, rows in runs), 0
-    wanted = _constants(following, group, total) if following else _next_piece(writer)
+    done = 0
+    earlier = sum(_tiles_of(height, g) for g in tile.groups(block.width) if g.first < group.first)
+    wanted = _constants(following, group, _tiles_of(height, group)) if following else _next_piece(writer)
     for begin, end, rows in runs:
         text.open(f"for (int r = {begin}; r < {end}; r += {rows})")
         call = f"(a + r * {strides.row}, {where}, c + r * {strides.result} + {group.first}, count"
         ends = "".join(f", e{i} + r * {row} + {group.first * column}" for i, (row, column) in enumerate(others))
         afar = not group.first and block.first.step(block.step) == 1 and _comes_from_afar(writer, block.first)
         asked = wanted or (_next_rows(rows, steps) if afar and strides.row == steps <= tile.LONGEST else None)
-        tiles = _Tiles(writer, rows, group, strides, asked and asked.ahead)
+        tiles, number = _Tiles(writer, rows, group, strides, asked and asked.ahead), f"(r - {begin}) / {rows}"
         if asked:
-            text.add(f"const float *const ahead = {asked.at(f'({done} + (r - {begin}) / {rows})')};")
+            text.add(f"const float *const ahead = {asked.at(f'({done} + {number})')};")
             call += ", ahead"
+        if later:
+            text.add(*later.spread.in_turn(f"({later.before} + {earlier + done} + {number})"))
         done += (end - begin) // rows
-        if afar and asked is wanted:
+        if afar and asked is wanted and not later:
             _ask_ahead(text, rows, f"a + (r + j) * {strides.row}", "count")
         for i, (o, (row, column)) in enumerate(zip(block.extras, others, strict=True)):
             if row and column == 1 and _comes_from_afar(writer, o):
