@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from korch.backends.contract import Declined
 from korch.backends.cpu.loops import depthwise as loops
+from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.loops.tile import Registers
 from korch.ir import Builder, Cone
@@ -28,6 +30,27 @@ def test_right_with_sixteen_registers(threads: int, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(loops, "outgrows", lambda shape: True)
     results = measured(BACKEND, DEPTHWISE, threads, tmp_path)
     assert not wrong(results) and any("__builtin_prefetch(x" in kernel.source for kernel, _ in results)
+
+
+@pytest.mark.parametrize("registers", [Registers(16, 8), Registers(32, 16)], ids=["avx2", "avx512"])
+def test_right_past_the_caches(registers: Registers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Also where a vector is half of a line, which is stored when it is whole."""
+    monkeypatch.setattr(loops, "registers", lambda: registers)
+    monkeypatch.setattr(epilogue, "outgrows", lambda shape: True)
+    results = measured(BACKEND, DEPTHWISE, 2, tmp_path)
+    streamed = [kernel.source for kernel, _ in results if "korch_streamed" in kernel.source]
+    assert not wrong(results) and streamed
+    assert all(("float line[" in source) is (registers.lanes < 16) for source in streamed)
+
+
+def test_every_row_that_a_step_adds_is_asked_for(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(loops, "registers", lambda: Registers(16, 8))
+    monkeypatch.setattr(loops, "outgrows", lambda shape: True)
+    (source,) = (k.source for k in BACKEND.build(depthwise((1, 33, 40, 64), (3, 3), 2), 1))
+    inner = source[: source.index("KERNEL_blocks")].split("static void KERNEL_block")[2]
+    places = [int(at) for at in re.findall(r"__builtin_prefetch\(x \+ (\d+)", inner)]
+    rows = sorted({place // (40 * 64) for place in places})
+    assert rows == [5, 6] and places.count(places[0]) == 1  # two steps behind rows 0 to 2
 
 
 def test_blocks_go_down_where_their_inputs_stay_near(monkeypatch: pytest.MonkeyPatch):

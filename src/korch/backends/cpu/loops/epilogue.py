@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from korch.backends.cpu.loops.caches import outgrows
 from korch.backends.cpu.loops.spell import C, c_index
-from korch.backends.cpu.loops.wide import behind_register, in_vectors
+from korch.backends.cpu.loops.wide import Wide, behind_register, in_vectors
 from korch.backends.cpu.loops.writer import LINE, Text
 from korch.backends.maps.index import Index, Var, flat, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace
@@ -92,13 +92,13 @@ def _store(text: Text, cone: Cone, p: Primitive, lead: Indices, place: str, stre
         simd(text, [*trace.lines, f"out[{place} + c] = {value};"])
 
 
-def stored_from_register(cone: Cone, t: Tensor, lanes: int, register: str) -> list[str] | None:
-    """C that stores a vector of the root's channels at (image, h, w, c0), or (image, w, c0), from the same of `t` in a
-    register; None where vectors cannot say what lies between."""
+def from_register(cone: Cone, t: Tensor, lanes: int, register: str) -> tuple[Wide, str] | None:
+    """A vector of the root's channels, made of the same of `t` in a register, and its address at (image, h, w, c0), or
+    (image, w, c0); None where vectors cannot say what lies between."""
     c = Var("c0", 0, t.shape[-1])
     idx = (*_lead(t.shape), Index.of(c))
     wide = behind_register(c, lanes, register, _tracer(cone, t, idx, (register, Index())))
-    return wide and wide.stored(f"out + {c_index(flat(idx, t.shape))}", False)
+    return (wide, f"out + {c_index(flat(idx, t.shape))}") if wide else None
 
 
 def _tracer(cone: Cone, t: Tensor, idx: Indices, at: tuple[str, Index]) -> Callable[[C], tuple[Trace, str]]:
