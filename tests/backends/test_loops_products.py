@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from korch.backends.contract import Declined
-from korch.backends.cpu.loops import tile
+from korch.backends.cpu.loops import products, tile
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.loops.products import PIECE
 from korch.ir import Builder, Cone, Value
@@ -240,6 +241,35 @@ def test_rows_of_all_matrices_are_divided_where_constants_are_few(count: int, ro
 def test_threads_have_rows_of_a_product_and_not_columns(rows: int, loop: str):
     (both,) = BACKEND.build(pointwise((1, rows, rows, 64), 128, behind=True), 2)
     assert f"{loop};" in both.source and "i0_3" not in both.source
+
+
+@pytest.mark.parametrize("wanted, rows", [(1 << 19, 128), (1 << 21, 512)])
+def test_what_every_group_of_columns_reads_stays_in_a_cache(wanted: int, rows: int, monkeypatch: pytest.MonkeyPatch):
+    """128 rows of 192 steps and 96 columns are 147 KB; without that, blocks are as large as results may be."""
+    with_registers(tile.Registers(16, 8), monkeypatch)
+    monkeypatch.setattr(tile, "LONGEST", 256)
+    monkeypatch.setattr(products, "L2", wanted)
+    monkeypatch.setattr(products, "planned", products.planned.__wrapped__)
+    (kernel,) = BACKEND.build(product((16384, 384), (384, 96)), 2)
+    assert f"out + i0_0 * {rows * 96} " in kernel.source or f"out + i0_0a * {rows * 96} " in kernel.source
+
+
+def test_the_next_block_is_asked_for_evenly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """All of its lines, by all tiles of all turns of the steps, and none twice."""
+    with_registers(tile.Registers(16, 8), monkeypatch)
+    monkeypatch.setattr(products, "L2", 1 << 19)
+    monkeypatch.setattr(products, "planned", products.planned.__wrapped__)
+    ((kernel, result),) = measured(BACKEND, [product((2048, 640), (640, 40))], 2, tmp_path)
+    asked = re.findall(r"next = a - k0 \+ (\d+) \+ \(k0 / (\d+) \* (\d+) \+ (\d+) \+ \(r - (\d+)\) / (\d+)\) "
+                       r"\* (\d+);", kernel.source)  # fmt: skip
+    turns = re.findall(r"for \(int r = (\d+); r < (\d+); r \+= (\d+)\)", kernel.source)
+    assert isinstance(result, Measurement) and asked and len(asked) == len(turns)
+    numbers = [int(before) + i for (*_, before, _, _, _), (begin, end, by) in zip(asked, turns, strict=True)
+               for i in range((int(end) - int(begin)) // int(by))]  # fmt: skip
+    floats, each, tiles, *_, share = map(int, asked[0])
+    chunks = -(-640 // each)
+    assert sorted(numbers) == list(range(tiles)) and floats % 640 == 0
+    assert floats <= share * tiles * chunks < floats + 16 * tiles * chunks
 
 
 def test_a_lone_last_column_is_a_vector_of_rows_or_of_steps(monkeypatch: pytest.MonkeyPatch):
