@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from korch.errors import Error
 
-PATIENCE = 248.0
+PATIENCE = 260.0
 """Seconds of tuning where the caller does not say."""
 NUMERICS = ("strict", "default", "fast")
 TARGETS = ("cpu", "cuda")

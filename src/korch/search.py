@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -16,11 +17,13 @@ from korch.executable.plan import Accuracy, Plan
 from korch.executable.planned import accounted, paced, planned
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
+from korch.ir.macs import total
 from korch.ir.ops.table import Array
 from korch.ir.primitive import Primitive
 from korch.numerics.blame import alike, blames, inexact, to_drop
 from korch.numerics.judge import Judge, Verdict
 from korch.orchestrate.accuracy import ban, culprits
+from korch.orchestrate.building import Builder
 from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.solve_highs import Highs
 from korch.orchestrate.spare import without_spare_libraries
@@ -37,6 +40,9 @@ most: as many as take no more than so many seconds; and seconds after which noth
 STEADY, MOST_PACES = 0.03, 4
 """How far two times of a program may lie apart, one after the other, before it is timed once more: its plan's costs are
 scaled to the last, and a machine that others use has moments of another pace."""
+HEAVY = 1 << 30
+"""Multiply-adds of a model whose float64 outputs are evaluated while cones are enumerated and priced, on one processor:
+those of 28 billion took 22 seconds when all else was done."""
 FINISH = 6.0
 """Seconds kept for what follows the search (to link, check and time the program), of a short time a fifth."""
 MOST_PLACEMENTS, MOST_HOPES, MOST_DOUBTS, MOST_PROOFS = 4, 3, 3, 3
@@ -80,6 +86,14 @@ class Tried:
         return any(precision_of(s.kernel.variant) in ROUNDED for s in self.plan.steps)
 
 
+@dataclass(frozen=True)
+class Helpers:
+    """Processes that tuners share."""
+
+    highs: Highs
+    builder: Builder
+
+
 @dataclass
 class Search:
     """The search for one graph's program, which is to be there at `end`, a time.monotonic() value; the search itself
@@ -104,27 +118,29 @@ class Search:
     def run(self) -> tuple[Executable, dict[str, float]]:
         """The program, and facts for the summary."""
         self.report(State("enumerating"))
-        begin = time.monotonic()
-        cones = trimmed(enumerate_cones(self.graph, self.limits), self.graph.outputs)
-        enumerating = time.monotonic() - begin
         calibrated = self.target.machine(self.costs)
-        if self.hurried:
-            cones = without_doubtful_chains(cones)
-        ledger = open_ledger(cones, self.target.backends(), calibrated)
-        with Highs(self._solver_threads) as highs:
-            executable = self._accurate(ledger, highs)
+        heavy = self.target.timed and total(self.graph.plain().primitives) >= HEAVY
+        with self.judge.meanwhile() if heavy else nullcontext():
+            begin = time.monotonic()
+            cones = trimmed(enumerate_cones(self.graph, self.limits), self.graph.outputs)
+            enumerating = time.monotonic() - begin
+            if self.hurried:
+                cones = without_doubtful_chains(cones)
+            ledger = open_ledger(cones, self.target.backends(), calibrated)
+        with Highs(self._solver_threads) as highs, Builder() as builder:
+            executable = self._accurate(ledger, Helpers(highs, builder))
         columns, rows = self.largest
         facts = {"cones": len(cones), "candidates": len(ledger.cones), "distinct": len(ledger.distinct),
                  "columns": columns, "rows": rows, "rounds": self.rounds, "enumeration_s": enumerating,
                  "solver_s": self.solver_seconds}  # fmt: skip
         return executable, facts
 
-    def _accurate(self, ledger: Ledger, highs: Highs) -> Executable:
+    def _accurate(self, ledger: Ledger, helpers: Helpers) -> Executable:
         """Searches until the program keeps to the numerics, each time without the choices that cost most error, in the
         end without the kernels; where nothing is left to drop, the program that errs least."""
         graph, gone, tried = self.graph, list[str](), list[Tried]()
         while True:
-            executable, now = self._attempt(graph, ledger, highs, gone)
+            executable, now = self._attempt(graph, ledger, helpers, gone)
             tried.append(now)
             if now.verdict.passed:
                 return executable
@@ -142,10 +158,10 @@ class Search:
                 graph = graph.without(dropped)
                 ledger = ledger.within(set(graph.primitives))
 
-    def _attempt(self, graph: Graph, ledger: Ledger, highs: Highs, gone: Sequence[str]) -> tuple[Executable, Tried]:
+    def _attempt(self, graph: Graph, ledger: Ledger, helpers: Helpers, gone: Sequence[str]) -> tuple[Executable, Tried]:
         """One search, and the verdict on its program."""
-        self._place_links(graph, ledger, highs)
-        tuner = Tuner(graph, ledger, self.costs, self.report, self.deadline, highs=highs)
+        self._place_links(graph, ledger, helpers)
+        tuner = Tuner(graph, ledger, self.costs, self.report, self.deadline, **vars(helpers))
         tuned = without_spare_libraries(ledger, self._settled(graph, ledger, tuner), self.costs.setting.threads)
         tuner.rest()
         self._tally(tuned, tuner.largest)
@@ -155,14 +171,14 @@ class Search:
         executable.plan = replace(self._paced(executable), accuracy=accuracy)
         return executable, Tried(tuned, verdict, executable.plan)
 
-    def _place_links(self, graph: Graph, ledger: Ledger, highs: Highs) -> None:
+    def _place_links(self, graph: Graph, ledger: Ledger, helpers: Helpers) -> None:
         """Times in place what chains are made of, in the best plan without them: alone, on cold caches, kernels may
         take longer than in a program whose weights stay in the cache, and a chain would win only because of that."""
         links = ledger.where(_is_link)
         if not self.target.timed or self.hurried or len(links.cones) == len(ledger.cones):
             return
         now = time.monotonic()
-        tuner = Tuner(graph, links, self.costs, self.report, now + EARLIER * (self.deadline - now), highs=highs)
+        tuner = Tuner(graph, links, self.costs, self.report, now + EARLIER * (self.deadline - now), **vars(helpers))
         tuned = tuner.sketch(ROUGHLY)
         tuner.place(tuned, self._steps(graph, links, tuner, tuned))
         self._tally(tuned, tuner.largest)

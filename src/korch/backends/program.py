@@ -10,6 +10,7 @@ import hashlib
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import accumulate, pairwise
 from math import ceil
@@ -17,6 +18,7 @@ from math import ceil
 from korch.backends.contract import Kernel
 from korch.backends.libraries import HERE
 from korch.errors import BackendError
+from korch.ir.cone import Cone
 
 RUNTIME = "korch_rt.h"
 
@@ -76,6 +78,15 @@ def share_out(numbered: Sequence[Numbered], size: int, jobs: int) -> list[Sequen
 def code_of(kernel: Kernel) -> str:
     """A digest of what is compiled of the kernel: equal for kernels that differ in what comments call their tensors."""
     return hashlib.sha256("\0".join((_COMMENT.sub("", kernel.source), *kernel.headers)).encode()).hexdigest()
+
+
+def named_for(kernel: Kernel, cone: Cone) -> Kernel:
+    """The kernel for another cone of the same signature, whose tensors comments name then."""
+    of, to = ((*c.leaves, *(p.output for p in c.primitives)) for c in (kernel.cone, cone))
+    names = {t.name: other.name for t, other in zip(of, to, strict=True)}
+    words = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)")
+    source = _COMMENT.sub(lambda line: words.sub(lambda m: names[m[0]], line[0]), kernel.source)
+    return replace(kernel, cone=cone, source=source)
 
 
 def include(name: str) -> str:

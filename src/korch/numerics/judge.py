@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,6 +12,7 @@ import numpy as np
 import onnx
 
 from korch.errors import ModelError
+from korch.numerics.apart import evaluated_meanwhile
 from korch.numerics.error import BOUNDS, bound_of, error_of
 from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
 
@@ -50,6 +53,12 @@ class Judge:
     def exact(self) -> Arrays:
         """The model's outputs in float64."""
         return float64_outputs(self.model, self.feeds)
+
+    @contextmanager
+    def meanwhile(self) -> Iterator[None]:
+        """Evaluates the model in a process of its own until the end of the block, which waits for it."""
+        with evaluated_meanwhile(self.model, self.feeds, lambda outputs: setattr(self, "exact", outputs)):
+            yield
 
     @cached_property
     def single(self) -> Arrays | None:

@@ -11,11 +11,13 @@ from statistics import median
 
 from korch.backends.contract import Backend, Declined, Kernel
 from korch.backends.cuda.precision import precision_of
+from korch.backends.program import named_for
 from korch.ir.cone import Cone
 from korch.ir.ops.elementwise import COSTLY
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.machine import Machine
+from korch.orchestrate.forms import Forms
 from korch.profile.results import Best, Measurement, Result
 
 MOVING = frozenset({"Gather", "Concat", "Pad", "Interpolate"})
@@ -94,8 +96,8 @@ class Offer:
     """One backend's offer for all cones of one signature: its best variant, once measured.
 
     `alone` is the kernel's time by itself; `in_place` what it took inside the linked program, which then counts.
-    `banned` variants are no longer offered. `built`: kernels of plans so far, by cone, threads and variant; a chain
-    takes a quarter of a second.
+    `banned` variants are no longer offered, nor `forms` that have never come near. `built`: kernels of plans so far, by
+    cone, threads and variant; a chain takes a quarter of a second.
     """
 
     backend: Backend
@@ -108,6 +110,7 @@ class Offer:
     banned: frozenset[str] = frozenset()
     built: dict[tuple[Cone, int, str], Kernel] = field(default_factory=dict[tuple[Cone, int, str], Kernel],
                                                        repr=False, compare=False)  # fmt: skip
+    forms: Forms = field(default_factory=Forms, repr=False, compare=False)
 
     @property
     def measured(self) -> bool:
@@ -162,8 +165,16 @@ class Offer:
         assert self.alone is not None
         return Best(self.variant, self.alone, self.error)
 
+    def learn(self, kernels: Sequence[Kernel], results: Sequence[Result], threads: int) -> None:
+        """Enters what measuring the kernels, built for so many threads, gave."""
+        self.forms.learn(kernels, results)
+        self.settle(best_of(kernels, results))
+        self.built |= {
+            (k.cone, threads, k.variant): k for k in kernels if k.variant == self.variant and self.alone != inf
+        }
+
     def settle(self, best: Best) -> None:
-        """Enters the measurement."""
+        """Enters the measurement of the best."""
         self.variant, self.alone, self.error = best.variant, best.seconds, best.error
         self.kind.learn(best.seconds, self.roofline)
 
@@ -179,8 +190,12 @@ class Offer:
             self.alone = self.in_place = None
 
     def kernels(self, cone: Cone, threads: int) -> list[Kernel]:
-        """What may be measured."""
-        return [k for k in self.backend.build(cone, threads) if not self._is_banned(k.variant)]
+        """What is worth measuring."""
+        return self.worthwhile(self.backend.build(cone, threads))
+
+    def worthwhile(self, built: Sequence[Kernel]) -> list[Kernel]:
+        """The same of all that the backend has built for a cone."""
+        return self.forms.worthwhile([k for k in built if not self._is_banned(k.variant)])
 
     def _is_banned(self, variant: str) -> bool:
         return variant in self.banned or (precision_of(variant) or None) in self.banned
@@ -189,7 +204,9 @@ class Offer:
         """The best variant's kernel for `cone`."""
         key = cone, threads, self.variant
         if key not in self.built:
-            self.built[key] = next(k for k in self.backend.build(cone, threads) if k.variant == self.variant)
+            known = next((k for (_, *same), k in self.built.items() if same == [threads, self.variant]), None)
+            built = (k for k in self.backend.build(cone, threads) if k.variant == self.variant)
+            self.built[key] = named_for(known, cone) if known and known.source else next(built)
         return self.built[key]
 
 
@@ -330,6 +347,7 @@ class _Office:
     machine: Machine
     declined: dict[str, int] = field(default_factory=dict)
     kinds: dict[tuple[object, ...], Kind] = field(default_factory=dict)
+    forms: dict[tuple[str, ...], Forms] = field(default_factory=dict)
 
     def entry(self, cone: Cone) -> Entry | None:
         offers = [self._offer(b, cone) for b in self.backends if not b.fallback and self._takes(b, cone)]
@@ -344,7 +362,8 @@ class _Office:
         roofline = backend.bound(cone, self.machine)
         alike = self.kinds.setdefault((backend.name, len(cone.linear)), Kind())
         kind = Kind(UNLIKELY if _is_unlikely(cone) else 1.0, alike)
-        return Offer(backend, roofline, self.kinds.setdefault(_kind(backend, cone, roofline), kind))
+        forms = self.forms.setdefault((backend.name, *sorted(map(_trait, cone.linear))), Forms())
+        return Offer(backend, roofline, self.kinds.setdefault(_kind(backend, cone, roofline), kind), forms=forms)
 
     def _takes(self, backend: Backend, cone: Cone) -> bool:
         answer = backend.declines(cone)

@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 
+from korch.backends.contract import Kernel
 from korch.errors import SolverError
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.macs import products
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
-from korch.orchestrate.ledger import Entry, Ledger, Offer, best_of
+from korch.orchestrate.building import Builder
+from korch.orchestrate.ledger import Entry, Ledger, Offer
 from korch.orchestrate.memory import Memory
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
 from korch.orchestrate.solve import PROVED, solve
@@ -104,7 +106,8 @@ class Tuner:
     """The loop over one ledger. `deadline` is a time.monotonic() value; the solver as a whole has its own limit."""
 
     def __init__(self, graph: Graph, ledger: Ledger, profiler: Costs, report: Report, deadline: float = inf,
-                 solver_limit: float = 100.0, highs: Highs | None = None) -> None:  # fmt: skip
+                 solver_limit: float = 100.0, highs: Highs | None = None,
+                 builder: Builder | None = None) -> None:  # fmt: skip
         self.graph = graph
         self.ledger = ledger
         self.profiler = profiler
@@ -113,6 +116,7 @@ class Tuner:
         self.deadline = deadline
         self.solver_left = solver_limit
         self.highs = highs
+        self.builder = builder
         self.solver_seconds = 0.0
         self.measured = 0
         self.rounds = 0
@@ -333,7 +337,7 @@ class Tuner:
         return list(todo.values())[: max(most, len(first))]
 
     def _measure(self, todo: list[tuple[Entry, Offer]]) -> None:
-        kernels = {id(o): o.kernels(e.cone, self.profiler.setting.threads) for e, o in todo}
+        kernels = self._kernels(todo)
         flat = [k for e, o in todo for k in kernels[id(o)]]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
         results = iter(self.profiler.measure_until(self._until, flat))
@@ -342,8 +346,16 @@ class Tuner:
             told = [r for r in [next(results) for _ in own] if r]
             self.measured += len(told)
             if len(told) == len(own):
-                offer.settle(best_of(own, told))
+                offer.learn(own, told, self.profiler.setting.threads)
         self._tell(done=self.measured)
+
+    def _kernels(self, todo: Sequence[tuple[Entry, Offer]]) -> dict[int, list[Kernel]]:
+        """What is worth measuring of each offer, by its identity."""
+        threads = self.profiler.setting.threads
+        if self.builder is None:
+            return {id(o): o.kernels(e.cone, threads) for e, o in todo}
+        built = self.builder.build([(o.backend, e.cone) for e, o in todo], threads)
+        return {id(o): o.worthwhile(some) for (_, o), some in zip(todo, built, strict=True)}
 
     @property
     def _until(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Sequence
+from math import inf
 from typing import Any, Protocol
 
 import numpy as np
@@ -38,8 +39,8 @@ class Runner(Protocol):
 
     def run(self) -> None: ...
 
-    def time(self) -> tuple[float, float]:
-        """Seconds of a run, and the spread."""
+    def time(self, enough: float = inf) -> tuple[float, float]:
+        """Seconds of a run, and the spread; roughly where it takes more than is `enough` to know."""
         ...
 
     def close(self) -> None: ...
@@ -84,10 +85,10 @@ class Native:
     def run(self) -> None:
         self._clock.once(self._call)
 
-    def time(self) -> tuple[float, float]:
+    def time(self, enough: float = inf) -> tuple[float, float]:
         if self._cold:
-            return timed(lambda _, count: self._clock.cold(self._call, count, self._warm), cold=True)
-        return timed(lambda calls, count: self._clock.warm(self._call, calls, count))
+            return timed(lambda _, count: self._clock.cold(self._call, count, self._warm), True, enough)
+        return timed(lambda calls, count: self._clock.warm(self._call, calls, count), False, enough)
 
     def close(self) -> None:
         if self._entry.free:
@@ -149,8 +150,8 @@ class Host:
     def run(self) -> None:
         self._session.run_with_iobinding(self._binding)
 
-    def time(self) -> tuple[float, float]:
-        return timed(self._samples)
+    def time(self, enough: float = inf) -> tuple[float, float]:
+        return timed(self._samples, False, enough)
 
     def _samples(self, calls: int, count: int) -> Samples:
         samples = np.zeros(count)

@@ -41,8 +41,9 @@ Sampler = Callable[[int, int], Samples]
 """(calls a sample, samples) -> seconds of one call, by sample."""
 
 
-def timed(sampler: Sampler, cold: bool = False) -> tuple[float, float]:
-    """Seconds of a call and their spread: of the best round, which is the first one where that was quiet.
+def timed(sampler: Sampler, cold: bool = False, enough: float = math.inf) -> tuple[float, float]:
+    """Seconds of a call and their spread: of the best round, which is the first one where that was quiet, or where no
+    call took as little as is `enough` to know.
 
     Rounds that others disturbed are repeated, longer where others took the processors away: a wait for one thread's
     turn makes a kernel of microseconds take milliseconds. `cold` samples have one call each; three that agree are
@@ -50,7 +51,8 @@ def timed(sampler: Sampler, cold: bool = False) -> tuple[float, float]:
     """
     start = time.monotonic()
     seconds, spread, crowded = _round(sampler, 1, 3)
-    if spread <= NOISY and not crowded and (cold or seconds > SLOW):
+    calm = spread <= NOISY and not crowded and (cold or seconds > SLOW)
+    if calm or (1 - 3 * spread) * seconds > enough:
         return seconds, spread
     best = (max(seconds, 1e-9), 1.0)
     for attempt in range(CROWDED_RETRIES):

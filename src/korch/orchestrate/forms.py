@@ -1,0 +1,44 @@
+"""Which of a backend's ways to build a kernel have never been worth their measurement."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from korch.backends.contract import Kernel
+from korch.profile.results import Measurement, Result
+
+NEAR = 1.3
+"""How many times as long as the best for its cone a kernel may take for its form to be worth another try."""
+TRIES = 4
+"""Cones for which a form must have been tried before it is given up."""
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass
+class Forms:
+    """The forms of one backend's kernels for one sort of work: their variants, whatever numbers these name."""
+
+    tried: dict[str, int] = field(default_factory=dict[str, int])
+    near: set[str] = field(default_factory=set[str])
+
+    def learn(self, kernels: Sequence[Kernel], results: Sequence[Result]) -> None:
+        """From the kernels of one cone, which stand against each other."""
+        forms = dict.fromkeys(map(form_of, kernels))
+        times = [(form_of(k), r.seconds) for k, r in zip(kernels, results, strict=True) if isinstance(r, Measurement)]
+        if len(forms) < 2 or not times:
+            return
+        best = min(seconds for _, seconds in times)
+        self.near |= {form for form, seconds in times if seconds <= NEAR * best}
+        for form in forms:
+            self.tried[form] = self.tried.get(form, 0) + 1
+
+    def worthwhile(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+        """Those that are worth a measurement; all where none is."""
+        kept = [k for k in kernels if form_of(k) in self.near or self.tried.get(form_of(k), 0) < TRIES]
+        return kept or list(kernels)
+
+
+def form_of(kernel: Kernel) -> str:
+    return _NUMBER.sub("", kernel.variant)

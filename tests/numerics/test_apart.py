@@ -1,0 +1,54 @@
+"""Float64 outputs from a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+
+import numpy as np
+import onnx.parser
+import pytest
+
+from korch.fission.importer import read
+from korch.numerics import apart, judge
+from korch.numerics.exact import float64_outputs
+from korch.numerics.judge import Judge
+
+MODEL = """<ir_version: 8, opset_import: ["": 17]>
+g (float[4,8] x) => (float[4,8] y) { y = Softmax<axis=1>(x) }
+"""
+FEEDS = {"x": np.random.default_rng(0).standard_normal((4, 8), dtype=np.float32)}
+
+
+def refused(model: onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> None:
+    raise AssertionError("evaluated here")
+
+
+def test_what_is_evaluated_meanwhile_is_not_evaluated_again(monkeypatch: pytest.MonkeyPatch):
+    model = read(onnx.parser.parse_model(MODEL))
+    expected, asked = float64_outputs(model, FEEDS), Judge(model, FEEDS, "default")
+    monkeypatch.setattr(judge, "float64_outputs", refused)
+    with asked.meanwhile():
+        pass
+    assert np.array_equal(asked.exact["y"], expected["y"]) and asked.exact["y"].dtype == np.float64
+
+
+def test_what_another_process_cannot_do_is_done_here(monkeypatch: pytest.MonkeyPatch):
+    asked = Judge(read(onnx.parser.parse_model(MODEL)), FEEDS, "default")
+    monkeypatch.setattr(apart, "__name__", "korch.no_such_module")
+    with asked.meanwhile():
+        pass
+    assert "exact" not in vars(asked) and asked.verdict({"y": asked.exact["y"].astype(np.float32)}).passed
+
+
+def test_an_error_in_the_block_ends_the_other_process(monkeypatch: pytest.MonkeyPatch):
+    started: list[subprocess.Popen[bytes]] = []
+    slow = [sys.executable, "-c", "import time; time.sleep(600)"]
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **kw: started.append(popen(slow, **kw)) or started[0])
+    begin = time.monotonic()
+    with pytest.raises(KeyError), Judge(read(onnx.parser.parse_model(MODEL)), FEEDS, "default").meanwhile():
+        raise KeyError
+    assert started[0].poll() is not None and time.monotonic() - begin < 60
