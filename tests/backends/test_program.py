@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.program import APART, callers, compose, compose_units
+from korch.backends.program import APART, callers, code_of, compose, compose_units, named_for
 from korch.backends.table import backends, entries, entry_of
 from korch.backends.toolchain import find_toolchain, probe, ziglang
 from korch.errors import BackendError
@@ -42,6 +42,27 @@ static void KERNEL_put(int *to) {
 static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) { KERNEL_put(out); }
 """
 )
+
+
+def chain(first: str, second: str) -> Cone:
+    b = Builder()
+    x, w = b.input(first, "float32", (1, 8, 64, 32)), b.input(second, "float32", (32, 48))
+    y = b.op("Relu", x @ w)
+    return Cone.of(b.graph([("y", y @ b.input(first + second, "float32", (48, 32)))]).primitives)
+
+
+@pytest.mark.parametrize("primitives", [2, 3], ids=["product", "chain"])
+def test_a_kernel_for_another_place_is_the_one_that_is_built_there(primitives: int):
+    """Names that begin or end alike, or are swapped, are not mixed up. (What comments of a chain's stages name is as it
+    was when the first such stage was built.)"""
+    here, there = (Cone.of(chain(*names).primitives[:primitives]) for names in (("x", "x1"), ("x1", "x")))
+    built = [(k, other) for b in backends() if b.declines(here) is None
+             for k, other in zip(b.build(here, 2), b.build(there, 2), strict=True)]  # fmt: skip
+    assert built and here.signature == there.signature
+    for kernel, other in built:
+        found = named_for(kernel, there)
+        assert code_of(found) == code_of(other) and found.cone is there
+        assert primitives == 3 or (found == other and found.source != kernel.source)
 
 
 def test_equal_functions_are_compiled_once(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import cast
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from korch.backends.cpu.loops import caches
 from korch.ir import Builder, Cone
 from korch.profile.runners import Clock, EntryRow, Native
+from korch.profile.timing import timed
 
 
 class Recorder:
@@ -37,3 +39,16 @@ def test_activations_are_warm_unless_they_outgrow_the_caches(
         EntryRow(None, 1, None, 0, 0), cone, buffers[:-1], buffers[-1:], np.zeros(1, np.uint8), cast(Clock, clock)
     )
     assert kernel.time() == (1.0, 0.0) and clock.sizes == warm
+
+
+@pytest.mark.parametrize(("enough", "once"), [(inf, False), (9.0, False), (1.0, True)])
+def test_what_takes_more_than_is_enough_to_know_is_timed_roughly(enough: float, once: bool):
+    """Samples of 4 seconds, a fifth up and down: a machine that is not quiet."""
+    asked = list[int]()
+
+    def samples(calls: int, count: int) -> np.ndarray:
+        asked.append(count)
+        return 4.0 * (1 + 0.2 * (np.arange(count) % 3 - 1))
+
+    timed(samples, True, enough)
+    assert (asked == [3]) is once

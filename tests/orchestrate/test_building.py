@@ -1,0 +1,54 @@
+"""Kernels that two processes build."""
+
+from __future__ import annotations
+
+import pytest
+
+from korch.backends.cpu.loops.backend import BACKEND as LOOPS
+from korch.backends.cpu.tiles.backend import BACKEND as TILES
+from korch.ir import Builder as Graphs
+from korch.ir import Cone
+from korch.orchestrate import building
+from korch.orchestrate.building import FEW, Builder, Wanted
+
+
+def chain(rows: int) -> Cone:
+    b = Graphs()
+    x, v, w = (b.input(n, "float32", s) for n, s in (("x", (1, 8, rows, 32)), ("v", (32, 48)), ("w", (48, 32))))
+    return Cone.of(b.graph([("y", b.op("Relu", x @ v) @ w)]).primitives)
+
+
+def wanted() -> list[Wanted]:
+    chains: list[Wanted] = [(TILES, chain(rows)) for rows in range(16, 16 + 4 * FEW, 4)]
+    return [*chains, (LOOPS, Cone.of(chain(16).primitives[:2]))]
+
+
+def test_what_another_process_builds_is_the_same():
+    some = wanted()
+    with Builder() as builder:
+        found = builder.build(some, 2)
+    assert found == [backend.build(cone, 2) for backend, cone in some]
+    assert all(kernel.cone is cone for (_, cone), kernels in zip(some, found, strict=True) for kernel in kernels)
+
+
+def test_the_other_process_takes_part(monkeypatch: pytest.MonkeyPatch):
+    """Of chains that this one cannot build."""
+    some, asked = wanted()[:FEW], list[str]()
+
+    def other(task: tuple[str, Cone, int]) -> object:
+        asked.append(task[0])
+        return TILES.build(*task[1:])
+
+    with Builder() as builder:
+        monkeypatch.setattr(builder._other, "ask", other)
+        assert len(builder.build(some, 1)) == FEW and set(asked) <= {"tiles"}
+        elsewhere = builder._build_elsewhere(some, building.deque(range(FEW)), 1)
+    assert list(elsewhere) == list(reversed(range(FEW)))
+
+
+def test_what_the_other_process_cannot_do_is_done_here(monkeypatch: pytest.MonkeyPatch):
+    some = wanted()
+    monkeypatch.setattr(building, "LONG", 0.0)
+    with Builder() as builder:
+        monkeypatch.setattr(builder._other, "_module", "korch.no_such_module")
+        assert builder.build(some, 1) == [backend.build(cone, 1) for backend, cone in some]
