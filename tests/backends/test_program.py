@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.program import APART, callers, code_of, compose, compose_units, named_for
+from korch.backends.program import APART, callers, code_of, compose, compose_units, named_for, share_out
 from korch.backends.table import backends, entries, entry_of
 from korch.backends.toolchain import find_toolchain, probe, ziglang
 from korch.errors import BackendError
@@ -63,6 +63,16 @@ def test_a_kernel_for_another_place_is_the_one_that_is_built_there(primitives: i
         found = named_for(kernel, there)
         assert code_of(found) == code_of(other) and found.cone is there
         assert primitives == 3 or (found == other and found.source != kernel.source)
+
+
+def test_units_are_shared_out_by_what_compilers_have_to_do() -> None:
+    """Not by tables of numbers, nor by functions that a neighbour has."""
+    table = "static const int KERNEL_at[][3] = {\n" + "  {1, 2, -3},\n" * 5000 + "};\n"
+    body = "".join(f"{APART}\nstatic void KERNEL_f{i}(int *to) {{\n{'  *to += VALUE;' * 99}\n}}\n" for i in range(20))
+    sources = [table + kernel(0).source, body, body, *(body.replace("VALUE", str(i)) for i in range(3))]
+    kernels = [replace(kernel(0), source=source) for source in sources]
+    (first, second) = share_out(list(enumerate(kernels)), 12, 2)
+    assert [i for i, _ in first] == [0, 1, 2, 3] and [i for i, _ in second] == [4, 5]
 
 
 def test_equal_functions_are_compiled_once(tmp_path: Path) -> None:

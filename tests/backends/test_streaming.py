@@ -42,10 +42,17 @@ def concat(shape: tuple[int, ...], wide: int) -> Cone:
     return test_tiles.cone_of(y.builder.op("Concat", y, z, axis=3))
 
 
+def expanded(shape: tuple[int, ...], wide: int, stride: int = 1) -> Cone:
+    """A product and the depthwise convolution behind it."""
+    y = test_tiles.relu(test_tiles.conv(test_tiles.image(*shape), wide))
+    return test_tiles.cone_of(test_tiles.relu(test_tiles.conv(y, wide, 3, stride, group=wide)))
+
+
 MAPS = [scaled(3, 70, 272), scaled(4, 5, 17), scaled(64, 1024), copied((2, 3, 48, 32), (0, 2, 1, 3)),
         copied((2, 40, 48), (0, 2, 1)), copied((2, 48, 64), (0, 2, 1)), *cones.CONES.values()]  # fmt: skip
 OTHERS = [*test_loops_products.CONES.values(), *test_loops_winograd.CONES, *test_loops_strassen.CONES]
-STRIPS = [concat((1, 24, 16, 32), 48), concat((1, 24, 17, 32), 24), *test_tiles.CONES]
+STRIPS = [concat((1, 24, 16, 32), 48), concat((1, 24, 17, 32), 24), expanded((1, 24, 16, 32), 48),
+          expanded((1, 32, 18, 16), 48, 2), expanded((1, 24, 16, 32), 40), *test_tiles.CONES]  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +81,11 @@ def test_only_what_outgrows_caches_goes_past_them(monkeypatch: pytest.MonkeyPatc
         (kernel, *_) = TILES.build(cone, 2)
         found = {"copied": "korch_stream(", "product": f"korch_stream{registers().lanes}("}
         assert {name for name, call in found.items() if call in kernel.source} == calls
+    cone = expanded((1, 24, 16, 32), 48)
+    for limit, so in ((cone.root.nbytes // 4, True), (cone.root.nbytes, False)):
+        monkeypatch.setattr(caches, "OUTGROWN", limit)
+        tiles._STAGES.clear()
+        assert (f"korch_stream{registers().lanes}(" in TILES.build(cone, 2)[0].source) is so
     monkeypatch.setattr(caches, "OUTGROWN", inf)
     assert not any("korch_stream" in LOOPS.build(c, 2)[0].source for c in MAPS)
 

@@ -32,7 +32,7 @@ def test_what_another_process_builds_is_the_same():
 
 
 def test_the_other_process_takes_part(monkeypatch: pytest.MonkeyPatch):
-    """Of chains that this one cannot build."""
+    """From the other end: the last of what waits first."""
     some, asked = wanted()[:FEW], list[str]()
 
     def other(task: tuple[str, Cone, int]) -> object:

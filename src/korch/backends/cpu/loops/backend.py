@@ -78,11 +78,13 @@ class Loops:
             return False
         if joins.parts(cone):
             return place.outermost and place.axis != cone.primitives[-1].attr("axis")
+        if _windowed(cone):
+            return _windowed(cone) is depthwise and place.begins
         return _generator(cone) is generate and not joins.objection(((cone, place),))
 
     def placed(self, cone: Cone, place: Place) -> Kernel:
         """The kernel of one thread that puts its root into a larger tensor, each element where it belongs."""
-        generator = joins.generate if joins.parts(cone) else generate
+        generator = joins.generate if joins.parts(cone) else depthwise.generate if _windowed(cone) else generate
         return self._kernel(cone, generator(cone, 1, place))
 
     def _kernel(self, cone: Cone, code: Code) -> Kernel:

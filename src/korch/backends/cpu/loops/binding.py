@@ -41,6 +41,11 @@ class Place:
         return math.prod(self.shape[: self.axis]) == 1
 
     @property
+    def begins(self) -> bool:
+        """Whether the root is the beginning of the tensor."""
+        return self.outermost and not self.start and not self.offset
+
+    @property
     def outgrows(self) -> bool:
         """Whether the tensor is stored past the caches."""
         return outgrows(self.shape)

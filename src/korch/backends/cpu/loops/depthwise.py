@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.behind import behind_of
+from korch.backends.cpu.loops.binding import Place
 from korch.backends.cpu.loops.caches import outgrows
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_run
@@ -61,12 +62,13 @@ def objection(cone: Cone) -> str:
     return epilogue.objection(p, cone.primitives[1:])
 
 
-def generate(cone: Cone, threads: int) -> Code:
-    """C for a depthwise convolution and what stands behind it."""
+def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
+    """C for a depthwise convolution and what stands behind it; the root may be the beginning of a larger tensor."""
     p = cone.primitives[0]
     window, threads = window_of(p), threads if multiply_adds(p) > SMALL else 1
     (height, width), shape = window.outputs, _shape(window, p.output.shape[0], threads)
-    blocks, text = _Blocks(cone, window, shape), Text()
+    streamed = epilogue.streams(cone, place.shape if place else ())
+    blocks, text = _Blocks(cone, window, shape, streamed), Text()
     open_run(text, cone, p.inputs[0], threads)
     images, tops = Loop("image", p.output.shape[0]), Loop("top", -(-height // shape.band), shape.band)
     loops = (images, tops, Loop("block", -(-width // shape.columns)))
@@ -151,18 +153,20 @@ strip to strip of a convolution is not in the text: it is compiled once."""
 
 @dataclass
 class _Blocks:
-    """The functions that compute blocks, one for every set of columns that windows may miss: `lines` is their C."""
+    """The functions that compute blocks, one for every set of columns that windows may miss: `lines` is their C. The
+    root may be `outgrown`: it goes past the caches then, if vectors can say what is behind the sums."""
 
     cone: Cone
     window: Window
     shape: _Shape
+    outgrown: bool
     lines: list[str] = field(default_factory=lambda: [f"typedef void KERNEL_Block({TAKES});"])
 
     @property
     def streamed(self) -> bool:
-        """Whether the root goes past the caches, a line at a time. (3x3 over 384 channels of 128x128: 2.75 -> 1.85 ms
+        """Whether the root is stored so, a line at a time. (3x3 over 384 channels of 128x128: 2.75 -> 1.85 ms
         on Zen 3, 5x5 over 192 of 256x256 8.0 -> 5.95; by halves of lines as they are made, twice as long at times.)"""
-        return epilogue.streams(self.cone) and bool(self._ends(1, registers().lanes))
+        return self.outgrown and bool(self._ends(1, registers().lanes))
 
     def call(self, rows: int) -> str:
         """The statement that computes the block at `top` and `left`."""
@@ -242,7 +246,7 @@ class _Blocks:
             found = epilogue.from_register(self.cone, self.begun.output, lanes, f"a{i}_{j}")
             if found is None:
                 return None
-            stored = _in_whole_lines(*found, n) if epilogue.streams(self.cone) else found[0].stored(found[1], False)
+            stored = _in_whole_lines(*found, n) if self.outgrown else found[0].stored(found[1], False)
             lines += [f"{{ const int h = top + {i}, w = left + {j};", *(f"  {line}" for line in stored), "}"]
         return lines
 

@@ -113,9 +113,9 @@ def _tracer(cone: Cone, t: Tensor, idx: Indices, at: tuple[str, Index]) -> Calla
     return traced
 
 
-def streams(cone: Cone) -> bool:
-    """Whether the root is worth storing past the caches."""
-    return outgrows(cone.root.shape) and cone.root.shape[-1] % LINE == 0
+def streams(cone: Cone, whole: Sequence[int] = ()) -> bool:
+    """Whether the root, a part of a tensor of the `whole` shape or all of it, is worth storing past the caches."""
+    return outgrows(whole or cone.root.shape) and cone.root.shape[-1] % LINE == 0
 
 
 def close_run(text: Text, loops: int, streamed: bool) -> None:

@@ -264,7 +264,10 @@ def _stage(piece: Piece, form: tuple[str, ...]) -> Kernel:
 
 
 def _stage_kernel(piece: Piece, form: tuple[str, ...]) -> Kernel:
-    if piece.place and _placed(piece):
-        return LOOPS.placed(piece.cone, piece.place)
+    placed = LOOPS.placed(piece.cone, piece.place) if piece.place and _placed(piece) else None
+    if placed and (form == FORMS[0] or not piece.whole):
+        return placed
     kernels = [k for b in STAGES if b.declines(piece.cone) is None for k in b.build(piece.cone, 1)]
-    return next((k for wish in form for k in kernels if wish in f"{k.backend} {k.variant}"), kernels[0])
+    wishes = form[:1] if placed else form
+    wished = (k for wish in wishes for k in kernels if wish in f"{k.backend} {k.variant}")
+    return next(wished, placed or kernels[0])
