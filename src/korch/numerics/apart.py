@@ -40,7 +40,7 @@ def evaluated_meanwhile(model: onnx.ModelProto, feeds: Arrays, keep: Callable[[O
 
 
 def _asked(process: subprocess.Popen[bytes], model: onnx.ModelProto, feeds: Arrays) -> Outputs | None:
-    with suppress(OSError, ValueError, EOFError, pickle.PickleError):  # e.g. a model of more than 2 GB
+    with suppress(OSError, ValueError, EOFError, MemoryError, pickle.PickleError):  # e.g. a model of more than 2 GB
         answer, _ = process.communicate(pickle.dumps((model.SerializeToString(), dict(feeds))))
         return pickle.loads(answer) if process.returncode == 0 else None
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
 
@@ -46,8 +47,7 @@ class Builder:
             with ThreadPoolExecutor(1) as pool:
                 elsewhere = pool.submit(self._build_elsewhere, wanted, heavy, threads)
                 try:
-                    while heavy:
-                        i = heavy.popleft()
+                    while (i := _taken(heavy.popleft)) is not None:
                         found[i] = wanted[i][0].build(wanted[i][1], threads)
                 finally:
                     heavy.clear()
@@ -58,16 +58,21 @@ class Builder:
                          threads: int) -> dict[int, tuple[Kernel, ...]]:  # fmt: skip
         """Of what is still waiting, the last first; what the other process cannot do is left out."""
         found: dict[int, tuple[Kernel, ...]] = {}
-        while waiting:
-            try:
-                i = waiting.pop()
+        with suppress(BackendError):  # no process starts
+            while (i := _taken(waiting.pop)) is not None:
                 backend, cone = wanted[i]
                 kernels = self._other.ask((backend.name, cone, threads))
-            except (IndexError, BackendError):  # somebody was faster, or no process starts
-                break
-            if isinstance(kernels, tuple):
-                found[i] = tuple(replace(k, cone=cone) for k in kernels)
+                if isinstance(kernels, tuple):
+                    found[i] = tuple(replace(k, cone=cone) for k in kernels)
         return found
+
+
+def _taken(pop: Callable[[], int]) -> int | None:
+    """What is popped; None where somebody else was faster."""
+    try:
+        return pop()
+    except IndexError:
+        return None
 
 
 def _is_heavy(backend: Backend, cone: Cone) -> bool:

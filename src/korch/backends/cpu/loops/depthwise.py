@@ -283,14 +283,13 @@ class _Blocks:
 def _in_whole_lines(wide: Wide, place: str, n: int) -> list[str]:
     """C that stores a vector past the caches, in the turn in which its line is whole: until then it waits in place `n`
     of `line`."""
-    lanes = wide.lanes
+    lanes, last = wide.lanes, LINE - wide.lanes
     if lanes == LINE:
         return wide.stored(place, True)
-    waits = [f"*(korch_f{lanes} *)(line + {n * LINE} + c0 % {LINE}) = {wide.value};"]
-    before = (f"korch_stream{lanes}({place} - {LINE - at}, *(korch_f{lanes} *)(line + {n * LINE + at - lanes}));"
-              for at in range(lanes, LINE, lanes))  # fmt: skip
-    return [*wide.lines, f"if (c0 % {LINE} < {LINE - lanes}) {waits[0]}", "else {", *(f"  {one}" for one in before),
-            f"  korch_stream{lanes}({place}, {wide.value});", "}"]  # fmt: skip
+    waited = [f"  korch_stream{lanes}({place} - {last - at}, *(korch_f{lanes} *)(line + {n * LINE + at}));"
+              for at in range(0, last, lanes)]  # fmt: skip
+    return [*wide.lines, f"if (c0 % {LINE} < {last})", f"  *(korch_f{lanes} *)(line + {n * LINE} + c0 % {LINE}) = "
+            f"{wide.value};", "else {", *waited, f"  korch_stream{lanes}({place}, {wide.value});", "}"]  # fmt: skip
 
 
 def _lanes(channels: int) -> list[int]:
