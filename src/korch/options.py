@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from korch.errors import Error
 
-PATIENCE = 260.0
+PATIENCE = 270.0
 """Seconds of tuning where the caller does not say."""
 NUMERICS = ("strict", "default", "fast")
 TARGETS = ("cpu", "cuda")
