@@ -41,4 +41,5 @@ class Forms:
 
 
 def form_of(kernel: Kernel) -> str:
+    """Its variant without numbers: heights of strips, bands."""
     return _NUMBER.sub("", kernel.variant)

@@ -96,8 +96,8 @@ class Offer:
     """One backend's offer for all cones of one signature: its best variant, once measured.
 
     `alone` is the kernel's time by itself; `in_place` what it took inside the linked program, which then counts.
-    `banned` variants are no longer offered, nor `forms` that have never come near. `built`: kernels of plans so far, by
-    cone, threads and variant; a chain takes a quarter of a second.
+    `banned` variants are no longer offered, nor `forms` that have never come near. `built`: the best that was measured
+    and kernels of plans so far, by cone, threads and variant; a chain takes a quarter of a second.
     """
 
     backend: Backend
@@ -169,9 +169,9 @@ class Offer:
         """Enters what measuring the kernels, built for so many threads, gave."""
         self.forms.learn(kernels, results)
         self.settle(best_of(kernels, results))
-        self.built |= {
-            (k.cone, threads, k.variant): k for k in kernels if k.variant == self.variant and self.alone != inf
-        }
+        if self.alone != inf:
+            best = next(k for k in kernels if k.variant == self.variant)
+            self.built[best.cone, threads, best.variant] = best
 
     def settle(self, best: Best) -> None:
         """Enters the measurement of the best."""

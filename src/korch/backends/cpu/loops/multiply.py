@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from korch.backends.cpu.loops import ahead, tile
-from korch.backends.cpu.loops.behind import Behind, behind_of
-from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
-from korch.backends.cpu.loops.spell import c_index
+from korch.backends.cpu.loops.behind import Behind
+from korch.backends.cpu.loops.binding import Schedule, Stage
+from korch.backends.cpu.loops.block import LEAST, Block, Operand, block_of, packs, start_of, step_of
+from korch.backends.cpu.loops.packing import packed_at, packing
 from korch.backends.cpu.loops.tile import Group, Strides
-from korch.backends.cpu.loops.writer import FAR, LINE, Text, Writer, target
-from korch.backends.maps.index import Index, Var, flat
-from korch.backends.maps.trace import Requests, Trace, broadcast
-from korch.ir.tensor import Tensor
+from korch.backends.cpu.loops.writer import FAR, LINE, Text, Writer
+from korch.backends.maps.index import Var
 
 AHEAD = 4
 """Tiles by which rows are asked for before their turn."""
@@ -23,91 +21,10 @@ HEAVY = 1 << 20
 """Bytes of packed constants from which on a group's are asked for while the one before it is multiplied: else the first
 of its tiles waits for memory, and memory for the others. (16 x 49 rows of 512 steps, 1024 columns: 4.2 instead of 4.8
 ms, 36 x 16 rows 3.9 instead of 4.6.)"""
-LEAST = 4
-"""Rows, columns and steps below which there is nothing to hold in registers."""
-VIEWS = ("Transpose", "Reshape")
-"""What keeps all elements: behind them, an operand is stored where it is computed."""
-
-
-@dataclass(frozen=True)
-class Operand:
-    """Where a product finds an operand, or leaves its result: a C array and the position in it."""
-
-    array: str
-    at: Index
-
-    def step(self, v: Var | None) -> int | None:
-        """Floats from one turn of `v` to the next; None where they are not always the same."""
-        return 0 if v is None else self.at.coefficient(v)
 
 
 _Grouped = tuple[Group, str]
 """A group of columns, and where the constants lie that its tiles ask for."""
-
-
-@dataclass(frozen=True)
-class Block:
-    """What one turn of the hoisted loops multiplies: `rows` and `columns` are runs of loops walked as one, outermost
-    first, `others` the stage's loops around them. A `second` operand of None lies packed in the kernel's state.
-    `extras` is what the primitives `behind` the product read."""
-
-    first: Operand
-    second: Operand | None
-    result: Operand
-    others: tuple[Var, ...]
-    rows: tuple[Var, ...]
-    columns: tuple[Var, ...]
-    step: Var
-    behind: Behind | None = None
-    extras: tuple[Operand, ...] = ()
-
-    @property
-    def height(self) -> int:
-        return math.prod(v.extent for v in self.rows)
-
-    @property
-    def width(self) -> int:
-        return math.prod(v.extent for v in self.columns)
-
-    @property
-    def row(self) -> Var | None:
-        return self.rows[-1] if self.rows else None
-
-
-def block_of(plan: Schedule, s: Stage) -> Block | None:
-    """How the stage `s` may be computed by tiles; None where its operands do not lie as those need them."""
-    first, second = (_operand(plan, s, t, at) for t, at in zip(s.maker.inputs, (s.source, s.second), strict=True))
-    result = Operand(target(s), plan.destination(s))
-    packed = packs(plan, s)
-    if first is None or (second is None and not packed):
-        return None
-    seconds = [] if packed or second is None else [second]
-    behind = behind_of(plan.cone, s.maker) if plan.config.fused else None
-    extras = _extras(plan, s, behind) if behind else []
-    if extras is None:
-        return None
-    own = [v for v in s.loops if v in s.axes[-1].vars()]
-    columns = _run(own, [*seconds, result, *extras])
-    rows = _run([v for v in s.loops if v not in own], [first, result, *extras])
-    if not columns or any(o.step(columns[-1]) != 1 for o in (*seconds, result)) or (packed and len(columns) < len(own)):
-        return None
-    if len(s.reds) != 1:
-        return None
-    (k,) = s.reds
-    if first.step(k) is None or any(not o.step(k) for o in seconds):
-        return None
-    if any(first.step(v) != 0 for v in columns) or any(o.step(v) != 0 for o in seconds for v in rows):
-        return None
-    if any(o.step(columns[-1]) not in (0, 1) for o in extras):
-        return None
-    others = tuple(v for v in s.loops if v not in (*rows, *columns))
-    return Block(first, None if packed else second, result, others, rows, columns, k, behind, tuple(extras))
-
-
-def packs(plan: Schedule, s: Stage) -> bool:
-    """Whether the second operand is a constant, which the kernel packs when it is initialised."""
-    leaf = plan.cone.behind_views(s.maker.inputs[1], (*VIEWS, "Slice"))
-    return leaf.const and leaf.value is None
 
 
 def rows_first(writer: Writer) -> tuple[Var, ...]:
@@ -162,7 +79,7 @@ def write_product(writer: Writer, s: Stage) -> None:
     block, text = block_of(writer.plan, s), writer.text
     assert block is not None, "no product was planned"
     if block.second is None:
-        writer.functions.update(_packing(writer.plan, s, block))
+        writer.functions.update(packing(writer.plan, s, block))
     for v in block.others:
         writer.loop(v)
     count = block.step.extent
@@ -175,17 +92,17 @@ def write_product(writer: Writer, s: Stage) -> None:
     parts = row_parts(writer)
     low, higher = divmod(block.height, parts or 1)
     text.add(f"const int first = {f'part * {low} + KORCH_MIN(part, {higher})' if parts else 0};")
-    at = f"{_start(block.first, (*block.rows, block.step))} + first * {_step(block.first, block.row)}"
-    text.add(f"const float *restrict a = {at} + k0 * {_step(block.first, block.step)};")
-    at = f"{_start(block.result, (*block.rows, *block.columns))} + first * {_step(block.result, block.row)}"
+    at = f"{start_of(block.first, (*block.rows, block.step))} + first * {step_of(block.first, block.row)}"
+    text.add(f"const float *restrict a = {at} + k0 * {step_of(block.first, block.step)};")
+    at = f"{start_of(block.result, (*block.rows, *block.columns))} + first * {step_of(block.result, block.row)}"
     text.add(f"float *restrict c = {at};")
     if block.second:
-        at = _start(block.second, (*block.columns, block.step))
+        at = start_of(block.second, (*block.columns, block.step))
         text.add(f"const float *restrict b = {at} + k0 * {block.second.step(block.step)};")
     else:
-        text.add(f"const float *restrict b = (const float *)state + {_packed_at(s, block)};")
+        text.add(f"const float *restrict b = (const float *)state + {packed_at(s, block)};")
     for i, o in enumerate(block.extras):
-        at = f"{_start(o, (*block.rows, *block.columns))} + first * {_step(o, block.row)}"
+        at = f"{start_of(o, (*block.rows, *block.columns))} + first * {step_of(o, block.row)}"
         text.add(f"const float *restrict e{i} = {at};")
     streamed = _streams(writer.plan, s, block)
     writer.streamed |= streamed
@@ -224,7 +141,7 @@ def _following(s: Stage, block: Block, each: int) -> list[str]:
 def _next_block(writer: Writer, block: Block, chunks: int, each: int) -> _Later | None:
     """The rows of the block behind this one, where they come from afar and tiles take `each` of their steps at a time;
     None where no such block lies there."""
-    steps, row = block.step.extent, _step(block.first, block.row)
+    steps, row = block.step.extent, step_of(block.first, block.row)
     outer = next((v for v in reversed(writer.plan.hoisted) if block.first.step(v)), None)
     follows = outer and not block.others and block.first.step(outer) == block.height * row
     dense = block.first.step(block.step) == 1 and row == steps
@@ -253,10 +170,10 @@ def _write_group(writer: Writer, block: Block, height: int, group: Group, follow
     """The tiles of a group of columns, each of which asks for a share of every step's lines at `following`, and of what
     comes `later`."""
     text = writer.text
-    others = tuple((_step(o, block.row), _step(o, block.columns[-1])) for o in block.extras)
-    second = _step(block.second, block.step) if block.second else group.width
-    strides = Strides(_step(block.first, block.row), _step(block.first, block.step), second,
-                      _step(block.result, block.row), others, packed=not block.second, streamed=streamed)  # fmt: skip
+    others = tuple((step_of(o, block.row), step_of(o, block.columns[-1])) for o in block.extras)
+    second = step_of(block.second, block.step) if block.second else group.width
+    strides = Strides(step_of(block.first, block.row), step_of(block.first, block.step), second,
+                      step_of(block.result, block.row), others, packed=not block.second, streamed=streamed)  # fmt: skip
     steps, turns = block.step.extent, _turns(writer.plan, block)
     where = f"b + {group.first}" if block.second else f"b + {group.first * steps} + k0 * {group.width}"
     runs = list(tile.runs(height, len(group.lanes)))
@@ -339,7 +256,9 @@ def _turns(plan: Schedule, block: Block) -> tuple[str, str] | None:
 
 def _streams(plan: Schedule, s: Stage, block: Block) -> bool:
     """Whether tiles store whole lines past the caches, with which they are done then."""
-    whole = _step(block.result, block.row) % LINE == 0 and all(g.columns % LINE == 0 for g in tile.groups(block.width))
+    whole = step_of(block.result, block.row) % LINE == 0 and all(
+        g.columns % LINE == 0 for g in tile.groups(block.width)
+    )
     return plan.streams(s) and not _turns(plan, block) and whole
 
 
@@ -377,100 +296,3 @@ class _Tiles:
             self.writer.functions[name] = tile.function(name, self.rows, self.group, strides, more, behind,
                                                         self.ahead)  # fmt: skip
         return name
-
-
-def _extras(plan: Schedule, s: Stage, behind: Behind) -> list[Operand] | None:
-    """What follows the product reads them at the root's place."""
-    found = [_operand(plan, s, t, broadcast(s.axes, t)) for t in behind.operands]
-    return None if None in found else [o for o in found if o]
-
-
-# Where operands lie -----------------------------------------------------------------------------------------------
-
-
-def _operand(plan: Schedule, s: Stage, t: Tensor, at: tuple[Index, ...]) -> Operand | None:
-    """Where t[at] is loaded from; None where it is computed on the way."""
-    trace: Trace = tracer(plan, s, Requests())
-    trace.value(t, at)
-    if len(trace.lines) != 1 or len(trace.loads) != 1:
-        return None
-    return Operand(trace.lines[0].split(" = ")[1].split("[")[0], trace.loads[0].at)
-
-
-def _run(loops: Sequence[Var], operands: Sequence[Operand]) -> tuple[Var, ...]:
-    """The innermost of `loops` that all operands walk as one."""
-    run: list[Var] = []
-    for v in reversed(loops):
-        steps = [o.step(v) for o in operands]
-        if None in steps:
-            return ()
-        if run and steps != [run[0].extent * _step(o, run[0]) for o in operands]:
-            break
-        run.insert(0, v)
-    return tuple(run)
-
-
-def _step(o: Operand, v: Var | None) -> int:
-    step = o.step(v)
-    assert step is not None, f"{o.at} does not walk along {v}"
-    return step
-
-
-def _start(o: Operand, walked: Sequence[Var]) -> str:
-    """The address at which the loops `walked` begin."""
-    return f"{o.array} + {c_index(_without(o.at, walked))}"
-
-
-def _without(at: Index, walked: Sequence[Var]) -> Index:
-    return Index(at.const, tuple((atom, k) for atom, k in at.terms if atom not in walked))
-
-
-# Constants --------------------------------------------------------------------------------------------------------
-
-
-def _packed_at(s: Stage, block: Block) -> str:
-    """Where the columns of a block begin, behind the room of all blocks before it."""
-    batch = flat(s.second[:-2], s.maker.inputs[1].shape[:-2]) if s.maker.op == "MatMul" else Index()
-    each, room = (sum(width for *_, width in some) for some in (_packed(s, block), _room(0, block)))
-    first = _without(s.axes[-1], block.columns)
-    assert all(k % block.width == 0 for k in (first.const, *(k for _, k in first.terms)))
-    before = Index(first.const // block.width, tuple((atom, k // block.width) for atom, k in first.terms))
-    return f"{block.step.extent} * ({c_index(before * room + batch * each)})"
-
-
-def _packed(s: Stage, block: Block) -> list[tuple[int, int, int]]:
-    """(first column, columns, their room) of each group of a matrix."""
-    return [group for at in range(0, s.tensor.shape[-1], block.width) for group in _room(at, block)]
-
-
-def _room(at: int, block: Block) -> list[tuple[int, int, int]]:
-    """The same for the block whose columns begin at `at`."""
-    return [(at + g.first, g.columns, g.width) for g in tile.groups(block.width)]
-
-
-def _packing(plan: Schedule, s: Stage, block: Block) -> dict[str, list[str]]:
-    """State: the second operand group by group, each group step by step."""
-    w, columns, steps, found = s.maker.inputs[1], s.tensor.shape[-1], block.step, _packed(s, block)
-    batch = [Var(f"i{a}", 0, n) for a, n in enumerate(w.shape[:-2])] if s.maker.op == "MatMul" else []
-    n, at = Index.of(Var("n", 0, columns)), Index.of(steps)
-    second = (*map(Index.of, batch), at, n) if s.maker.op == "MatMul" else (n, at, *[Index()] * (w.rank - 2))
-    trace = tracer(plan, s, Requests())
-    value = trace.value(w, second)
-    text = Text(depth=0)
-    text.open("static int KERNEL_init(void **state, const void *const *in)")
-    for i, t in enumerate(plan.cone.leaves):
-        if t.const and t.value is None:
-            text.add(f"const float *in{i} = in[{i}]; (void)in{i};")
-    each = sum(width for *_, width in found) * steps.extent
-    text.add(f"float *to = *state = korch_aligned({4 * each * math.prod(v.extent for v in batch)});")
-    text.add("if (!to) return 1;")
-    text.add(f"static const int groups[][3] = {{{', '.join(f'{{{a}, {b}, {c}}}' for a, b, c in found)}}};")
-    for v in (*batch, Var("g", 0, len(found)), steps):
-        text.open(f"for (int {v.name} = 0; {v.name} < {v.extent}; ++{v.name})")
-    text.open("for (int j = 0; j < groups[g][2]; ++j)")
-    text.add(f"const int n = KORCH_MIN(groups[g][0] + j, {columns - 1});", *trace.lines)
-    text.add(f"*to++ = j < groups[g][1] ? {value} : 0.0f;")
-    text.close(3 + len(batch))
-    text.add("return 0;")
-    text.close()
-    return {"KERNEL_init": text.lines, "KERNEL_free": ["static void KERNEL_free(void *state) { free(state); }"]}

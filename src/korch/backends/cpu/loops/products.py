@@ -15,8 +15,8 @@ from itertools import product
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Config, Place, Schedule, Stage, is_product, is_reduction
+from korch.backends.cpu.loops.block import LEAST, VIEWS, block_of, packs
 from korch.backends.cpu.loops.caches import L2
-from korch.backends.cpu.loops.multiply import LEAST, VIEWS, block_of, packs
 from korch.backends.cpu.loops.schedule import settled
 from korch.backends.cpu.loops.writer import LINE
 from korch.backends.maps.index import Var

@@ -1,0 +1,61 @@
+"""Constants as tiles read them: group by group of columns, each step by step."""
+
+from __future__ import annotations
+
+import math
+
+from korch.backends.cpu.loops import tile
+from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
+from korch.backends.cpu.loops.block import Block, without
+from korch.backends.cpu.loops.spell import c_index
+from korch.backends.cpu.loops.writer import Text
+from korch.backends.maps.index import Index, Var, flat
+from korch.backends.maps.trace import Requests
+
+
+def packed_at(s: Stage, block: Block) -> str:
+    """Where the columns of a block begin, behind the room of all blocks before it."""
+    batch = flat(s.second[:-2], s.maker.inputs[1].shape[:-2]) if s.maker.op == "MatMul" else Index()
+    each, room = (sum(width for *_, width in some) for some in (_packed(s, block), _room(0, block)))
+    first = without(s.axes[-1], block.columns)
+    assert all(k % block.width == 0 for k in (first.const, *(k for _, k in first.terms)))
+    before = Index(first.const // block.width, tuple((atom, k // block.width) for atom, k in first.terms))
+    return f"{block.step.extent} * ({c_index(before * room + batch * each)})"
+
+
+def _packed(s: Stage, block: Block) -> list[tuple[int, int, int]]:
+    """(first column, columns, their room) of each group of a matrix."""
+    return [group for at in range(0, s.tensor.shape[-1], block.width) for group in _room(at, block)]
+
+
+def _room(at: int, block: Block) -> list[tuple[int, int, int]]:
+    """The same for the block whose columns begin at `at`."""
+    return [(at + g.first, g.columns, g.width) for g in tile.groups(block.width)]
+
+
+def packing(plan: Schedule, s: Stage, block: Block) -> dict[str, list[str]]:
+    """State: the second operand group by group, each group step by step."""
+    w, columns, steps, found = s.maker.inputs[1], s.tensor.shape[-1], block.step, _packed(s, block)
+    batch = [Var(f"i{a}", 0, n) for a, n in enumerate(w.shape[:-2])] if s.maker.op == "MatMul" else []
+    n, at = Index.of(Var("n", 0, columns)), Index.of(steps)
+    second = (*map(Index.of, batch), at, n) if s.maker.op == "MatMul" else (n, at, *[Index()] * (w.rank - 2))
+    trace = tracer(plan, s, Requests())
+    value = trace.value(w, second)
+    text = Text(depth=0)
+    text.open("static int KERNEL_init(void **state, const void *const *in)")
+    for i, t in enumerate(plan.cone.leaves):
+        if t.const and t.value is None:
+            text.add(f"const float *in{i} = in[{i}]; (void)in{i};")
+    each = sum(width for *_, width in found) * steps.extent
+    text.add(f"float *to = *state = korch_aligned({4 * each * math.prod(v.extent for v in batch)});")
+    text.add("if (!to) return 1;")
+    text.add(f"static const int groups[][3] = {{{', '.join(f'{{{a}, {b}, {c}}}' for a, b, c in found)}}};")
+    for v in (*batch, Var("g", 0, len(found)), steps):
+        text.open(f"for (int {v.name} = 0; {v.name} < {v.extent}; ++{v.name})")
+    text.open("for (int j = 0; j < groups[g][2]; ++j)")
+    text.add(f"const int n = KORCH_MIN(groups[g][0] + j, {columns - 1});", *trace.lines)
+    text.add(f"*to++ = j < groups[g][1] ? {value} : 0.0f;")
+    text.close(3 + len(batch))
+    text.add("return 0;")
+    text.close()
+    return {"KERNEL_init": text.lines, "KERNEL_free": ["static void KERNEL_free(void *state) { free(state); }"]}
