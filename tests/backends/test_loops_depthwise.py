@@ -43,14 +43,16 @@ def test_right_past_the_caches(registers: Registers, tmp_path: Path, monkeypatch
     assert all(("float line[" in source) is (registers.lanes < 16) for source in streamed)
 
 
-def test_every_row_that_a_step_adds_is_asked_for(monkeypatch: pytest.MonkeyPatch):
+def test_what_a_step_adds_is_asked_for_by_both_vectors_of_a_line(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(loops, "registers", lambda: Registers(16, 8))
     monkeypatch.setattr(loops, "outgrows", lambda shape: True)
     (source,) = (k.source for k in BACKEND.build(depthwise((1, 33, 40, 64), (3, 3), 2), 1))
     inner = source[: source.index("KERNEL_blocks")].split("static void KERNEL_block")[2]
-    places = [int(at) for at in re.findall(r"__builtin_prefetch\(x \+ (\d+)", inner)]
-    rows = sorted({place // (40 * 64) for place in places})
-    assert rows == [5, 6] and places.count(places[0]) == 1  # two steps behind rows 0 to 2
+    asked = re.findall(r"__builtin_prefetch\(x \+ (\d+) \+ c0 % 16 / 8 \* (\d+) \+ c0,", inner)
+    places = [(int(at) + vector * int(share)) // 64 for at, share in asked for vector in (0, 1)]
+    columns = 2 * len(set(re.findall(r"a0_\d+", inner)))
+    assert len(places) == 2 * columns
+    assert set(places) == {row * 40 + 1 + column for row in (3, 4) for column in range(columns)}  # behind rows 0 to 2
 
 
 def test_blocks_go_down_where_their_inputs_stay_near(monkeypatch: pytest.MonkeyPatch):
