@@ -229,12 +229,11 @@ class _Blocks:
         return begin, end, opened
 
     def _asked_ahead(self, columns: tuple[int, ...], lanes: int) -> list[str]:
-        """C that asks for the inputs of the next step that no block has seen, if they come from memory: the processor
-        foresees rows, not steps down. Each vector of a line of channels asks for its share of the columns, one behind
-        another: demand waits where many are asked for at once. (5x5 over 96 channels of 512x512: 23.0 -> 16.8 ms, over
-        192 of 256x256 10.3 -> 8.5, over 384 of 128x128 4.35 -> 3.3 by shares, and some
-        channels at a time; what is in a cache would take a fifth
-        longer.)"""
+        """C that asks for the inputs of the next step that no block to the left has seen (of the first block all but
+        its halo), if they come from memory: the processor foresees rows, not steps down. Each vector of a line of
+        channels asks for its share of the columns, one behind another: loads wait where many are asked for at once.
+        (5x5 over 96 channels of 512x512: 23.0 -> 16.8 ms, over 192 of 256x256 10.3 -> 8.5; over 384 of 128x128 4.35 ->
+        3.3 by shares and some channels at a time. What is in a cache would take a fifth longer.)"""
         window, x = self.window, self.cone.primitives[0].inputs[0]
         if self.shape.band == self.shape.rows or lanes < registers().lanes or not outgrows(x.shape):
             return []
