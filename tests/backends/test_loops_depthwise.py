@@ -47,7 +47,7 @@ def test_what_a_step_adds_is_asked_for_by_both_vectors_of_a_line(monkeypatch: py
     monkeypatch.setattr(loops, "registers", lambda: Registers(16, 8))
     monkeypatch.setattr(loops, "outgrows", lambda shape: True)
     (source,) = (k.source for k in BACKEND.build(depthwise((1, 33, 40, 64), (3, 3), 2), 1))
-    inner = source[: source.index("KERNEL_blocks")].split("static void KERNEL_block")[2]
+    inner = source[: source.index("static Block *const")].split("static void KERNEL_block")[2]
     asked = re.findall(r"__builtin_prefetch\(x \+ (\d+) \+ c0 % 16 / 8 \* (\d+) \+ c0,", inner)
     places = [(int(at) + vector * int(share)) // 64 for at, share in asked for vector in (0, 1)]
     columns = 2 * len(set(re.findall(r"a0_\d+", inner)))

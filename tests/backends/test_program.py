@@ -10,7 +10,18 @@ from pathlib import Path
 import pytest
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.program import APART, callers, code_of, compose, compose_units, named_for, share_out
+from korch.backends.program import (
+    Numbered,
+    callers,
+    code_of,
+    compose,
+    compose_units,
+    named_for,
+    share_out,
+    share_out_functions,
+    shared_by,
+)
+from korch.backends.shared import APART, divided
 from korch.backends.table import backends, entries, entry_of
 from korch.backends.toolchain import find_toolchain, probe, ziglang
 from korch.errors import BackendError
@@ -66,13 +77,16 @@ def test_a_kernel_for_another_place_is_the_one_that_is_built_there(primitives: i
 
 
 def test_units_are_shared_out_by_what_compilers_have_to_do() -> None:
-    """Not by tables of numbers, nor by functions that a neighbour has."""
+    """Not by tables of numbers, nor by functions, which have units of their own."""
     table = "static const int KERNEL_at[][3] = {\n" + "  {1, 2, -3},\n" * 5000 + "};\n"
-    body = "".join(f"{APART}\nstatic void KERNEL_f{i}(int *to) {{\n{'  *to += VALUE;' * 99}\n}}\n" for i in range(20))
-    sources = [table + kernel(0).source, body, body, *(body.replace("VALUE", str(i)) for i in range(3))]
-    kernels = [replace(kernel(0), source=source) for source in sources]
-    (first, second) = share_out(list(enumerate(kernels)), 12, 2)
-    assert [i for i, _ in first] == [0, 1, 2, 3] and [i for i, _ in second] == [4, 5]
+    body = "".join(f"{APART}\nstatic void KERNEL_f{i}(int *to) {{\n{f'  *to += {i};' * 99}\n}}\n" for i in range(20))
+    long = kernel(1).source.replace("{ *(int *)out", "{" + " *(int *)out += 1;" * 20 + " *(int *)out")
+    sources = [table + kernel(0).source, body + long, long, *(long.replace("= 1;", f"= {i};") for i in range(3))]
+    numbered = [Numbered(i, replace(kernel(0), source=source)) for i, source in enumerate(sources)]
+    first, second = share_out(numbered, 12, 2)
+    assert [n.number for n in first] == [0, 1, 2, 3] and [n.number for n in second] == [4, 5]
+    halves = share_out_functions(shared_by(numbered), 2)
+    assert [len(half) for half in halves] == [11, 9] and {**halves[0], **halves[1]} == shared_by(numbered)
 
 
 def test_equal_functions_are_compiled_once(tmp_path: Path) -> None:
@@ -81,6 +95,45 @@ def test_equal_functions_are_compiled_once(tmp_path: Path) -> None:
     assert text.count("*to = 7") == text.count("*to = 8") == 1
     find_toolchain().compile_library({"program.c": text}, tmp_path / "program.so")
     assert run_all(tmp_path / "program.so", 3) == [7, 8, 7]
+
+
+NESTED = (
+    APART
+    + """
+static void KERNEL_NAME(int *to) {
+  *to = VALUE;
+}
+static const int KERNEL_own = 5;
+"""
+    + APART
+    + """
+static void KERNEL_more(int *to) {
+  // NAME
+  KERNEL_NAME(to);
+  *to += PLUS;
+}
+static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) { KERNEL_more(out); }
+"""
+)
+
+
+def nested(value: int, name: str, plus: str = "1") -> Kernel:
+    """Writes the sum of `value` and `plus`, by a function that calls another with this `name`."""
+    return replace(kernel(0), source=NESTED.replace("VALUE", str(value)).replace("NAME", name).replace("PLUS", plus))
+
+
+def test_functions_are_shared_that_need_nothing_else_of_their_kernel(tmp_path: Path) -> None:
+    """Whatever they are called, and whatever comments say; also those that call such ones."""
+    made = [nested(7, "a"), nested(7, "b"), nested(8, "a"), nested(7, "a", "KERNEL_own")]
+    first, same, other, owned = (divided(k.source) for k in made)
+    assert list(first.functions) == list(same.functions) and len(first.functions) == 2
+    assert not set(first.functions) & set(other.functions) and len(other.functions) == 2
+    assert list(owned.functions) == list(first.functions)[:1] and "KERNEL_more" in owned.text
+    for size, texts in (10, {"program.c"}), (1, {"functions0.c", "unit0.c", "table.c"}):
+        units = compose_units([*made, kernel(3)], size)
+        assert texts <= set(units) and sum(text.count("*to = 7") for text in units.values()) == 1
+        find_toolchain().compile_library(units, tmp_path / "program.so")
+        assert run_all(tmp_path / "program.so", 5) == [8, 8, 9, 12, 3]
 
 
 def test_composed_text_ends_with_the_table() -> None:

@@ -14,7 +14,7 @@ from korch.backends.toolchain import find_toolchain
 from korch.backends.units import Units
 from korch.errors import BackendError
 
-from .test_program import alias, kernel, run_all
+from .test_program import alias, kernel, nested, run_all
 
 
 @pytest.fixture
@@ -35,6 +35,17 @@ def test_what_is_known_is_not_compiled_again(units: Units, tmp_path: Path) -> No
     assert linked(units, [kernel(2), kernel(1)], tmp_path / "c.so") == [2, 1]
     after = {f: f.stat().st_mtime_ns for f in units.folder.glob("unit*.o")}
     assert len(before) == 1 and len(after) == 2 and before.items() <= after.items()
+
+
+def test_functions_are_compiled_once(units: Units, tmp_path: Path) -> None:
+    """By whichever kernels they are called, later or together."""
+    made = [nested(1, "a"), nested(1, "b"), nested(2, "a"), nested(2, "b")]
+    assert linked(units, made[:1], tmp_path / "a.so") == [2]
+    (compiled,) = units.folder.glob("functions*.o")
+    assert linked(units, made[1:2], tmp_path / "b.so") == [2]
+    assert list(units.folder.glob("functions*.o")) == [compiled] and len(list(units.folder.glob("unit*.o"))) == 2
+    assert linked(units, made, tmp_path / "c.so") == [2, 2, 3, 3]
+    assert len(list(units.folder.glob("functions*.o"))) == 2
 
 
 def test_comments_make_no_other_kernel(units: Units, tmp_path: Path) -> None:

@@ -9,14 +9,24 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from itertools import accumulate, pairwise
 from math import ceil
+from typing import TypeVar
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import HERE
+from korch.backends.shared import (
+    COMMENT,
+    Divided,
+    declarations,
+    divided,
+    own_functions,
+    public_functions,
+    without_comments,
+)  # fmt: skip
 from korch.errors import BackendError
 from korch.ir.cone import Cone
 
@@ -38,62 +48,103 @@ FEW = 4
 """Kernels that are not worth another compiler."""
 HEAD = 500
 """Characters for what a kernel takes however short it is."""
-Numbered = tuple[int, Kernel]
-"""A kernel, and the number in the names of its functions."""
-_COMMENT = re.compile(r"^ *//.*\n", re.M)
+LONG = 100_000
+"""Characters of functions for which two compilers are worth their start, or as many more as there are processors."""
 _NUMBERS = re.compile(r"^( *static const [^=\n]*= )?[\s{]*-?\d[-\d\s,{}]*;?\n", re.M)
 _MARK = re.compile(r"\bKERNEL_")
-APART = "__attribute__((noinline))"
-"""The line before a function that is compiled for itself: within a longer one, compilers keep sums in memory."""
-_APART = re.compile(rf"^{re.escape(APART)}\nstatic void (\w+)\(.*?^}}\n", re.M | re.S)
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """A kernel, and the number in the names of its functions."""
+
+    number: int
+    kernel: Kernel
+
+    @cached_property
+    def _divided(self) -> Divided:
+        return divided(self.kernel.source)
+
+    @cached_property
+    def text(self) -> str:
+        """Its text, but for the functions that it shares with others, its own names beginning with `k` and its
+        number."""
+        return renamed(self._divided.text, f"k{self.number}_")
+
+    @property
+    def functions(self) -> Mapping[str, str]:
+        """Those functions by name, without storage class; who is called comes before who calls."""
+        return self._divided.functions
+
+    def has(self, function: str) -> bool:
+        """Whether it has its own "init", "run", "team" or "free"."""
+        return has(self.kernel.source, function)
 
 
 def compose(kernels: Sequence[Kernel]) -> str:
     """The C text of one translation unit that holds all of `kernels` and their table."""
-    numbered = list(enumerate(kernels))
-    return "\n".join((_head(kernels), *_bodies(numbered), _table(numbered, "")))
+    numbered = _numbered(kernels)
+    functions = own_functions(shared_by(numbered).values())
+    return "\n".join((_head(kernels), *functions, *_texts(numbered), _table(numbered, "")))
 
 
 def compose_units(kernels: Sequence[Kernel], size: int, jobs: int = 1) -> dict[str, str]:
     """The same program as texts by file name, of about `size` kernels each, so that `jobs` compilers side by side
     have as much to do."""
-    numbered = list(enumerate(kernels))
+    numbered = _numbered(kernels)
     units = share_out(numbered, size, jobs)
     if len(units) <= 1:
         return {"program.c": compose(kernels)}
-    return {**{f"unit{i}.c": unit_text(unit) for i, unit in enumerate(units)}, "table.c": table_text(numbered)}
+    functions = share_out_functions(shared_by(numbered), jobs)
+    return {
+        **{f"functions{i}.c": functions_text(some, numbered) for i, some in enumerate(functions)},
+        **{f"unit{i}.c": unit_text(unit) for i, unit in enumerate(units)},
+        "table.c": table_text(numbered),
+    }
+
+
+def _numbered(kernels: Sequence[Kernel]) -> list[Numbered]:
+    return [Numbered(i, kernel) for i, kernel in enumerate(kernels)]
+
+
+def shared_by(numbered: Iterable[Numbered]) -> dict[str, str]:
+    """The functions that the kernels share with others or might, by name; who is called comes before who calls."""
+    return {name: text for n in numbered for name, text in n.functions.items()}
 
 
 def share_out(numbered: Sequence[Numbered], size: int, jobs: int) -> list[Sequence[Numbered]]:
-    """Neighbours, who have functions in common, in units of about `size` kernels that take equally long."""
-    kernels = [kernel for _, kernel in numbered]
-    if not kernels:
+    """Neighbours in units of about `size` kernels that take equally long to compile."""
+    count = min(jobs * ceil(len(numbered) / (jobs * size)), ceil(len(numbered) / FEW))
+    return _equal(numbered, [_work(n.text) + HEAD for n in numbered], count)
+
+
+def share_out_functions(functions: Mapping[str, str], jobs: int) -> list[Mapping[str, str]]:
+    """Some of the functions for each of the units that hold nothing else."""
+    work = [_work(text) for text in functions.values()]
+    count = min(jobs * ceil(sum(work) / (jobs * LONG)), ceil(len(functions) / FEW))
+    return [dict(some) for some in _equal(list(functions.items()), work, count)]
+
+
+def _equal(items: Sequence[_T], work: Sequence[int], count: int) -> list[Sequence[_T]]:
+    """Neighbours in `count` parts of as much work."""
+    if not items:
         return []
-    count = min(jobs * ceil(len(kernels) / (jobs * size)), ceil(len(kernels) / FEW))
-    ends = list(accumulate(_work(kernels)))
+    ends = list(accumulate(work))
     cuts = [bisect_left(ends, ends[-1] * (i + 1) / count) + 1 for i in range(count - 1)]
-    starts = sorted({0, *cuts, len(kernels)})
-    return [numbered[a:b] for a, b in pairwise(starts)]
+    starts = sorted({0, *cuts, len(items)})
+    return [items[a:b] for a, b in pairwise(starts)]
 
 
-def _work(kernels: Iterable[Kernel]) -> Iterator[int]:
-    """What compiling each takes, in characters: numbers in tables take nothing, nor do functions that an earlier one
-    has. (Nine tenths of a chain's text may be tables.)"""
-    seen: set[str] = set()
-
-    def once(found: re.Match[str]) -> str:
-        text = found.group(0).replace(found.group(1), "", 1)
-        known = text in seen
-        seen.add(text)
-        return "" if known else text
-
-    for kernel in kernels:
-        yield len(_APART.sub(once, _NUMBERS.sub("", kernel.source))) + HEAD
+def _work(text: str) -> int:
+    """What compiling a text takes, in characters: numbers in tables take nothing. (Nine tenths of a chain's text may be
+    tables.)"""
+    return len(_NUMBERS.sub("", text))
 
 
 def code_of(kernel: Kernel) -> str:
     """A digest of what is compiled of the kernel: equal for kernels that differ in what comments call their tensors."""
-    return hashlib.sha256("\0".join((_COMMENT.sub("", kernel.source), *kernel.headers)).encode()).hexdigest()
+    return hashlib.sha256("\0".join((without_comments(kernel.source), *kernel.headers)).encode()).hexdigest()
 
 
 def named_for(kernel: Kernel, cone: Cone) -> Kernel:
@@ -101,7 +152,7 @@ def named_for(kernel: Kernel, cone: Cone) -> Kernel:
     of, to = ((*c.leaves, *(p.output for p in c.primitives)) for c in (kernel.cone, cone))
     names = {t.name: other.name for t, other in zip(of, to, strict=True)}
     words = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)")
-    source = _COMMENT.sub(lambda line: words.sub(lambda m: names[m[0]], line[0]), kernel.source)
+    source = COMMENT.sub(lambda line: words.sub(lambda m: names[m[0]], line[0]), kernel.source)
     return replace(kernel, cone=cone, source=source)
 
 
@@ -122,16 +173,9 @@ def _head(kernels: Iterable[Kernel]) -> str:
     return "\n".join((*(include(name) for name in headers), ENTRY))
 
 
-def _bodies(numbered: Iterable[Numbered]) -> list[str]:
-    """The kernels' texts. Equal functions, of strips of several forms or of several kernels, are there once."""
-    names: dict[str, str] = {}
-
-    def once(found: re.Match[str]) -> str:
-        text, name = found.group(0), found.group(1)
-        known = names.setdefault(text.replace(name, "", 1), name)
-        return text if known == name else f"#define {name} {known}\n"
-
-    return [_APART.sub(once, renamed(kernel.source, f"k{i}_")) for i, kernel in numbered if kernel.source]
+def _texts(numbered: Iterable[Numbered]) -> list[str]:
+    """Of the kernels, without their shared functions."""
+    return [n.text for n in numbered if n.kernel.source]
 
 
 def renamed(source: str, prefix: str) -> str:
@@ -158,16 +202,16 @@ def callers(kernel: Kernel) -> str:
     return "KORCH_OPENS" if opens else "KORCH_SINGLE"
 
 
-def _row(kernel: Kernel, i: int, prefix: str) -> str:
-    if not kernel.source:
+def _row(n: Numbered, prefix: str) -> str:
+    if not n.kernel.source:
         return "  {NULL, NULL, NULL, 0, KORCH_OPENS},"
-    run = "team" if has(kernel.source, "team") else "run"
-    names = (f"{prefix}k{i}_{f}" if has(kernel.source, f) else "NULL" for f in ("init", run, "free"))
-    return f"  {{{', '.join(names)}, {kernel.workspace}, {callers(kernel)}}},"
+    run = "team" if n.has("team") else "run"
+    names = (f"{prefix}k{n.number}_{f}" if n.has(f) else "NULL" for f in ("init", run, "free"))
+    return f"  {{{', '.join(names)}, {n.kernel.workspace}, {callers(n.kernel)}}},"
 
 
 def _table(numbered: Sequence[Numbered], prefix: str) -> str:
-    rows = [_row(kernel, i, prefix) for i, kernel in numbered] or ["  {NULL, NULL, NULL, 0, KORCH_OPENS},"]
+    rows = [_row(n, prefix) for n in numbered] or ["  {NULL, NULL, NULL, 0, KORCH_OPENS},"]
     return "\n".join((
         "_Thread_local int korch_out_of_range = 0;",
         "_Thread_local korch_share *korch_shares = NULL;",
@@ -199,7 +243,7 @@ def _declaration(i: int, function: str) -> str:
 
 
 def _declarations(numbered: Iterable[Numbered]) -> list[str]:
-    every = [f"{_declaration(i, f)};" for i, kernel in numbered for f in _SHAPES if has(kernel.source, f)]
+    every = [f"{_declaration(n.number, f)};" for n in numbered for f in _SHAPES if n.has(f)]
     return list(dict.fromkeys(every))
 
 
@@ -210,9 +254,19 @@ def _forward(i: int, function: str) -> str:
 
 
 def unit_text(numbered: Sequence[Numbered]) -> str:
-    """The C text of a translation unit with these kernels, for others to call."""
-    forwards = [_forward(i, f) for i, kernel in numbered for f in _SHAPES if has(kernel.source, f)]
-    return "\n".join((_head([kernel for _, kernel in numbered]), *_bodies(numbered), *forwards, ""))
+    """The C text of a translation unit with these kernels, for others to call, but for the functions that they share
+    with others."""
+    texts = _texts(numbered)
+    declared = declarations(texts, shared_by(numbered))
+    forwards = [_forward(n.number, f) for n in numbered for f in _SHAPES if n.has(f)]
+    return "\n".join((_head(n.kernel for n in numbered), *declared, *texts, *forwards, ""))
+
+
+def functions_text(functions: Mapping[str, str], numbered: Sequence[Numbered]) -> str:
+    """The C text of a translation unit with some of the functions that the kernels share with others."""
+    declared = declarations(functions.values(), shared_by(numbered))
+    users = (n.kernel for n in numbered if any(name in functions for name in n.functions))
+    return "\n".join((_head(users), *declared, *public_functions(functions.values())))
 
 
 def table_text(numbered: Sequence[Numbered]) -> str:

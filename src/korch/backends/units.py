@@ -8,7 +8,16 @@ from pathlib import Path
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import find_libraries
-from korch.backends.program import code_of, share_out, table_text, unit_text
+from korch.backends.program import (
+    Numbered,
+    code_of,
+    functions_text,
+    share_out,
+    share_out_functions,
+    shared_by,
+    table_text,
+    unit_text,
+)  # fmt: skip
 from korch.backends.toolchain import Text, Toolchain
 
 
@@ -22,12 +31,13 @@ class _Compiled:
 
 
 class Units:
-    """Each kernel is compiled once and keeps its number; libraries are linked of the objects in which theirs lie, with
-    what else is in there."""
+    """Each kernel is compiled once and keeps its number, and so is each function that kernels share; libraries are
+    linked of the objects in which theirs lie, with what else is in there."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._known: dict[str, _Compiled] = {}
+        self._functions: dict[str, Path] = {}
         self._count = 0
 
     def compile_library(
@@ -46,17 +56,23 @@ class Units:
         BackendError where that fails."""
         coded = [(code_of(k), k) for k in kernels]
         fresh = {c: k for c, k in coded if k.source and c not in self._known}
-        numbered = list(enumerate(fresh.values(), len(self._known)))
+        numbered = [Numbered(n, k) for n, k in enumerate(fresh.values(), len(self._known))]
         texts: dict[str, Text] = {}
+        functions = dict(self._functions)
+        new = {name: text for name, text in shared_by(numbered).items() if name not in functions}
+        for i, some in enumerate(share_out_functions(new, jobs), self._count):
+            texts[f"functions{i}.c"] = functions_text(some, numbered)
+            functions |= dict.fromkeys(some, self.folder / f"functions{i}.o")
         known = dict(self._known)
         for i, unit in enumerate(share_out(numbered, size, jobs), self._count):
             texts[f"unit{i}.c"] = unit_text(unit)
-            needed = tuple(dict.fromkeys(name for _, k in unit for name in k.libraries))
-            known |= {code_of(k): _Compiled(n, self.folder / f"unit{i}.o", needed) for n, k in unit}
+            needed = tuple(dict.fromkeys(name for n in unit for name in n.kernel.libraries))
+            known |= {code_of(n.kernel): _Compiled(n.number, self.folder / f"unit{i}.o", needed) for n in unit}
         used = [known[c] for c, k in coded if k.source]
-        objects = dict.fromkeys(u.unit for u in used if f"{u.unit.stem}.c" not in texts)
-        texts["table.c"] = completed(table_text([(known[c].number if k.source else 0, k) for c, k in coded]))
+        objects = [p for p in dict.fromkeys((*functions.values(), *(u.unit for u in used)))
+                   if f"{p.stem}.c" not in texts]  # fmt: skip
+        texts["table.c"] = completed(table_text([Numbered(known[c].number if k.source else 0, k) for c, k in coded]))
         libraries = find_libraries(name for u in used for name in u.libraries)
-        toolchain.compile_library(texts, output, libraries, jobs=jobs, defines=defines, objects=tuple(objects),
+        toolchain.compile_library(texts, output, libraries, jobs=jobs, defines=defines, objects=objects,
                                   keep=self.folder, limit=limit)  # fmt: skip
-        self._known, self._count = known, self._count + len(texts) - 1
+        self._known, self._functions, self._count = known, functions, self._count + len(texts) - 1

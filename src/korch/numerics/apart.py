@@ -11,8 +11,9 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from tempfile import TemporaryFile
+from typing import IO
 
 import numpy as np
 import onnx
@@ -20,29 +21,44 @@ import onnx
 from korch.numerics.exact import Arrays, float64_outputs
 
 Outputs = dict[str, np.ndarray]
+FAILURES = (OSError, ValueError, EOFError, MemoryError, pickle.PickleError)  # e.g. a model of more than 2 GB
 
 
 @contextmanager
 def evaluated_meanwhile(model: onnx.ModelProto, feeds: Arrays, keep: Callable[[Outputs], None]) -> Iterator[None]:
-    """Calls `keep` with the outputs at the end of the block; not where the other process fails."""
-    paths = os.pathsep.join(p or os.getcwd() for p in sys.path)
-    process = subprocess.Popen([sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": paths},
-                               start_new_session=True)  # fmt: skip
-    with process, ThreadPoolExecutor(1) as pool:
+    """Calls `keep` with the outputs at the end of the block; not where the other process fails.
+
+    Both processes write files: through pipes, a part at a time, megabytes take seconds while this one is busy."""
+    with TemporaryFile() as question, TemporaryFile() as answer:
+        process = _asked(model, feeds, question, answer)
         try:
-            told = pool.submit(_asked, process, model, feeds)
             yield
-            if outputs := told.result():
-                keep(outputs)
+            if process and process.wait() == 0:
+                with suppress(*FAILURES):
+                    answer.seek(0)
+                    keep(pickle.load(answer))
         finally:
-            process.kill()
+            if process:
+                process.kill()
+                process.wait()
 
 
-def _asked(process: subprocess.Popen[bytes], model: onnx.ModelProto, feeds: Arrays) -> Outputs | None:
-    with suppress(OSError, ValueError, EOFError, MemoryError, pickle.PickleError):  # e.g. a model of more than 2 GB
-        answer, _ = process.communicate(pickle.dumps((model.SerializeToString(), dict(feeds))))
-        return pickle.loads(answer) if process.returncode == 0 else None
+def _asked(model: onnx.ModelProto, feeds: Arrays, question: IO[bytes],
+           answer: IO[bytes]) -> subprocess.Popen[bytes] | None:  # fmt: skip
+    paths = os.pathsep.join(p or os.getcwd() for p in sys.path)
+    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}  # others are busy
+    with suppress(*FAILURES):
+        pickle.dump((model.SerializeToString(), dict(feeds)), question)
+        question.seek(0)
+        return subprocess.Popen(
+            [sys.executable, "-m", __name__],
+            stdin=question,
+            stdout=answer,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,
+        )
+    return None
 
 
 def main() -> None:

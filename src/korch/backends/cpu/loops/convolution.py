@@ -20,7 +20,7 @@ from korch.backends.cpu.loops.tile import Group, registers
 from korch.backends.cpu.loops.turns import Loop, open_shared
 from korch.backends.cpu.loops.windows import Window, window_of
 from korch.backends.cpu.loops.writer import SMALL, Text
-from korch.backends.program import APART
+from korch.backends.shared import APART
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive

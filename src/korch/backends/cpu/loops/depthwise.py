@@ -26,7 +26,7 @@ from korch.backends.cpu.loops.turns import Loop, open_shared
 from korch.backends.cpu.loops.wide import Wide
 from korch.backends.cpu.loops.windows import Window, window_of
 from korch.backends.cpu.loops.writer import LINE, SMALL, Text
-from korch.backends.program import APART
+from korch.backends.shared import APART
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive
@@ -70,16 +70,16 @@ def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
     (height, width), shape = window.outputs, _shape(window, p.output.shape[0], threads)
     streamed = epilogue.streams(cone, place.shape if place else ())
     blocks, text = _Blocks(cone, window, shape, streamed), Text()
+    last = height % shape.rows
+    usual, below = blocks.call(shape.rows), blocks.call(last) if last else ""
     open_run(text, cone, p.inputs[0], threads)
+    text.add(*blocks.tables)
     images, tops = Loop("image", p.output.shape[0]), Loop("top", -(-height // shape.band), shape.band)
     loops = (images, tops, Loop("block", -(-width // shape.columns)))
     opened = open_shared(text, loops, threads, multiply_adds(p))
     text.add(f"const int left = KORCH_MIN(block * {shape.columns}, {width - shape.columns});",
              f"const int row = top * {window.strides[0]} - {window.pads[0]};")  # fmt: skip
-    last = height % shape.rows
-    if last:
-        text.add(f"if (top == {height - last}) {blocks.call(last)}", "else")
-    text.add(blocks.call(shape.rows))
+    text.add(*([f"if (top == {height - last}) {below}", "else"] if last else []), usual)
     close_run(text, opened, blocks.streamed)
     weights = _weights(window, cone.leaves.index(p.inputs[1]))
     return Code("\n".join([*weights, *blocks.lines, *text.lines]) + "\n", 0)
@@ -154,14 +154,16 @@ strip to strip of a convolution is not in the text: it is compiled once."""
 
 @dataclass
 class _Blocks:
-    """The functions that compute blocks, one for every set of columns that windows may miss: `lines` is their C. The
-    root may be `outgrown`: it goes past the caches then, if vectors can say what is behind the sums."""
+    """The functions that compute blocks, one for every set of columns that windows may miss: `lines` is their C,
+    `tables` says which computes which block of a row. The root may be `outgrown`: it goes past the caches then, if
+    vectors can say what is behind the sums."""
 
     cone: Cone
     window: Window
     shape: _Shape
     outgrown: bool
-    lines: list[str] = field(default_factory=lambda: [f"typedef void KERNEL_Block({TAKES});"])
+    lines: list[str] = field(default_factory=list[str])
+    tables: list[str] = field(default_factory=lambda: [f"typedef void Block({TAKES});"])
 
     @property
     def streamed(self) -> bool:
@@ -180,8 +182,8 @@ class _Blocks:
                 names[columns] = f"KERNEL_block{rows}_{len(names)}"
                 self.lines += self._function(names[columns], rows, columns)
             blocks.append(names[columns])
-        self.lines.append(f"static KERNEL_Block *const KERNEL_blocks{rows}[] = {{{', '.join(blocks)}}};")
-        return f"KERNEL_blocks{rows}[block](state, in, out, image, top, left, row, {self.window.inputs[0]});"
+        self.tables.append(f"static Block *const blocks{rows}[] = {{{', '.join(blocks)}}};")
+        return f"blocks{rows}[block](state, in, out, image, top, left, row, {self.window.inputs[0]});"
 
     def _there(self, first: int) -> tuple[int, ...]:
         """The columns that the windows of the outputs from `first` on see, from the first window's begin."""

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from korch.backends.cpu.loops.behind import Behind
 from korch.backends.cpu.loops.writer import LINE
-from korch.backends.program import APART
+from korch.backends.shared import APART
 from korch.ir.tensor import Tensor
 from korch.processor import computes_512_bits_at_once, cpu_flags
 

@@ -15,7 +15,8 @@ from itertools import pairwise
 from korch.backends.cpu.loops.caches import L2
 from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.writer import Text
-from korch.backends.program import APART, run_head
+from korch.backends.program import run_head
+from korch.backends.shared import APART
 from korch.ir.cone import Cone
 from korch.ir.ops.recurrent import GATES, REVERSED
 from korch.ir.primitive import Primitive

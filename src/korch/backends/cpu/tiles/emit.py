@@ -20,9 +20,11 @@ from korch.backends.cpu.tiles.access import SUMMED, Read
 from korch.backends.cpu.tiles.piece import Piece, Strip, Turn
 from korch.backends.cpu.tiles.strips import Chunk, scratch
 from korch.backends.program import has, renamed, run_head
+from korch.backends.shared import APART
 from korch.ir.cone import Cone
 from korch.ir.tensor import Tensor
 
+_RUN = "static void KERNEL_run("
 _INIT = re.compile(r"^static int KERNEL_\w*init\(.*?^}\n", re.M | re.S)
 
 
@@ -142,7 +144,10 @@ def emit(parts: Parts) -> Code:
 
 
 def _kernels(parts: Parts) -> list[str]:
-    return [renamed(k.source, f"KERNEL_{i}_") for i, k in enumerate(parts.kernels.values())]
+    """What runs a generated stage is a function that other chains may have, too; libraries have streams of their own in
+    each unit."""
+    texts = [k.source.replace(_RUN, f"{APART}\n{_RUN}") if _is_shared(k) else k.source for k in parts.kernels.values()]
+    return [renamed(text, f"KERNEL_{i}_") for i, text in enumerate(texts)]
 
 
 # State, made for one thread: of oneDNN's kernels one for each thread; generated ones read theirs, and share it ----
@@ -208,7 +213,7 @@ def _free(parts: Parts) -> list[str]:
 
 
 def _is_shared(kernel: Kernel) -> bool:
-    """Whether threads may have one state: what generated code packs, it only reads."""
+    """Whether threads may have one state, and kernels one function: what generated code packs, it only reads."""
     return kernel.backend == GENERATED.name
 
 
