@@ -38,6 +38,10 @@ class Primitive:
     origin: str = field(default="", compare=False)
     rule: str = field(default="", compare=False)
 
+    def __hash__(self) -> int:
+        """Of what tells most primitives apart."""
+        return hash((self.op, self.output))
+
     @property
     def spec(self) -> Op:
         return op_named(self.op)

@@ -22,6 +22,10 @@ class Tensor:
     const: bool = False
     value: float | int | bool | None = None
 
+    def __hash__(self) -> int:
+        """Of what tells most tensors apart: tensors and primitives are looked up by the million."""
+        return hash((self.name, self.shape))
+
     @property
     def rank(self) -> int:
         return len(self.shape)
