@@ -21,7 +21,7 @@ import onnx
 from korch.numerics.exact import Arrays, float64_outputs
 
 Outputs = dict[str, np.ndarray]
-FAILURES = (OSError, ValueError, EOFError, MemoryError, pickle.PickleError)  # e.g. a model of more than 2 GB
+_FAILURES = (OSError, ValueError, EOFError, MemoryError, pickle.PickleError)  # e.g. a model of more than 2 GB
 
 
 @contextmanager
@@ -33,10 +33,8 @@ def evaluated_meanwhile(model: onnx.ModelProto, feeds: Arrays, keep: Callable[[O
         process = _asked(model, feeds, question, answer)
         try:
             yield
-            if process and process.wait() == 0:
-                with suppress(*FAILURES):
-                    answer.seek(0)
-                    keep(pickle.load(answer))
+            if process and process.wait() == 0 and (outputs := _told(answer)):
+                keep(outputs)
         finally:
             if process:
                 process.kill()
@@ -47,7 +45,7 @@ def _asked(model: onnx.ModelProto, feeds: Arrays, question: IO[bytes],
            answer: IO[bytes]) -> subprocess.Popen[bytes] | None:  # fmt: skip
     paths = os.pathsep.join(p or os.getcwd() for p in sys.path)
     environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}  # others are busy
-    with suppress(*FAILURES):
+    with suppress(*_FAILURES):
         pickle.dump((model.SerializeToString(), dict(feeds)), question)
         question.seek(0)
         return subprocess.Popen(
@@ -58,6 +56,13 @@ def _asked(model: onnx.ModelProto, feeds: Arrays, question: IO[bytes],
             env=environment,
             start_new_session=True,
         )
+    return None
+
+
+def _told(answer: IO[bytes]) -> Outputs | None:
+    with suppress(*_FAILURES):
+        answer.seek(0)
+        return pickle.load(answer)
     return None
 
 

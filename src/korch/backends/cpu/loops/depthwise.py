@@ -79,7 +79,9 @@ def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
     opened = open_shared(text, loops, threads, multiply_adds(p))
     text.add(f"const int left = KORCH_MIN(block * {shape.columns}, {width - shape.columns});",
              f"const int row = top * {window.strides[0]} - {window.pads[0]};")  # fmt: skip
-    text.add(*([f"if (top == {height - last}) {below}", "else"] if last else []), usual)
+    if last:
+        text.add(f"if (top == {height - last}) {below}", "else")
+    text.add(usual)
     close_run(text, opened, blocks.streamed)
     weights = _weights(window, cone.leaves.index(p.inputs[1]))
     return Code("\n".join([*weights, *blocks.lines, *text.lines]) + "\n", 0)
