@@ -11,6 +11,24 @@ typedef int32_t korch_i4 __attribute__((vector_size(16)));
 typedef int32_t korch_i8 __attribute__((vector_size(32)));
 typedef int32_t korch_i16 __attribute__((vector_size(64)));
 
+/* The widest that the processor has. What is written in wider ones compilers move through memory and back. */
+#if defined(__AVX512F__)
+#define KORCH_NATIVE 16
+#define KORCH_STREAM_NATIVE korch_stream16
+typedef korch_f16 korch_fn;
+typedef korch_at16 korch_atn;
+#elif defined(__AVX__)
+#define KORCH_NATIVE 8
+#define KORCH_STREAM_NATIVE korch_stream8
+typedef korch_f8 korch_fn;
+typedef korch_at8 korch_atn;
+#else
+#define KORCH_NATIVE 4
+#define KORCH_STREAM_NATIVE korch_stream4
+typedef korch_f4 korch_fn;
+typedef korch_at4 korch_atn;
+#endif
+
 /* Keeps a vector of four or eight in its register. */
 #if defined(__AVX__)
 #define KORCH_HOLD(v) __asm__("" : "+x"(v))
@@ -109,7 +127,8 @@ KORCH_STREAM(16, KORCH_HALVES(8))
 KORCH_INLINE void korch_stream(float *to, const float *from, int count) {
   int i = 0;
   for (; i < count && (uintptr_t)(to + i) % 64; ++i) to[i] = from[i];
-  for (; i + 16 <= count; i += 16) korch_stream16(to + i, *(const korch_at16 *)(from + i));
+  for (; i + 16 <= count; i += 16)
+    for (int k = i; k < i + 16; k += KORCH_NATIVE) KORCH_STREAM_NATIVE(to + k, *(const korch_atn *)(from + k));
   for (; i < count; ++i) to[i] = from[i];
 }
 
@@ -205,17 +224,25 @@ KORCH_INLINE float korch_sum16(const float *x) {
 }
 
 KORCH_INLINE float korch_sum32(const float *x) {
-  korch_f16 a = *(const korch_at16 *)x + *(const korch_at16 *)(x + 16);
-  return korch_sum16((const float *)&a);
+  korch_fn halves[16 / KORCH_NATIVE];
+  for (int k = 0; k < 16 / KORCH_NATIVE; ++k) {
+    const float *at = x + k * KORCH_NATIVE;
+    halves[k] = *(const korch_atn *)at + *(const korch_atn *)(at + 16);
+  }
+  return korch_sum16((const float *)halves);
 }
 
 /* The sum of `count` products, sixteen side by side. */
 KORCH_INLINE float korch_dot(const float *x, const float *y, int count) {
-  korch_f16 sums = {0};
+  korch_fn sums[16 / KORCH_NATIVE] = {0};
   int i = 0;
-  for (; i + 16 <= count; i += 16) sums += *(const korch_at16 *)(x + i) * *(const korch_at16 *)(y + i);
+  for (; i + 16 <= count; i += 16)
+    for (int k = 0; k < 16 / KORCH_NATIVE; ++k) {
+      int at = i + k * KORCH_NATIVE;
+      sums[k] += *(const korch_atn *)(x + at) * *(const korch_atn *)(y + at);
+    }
   float rest = 0;
   for (; i < count; ++i) rest += x[i] * y[i];
-  return korch_sum16((const float *)&sums) + rest;
+  return korch_sum16((const float *)sums) + rest;
 }
 #endif
