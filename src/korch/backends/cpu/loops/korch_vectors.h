@@ -74,7 +74,8 @@ KORCH_PICKED(16)
               __builtin_ia32_storeups##bits##_mask(to, v, (1 << count) - 1))
 #define KORCH_FIRST_MASKED_BY_LANES(lanes, bits) \
   KORCH_FIRST(lanes, return __builtin_ia32_maskloadps##bits((const korch_f##lanes *)x, korch_mask##lanes(count)), \
-              __builtin_ia32_maskstoreps##bits((korch_f##lanes *)to, korch_mask##lanes(count), v))
+              if (__builtin_constant_p(count)) korch_store_parts##lanes(to, v, count); \
+              else __builtin_ia32_maskstoreps##bits((korch_f##lanes *)to, korch_mask##lanes(count), v))
 #if defined(__AVX512VL__) && !defined(__clang__)
 KORCH_FIRST_MASKED(4, 128)
 KORCH_FIRST_MASKED(8, 256)
@@ -82,6 +83,19 @@ KORCH_FIRST_MASKED(16, 512)
 #elif defined(__AVX__) && !defined(__clang__)
 KORCH_INLINE korch_i4 korch_mask4(int count) { return (korch_i4){0, 1, 2, 3} < count; }
 KORCH_INLINE korch_i8 korch_mask8(int count) { return (korch_i8){0, 1, 2, 3, 4, 5, 6, 7} < count; }
+/* A known count in two or three parts: Zen 3 takes 12 turns for what it stores by a mask. */
+KORCH_INLINE void korch_store_parts4(float *to, korch_f4 v, int count) {
+  int pairs = count & 2;
+  if (count == 4) *(korch_at4 *)to = v;
+  else if (pairs) memcpy(to, &v, 8);
+  if (count & 1) to[pairs] = v[pairs];
+}
+KORCH_INLINE void korch_store_parts8(float *to, korch_f8 v, int count) {
+  korch_f4 halves[2];
+  memcpy(halves, &v, sizeof v);
+  korch_store_parts4(to, halves[0], KORCH_MIN(count, 4));
+  if (count > 4) korch_store_parts4(to + 4, halves[1], count - 4);
+}
 KORCH_FIRST_MASKED_BY_LANES(4, )
 KORCH_FIRST_MASKED_BY_LANES(8, 256)
 KORCH_FIRST_COPIED(16)
