@@ -19,6 +19,7 @@ from korch.machine import Machine
 from korch.options import Options
 from korch.orchestrate import tuning
 from korch.orchestrate.ledger import ENOUGH, HELD, SEEN, UNLIKELY, Kind, Ledger, best_of, open_ledger
+from korch.orchestrate.price import NEAR
 from korch.orchestrate.rows import all_rows, incidence
 from korch.orchestrate.solve import solve
 from korch.orchestrate.tuning import State, Tuned, Tuner, problem_of
@@ -263,10 +264,11 @@ def test_memory_becomes_dearer_where_a_plan_holds_too_much(profiler: Profiler, m
     takes(profiler, monkeypatch, {ways["small"]: 1e-3, ways["large"]: 1e-3 - 3 * price})
     monkeypatch.setattr(tuning, "ANYWAY", ways["large"].nbytes - 1)
     monkeypatch.setattr(tuning, "HOLDS", 0.0)
-    for rises, wins in (1, "large"), (2, "small"):
-        monkeypatch.setattr(tuning, "RISES", rises)
+    for tries, wins in (1, "large"), (8, "small"):
         tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
+        tuner.ledger.memory.tries = tries
         assert way(tuner, tuner.prove(), ways) == wins
+    assert 3 < tuner.ledger.memory.factor < 3 * NEAR
 
 
 @pytest.mark.parametrize(("in_place", "wins"), [(0.9e-3, "large"), (1.05e-3, "small")])

@@ -6,6 +6,7 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf, isfinite, log2
 from statistics import median
 
@@ -18,6 +19,7 @@ from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.machine import Machine
 from korch.orchestrate.forms import Forms
+from korch.orchestrate.price import Price
 from korch.profile.results import Best, Measurement, Result
 
 MOVING = frozenset({"Gather", "Concat", "Pad", "Interpolate"})
@@ -213,7 +215,7 @@ class Offer:
 @dataclass
 class Entry:
     """The offers for one signature; `cone` stands for all cones that have it. `price`: seconds that the memory of its
-    constants is worth."""
+    constants is worth at first."""
 
     cone: Cone
     offers: list[Offer]
@@ -278,12 +280,14 @@ def _nobody(cone: Cone) -> list[Offer]:
 
 @dataclass
 class Ledger:
-    """The costs of `cones` (those that some backend takes), by signature. `fallbacks`: who takes any one primitive."""
+    """The costs of `cones` (those that some backend takes), by signature. `fallbacks`: who takes any one primitive;
+    `memory`: what it costs now, for all parts of a ledger."""
 
     cones: tuple[Cone, ...]
     entries: tuple[Entry, ...]
     declined: dict[str, int] = field(default_factory=dict)
     fallbacks: Callable[[Cone], list[Offer]] = _nobody
+    memory: Price = field(default_factory=Price)
 
     def within(self, primitives: Collection[Primitive]) -> Ledger:
         """The cones that hold nothing but `primitives`, at the same costs."""
@@ -306,10 +310,19 @@ class Ledger:
             if len(entry.cone.primitives) == 1:
                 entry.add(self.fallbacks(entry.cone))
 
-    def raise_prices(self, factor: float) -> None:
-        """Makes memory worth so many times as much."""
-        for entry in self.distinct:
-            entry.price *= factor
+    def price(self, i: int) -> float:
+        """Seconds that the memory of the constants of `cones[i]` is worth now."""
+        return self.memory.of(self.entries[i].price, self._places[i])
+
+    @cached_property
+    def _places(self) -> list[float]:
+        """Of each cone, its place among those of its entry, in [0, 1)."""
+        equal, before = Counter(map(id, self.entries)), Counter[int]()
+        places = list[float]()
+        for key in map(id, self.entries):
+            places.append(before[key] / equal[key])
+            before[key] += 1
+        return places
 
     def entry(self, i: int) -> Entry:
         """The entry of `cones[i]`."""

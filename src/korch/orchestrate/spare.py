@@ -25,7 +25,7 @@ def without_spare_libraries(ledger: Ledger, tuned: Tuned, threads: int) -> Tuned
         if sum(_instead(e, held[id(e)]) - e.best.seconds for e in entries) < WORTH * tuned.cost:
             for e in entries:
                 e.ban([(o.backend.name, o.variant) for o in held[id(e)]], threads)
-    cost = sum(e.best.seconds + e.price for e in entries)
+    cost = sum(ledger.entry(i).best.seconds + ledger.price(i) for i in tuned.chosen)
     gap = (cost - tuned.bound) / cost if tuned.bound and cost > tuned.cost else tuned.gap
     return replace(tuned, cost=cost, gap=gap)
 

@@ -46,8 +46,6 @@ Virtual machines lose a third of their pace for seconds, and now and then half f
 HOLDS, ANYWAY = 2.5, 1 << 27
 """How many times the model's own constants a plan may hold, and bytes that it may hold whatever the model has.
 (`yolov4` with Winograd's F(4, 3) wherever it gained a little held three times its 257 MB.)"""
-DEARER, RISES = 2.0, 5
-"""By how much memory becomes dearer when a plan holds more, and how often."""
 LEAST = 4.0
 """Seconds that any solution may take: without a relaxation it would be blind."""
 
@@ -128,7 +126,7 @@ class Tuner:
         self._warm: Solution | None = None
         self._incumbent: tuple[int, ...] = ()
         self._room = max(HOLDS * _bytes(p.inputs for p in graph.primitives if not p.rule), ANYWAY)
-        self._rises = RISES
+        ledger.memory.reopen()
 
     def sketch(self, slight: float = SLIGHT) -> Tuned:
         """A plan of measured kernels that no others are expected to beat by more than a `slight` share: soon there,
@@ -157,7 +155,7 @@ class Tuner:
         return self._judged(chosen, self._known(chosen), tuned.bound)
 
     def _feared(self, chosen: Sequence[int]) -> float:
-        return sum(e.feared + e.price for e in map(self.ledger.entry, chosen))
+        return sum(self.ledger.entry(i).feared + self.ledger.price(i) for i in chosen)
 
     def _unbounded(self, costs: Costing) -> Tuned:
         """A plan by costs that bound nothing."""
@@ -172,7 +170,7 @@ class Tuner:
             picked = [e for i in solution.chosen if costs.open(e := self.ledger.entry(i))]
             enough = sum(map(costs.of, picked)) < costs.slight * solution.cost or self._over(until)
             if not picked or ((enough or self.solver_left <= 0) and (self._incumbent or self._feasible())):
-                if self._over(until) or not self._made_dearer(solution.chosen):
+                if self._over(until) or not self._repriced(solution.chosen):
                     return solution, not picked
                 continue
             self._measure(self._to_measure(solution, costs, picked))
@@ -180,15 +178,11 @@ class Tuner:
             if self._over(until) and self._incumbent:
                 return solution, False
 
-    def _made_dearer(self, chosen: Sequence[int]) -> bool:
-        """Whether the plan holds more constants than it may, and memory has become dearer for that: with a high enough
-        price, the cheapest plan is the cheapest of those that keep within bounds."""
+    def _repriced(self, chosen: Sequence[int]) -> bool:
+        """Whether memory has another price now, as the plan holds more constants than it may, or might hold more: with
+        a high enough price, the cheapest plan is the cheapest of those that keep within bounds."""
         held = _bytes(self.ledger.cones[i].leaves for i in chosen)
-        if held <= self._room or not self._rises:
-            return False
-        self._rises -= 1
-        self.ledger.raise_prices(DEARER)
-        return True
+        return self.ledger.memory.moved(held > self._room)
 
     def _over(self, until: float) -> bool:
         return time.monotonic() > min(until, self.deadline)
@@ -201,7 +195,7 @@ class Tuner:
 
     def _known(self, chosen: tuple[int, ...]) -> float:
         """What a plan costs with measured kernels only; infinitely much without a plan."""
-        return sum(e.best_measured + e.price for e in map(self.ledger.entry, chosen)) if chosen else inf
+        return sum(self.ledger.entry(i).best_measured + self.ledger.price(i) for i in chosen) if chosen else inf
 
     def _tuned(self, solution: Solution, measured: bool) -> Tuned:
         """The solution where it is all measured and no earlier plan is cheaper; else the best measured plan."""
@@ -310,7 +304,7 @@ class Tuner:
 
     def _costed(self, cost: Callable[[Entry], float]) -> Problem:
         """The problem with today's costs and the price of memory; what costs infinitely much takes no part."""
-        costs = [cost(e) + e.price for e in self.ledger.entries]
+        costs = [cost(e) + self.ledger.price(i) for i, e in enumerate(self.ledger.entries)]
         for i, base in self._bases.items():
             if isfinite(costs[base]):
                 costs[i] = max(costs[i], costs[base])
