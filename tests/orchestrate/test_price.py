@@ -4,31 +4,43 @@ from __future__ import annotations
 
 import pytest
 
-from korch.orchestrate.price import NEAR, TRIES, Price
+from korch.orchestrate.price import FULL, NEAR, TRIES, Price
 
 
-def settled(price: Price, enough: float) -> int:
-    """How often it moved while plans hold too much at any price below `enough`."""
+def settled(price: Price, enough: float, within: float = 0.5) -> int:
+    """How often it moved while plans hold too much at any price below `enough`, and so much from there on."""
     moves = 0
-    while price.moved(price.factor < enough):
+    while price.moved(1.1 if price.factor < enough else within):
         moves += 1
     return moves
 
 
-@pytest.mark.parametrize("enough", [1.0, 1.01, 2.0, 3.0, 4.5, 7.9])
+@pytest.mark.parametrize("enough", [1.01, 2.0, 3.0, 4.5, 7.9])
 def test_the_price_is_little_more_than_enough(enough: float):
     price = Price()
     assert settled(price, enough) <= TRIES
     assert enough <= price.factor <= NEAR * enough
-    assert not price.moved(False)
+    assert not price.moved(0.5)
 
 
-def test_another_search_may_find_it_too_high():
+def test_it_stays_where_nobody_holds_too_much():
     price = Price()
-    settled(price, 7.0)
+    assert settled(price, 1.0) == 0 and price.factor == 1
+
+
+def test_it_stays_where_plans_hold_nearly_what_they_may():
+    price = Price()
+    assert settled(price, 4.5, FULL) == 3 and price.factor == 8
+
+
+@pytest.mark.parametrize("enough", [1.0, 3.0])
+def test_it_falls_where_it_is_too_high_by_now(enough: float):
+    price = Price()
+    settled(price, 14.0)
     price.reopen()
-    settled(price, 4.0)
-    assert 4 <= price.factor < 4 * NEAR
+    price.tries = TRIES
+    settled(price, enough)
+    assert enough <= price.factor <= NEAR * enough
 
 
 def test_it_rises_again_where_what_was_enough_is_not():

@@ -9,17 +9,19 @@ DEARER, NEAR, TRIES = 2.0, 1.2, 8
 """By how much memory becomes dearer while plans hold too much, how near the price is to be to the least that will do,
 and how many prices a search tries. (`yolov4`, whose plans hold 835 MB of the 643 they may at the first price, 686 at
 four times that and 433 at eight times: those take 10% longer.)"""
+FULL = 0.85
+"""The share of what plans may hold from which on nobody looks for a lower price."""
 SPREAD = 0.5
 """How much dearer the last of equal kernels pays for being dear, so that they do not all go at one price."""
 
 
 @dataclass
 class Price:
-    """What memory costs now: `factor` times as much as at first. `low`, `high`: the highest price that is known to be
-    too low, and the least that was enough."""
+    """What memory costs now: `factor` times as much as at first. `low`, `high`: the highest price known to be too low,
+    if any, and the least that was enough."""
 
     factor: float = 1.0
-    low: float = 1.0
+    low: float = 0.0
     high: float = inf
     tries: int = TRIES
 
@@ -28,22 +30,29 @@ class Price:
         return first * (1 + (self.factor - 1) * (1 + SPREAD * place))
 
     def reopen(self) -> None:
-        """The price for another search, which may find it too high by now."""
-        self.low, self.high, self.tries = max(1.0, self.factor / DEARER), inf, TRIES
+        """What is known of other prices counts no more, as kernels cost something else by now."""
+        self.low, self.high = 0.0, inf
 
-    def moved(self, over: bool) -> bool:
-        """Whether memory has another price now, as the cheapest plan at this one holds too much (`over`), or less than
-        it may: dearer until one is enough, then between what was too little and that."""
+    def moved(self, held: float) -> bool:
+        """Whether memory has another price now, as the cheapest plan at this one holds so much of what it may: dearer
+        until that is enough, or cheaper until it is not, then between what was too little and what was enough."""
+        over = held > 1
         if over:
             self.low, self.high = self.factor, self.high if self.high > self.factor else inf
         else:
             self.high = self.factor
-        near = self.high <= NEAR * self.low
-        if not over and (near or not self.tries):
+        if not over and (held >= FULL or self.factor == 1 or self.high <= NEAR * self.low or not self.tries):
             return False
-        if over and (near or not self.tries):
-            self.factor, moved = (self.high, True) if self.high < inf else (self.factor, False)
-            return moved
+        if over and self.high < inf and (self.high <= NEAR * self.low or not self.tries):
+            self.factor = self.high
+            return True
+        if not self.tries:
+            return False
         self.tries -= 1
-        self.factor = sqrt(self.low * self.high) if self.high < inf else self.factor * DEARER
+        self.factor = self._next()
         return True
+
+    def _next(self) -> float:
+        if self.high == inf:
+            return self.factor * DEARER
+        return sqrt(self.low * self.high) if self.low else max(1.0, self.factor / DEARER)

@@ -22,6 +22,7 @@ from korch.ir.tensor import Tensor
 from korch.orchestrate.building import Builder
 from korch.orchestrate.ledger import Entry, Ledger, Offer
 from korch.orchestrate.memory import Memory
+from korch.orchestrate.price import TRIES
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
 from korch.orchestrate.solve import PROVED, solve
 from korch.orchestrate.solve_highs import Highs
@@ -126,7 +127,7 @@ class Tuner:
         self._warm: Solution | None = None
         self._incumbent: tuple[int, ...] = ()
         self._room = max(HOLDS * _bytes(p.inputs for p in graph.primitives if not p.rule), ANYWAY)
-        ledger.memory.reopen()
+        ledger.memory.tries = TRIES
 
     def sketch(self, slight: float = SLIGHT) -> Tuned:
         """A plan of measured kernels that no others are expected to beat by more than a `slight` share: soon there,
@@ -164,6 +165,7 @@ class Tuner:
 
     def _settle(self, costs: Costing, gap: float, until: float = inf) -> tuple[Solution, bool]:
         """Solves and measures until all that is picked is measured, or time or the solver's share of it is used up."""
+        self.ledger.memory.reopen()
         while True:
             solution = self._warm = self._solve(self._costed(costs.of), self._warm, gap)
             self.rounds += 1
@@ -182,7 +184,7 @@ class Tuner:
         """Whether memory has another price now, as the plan holds more constants than it may, or might hold more: with
         a high enough price, the cheapest plan is the cheapest of those that keep within bounds."""
         held = _bytes(self.ledger.cones[i].leaves for i in chosen)
-        return self.ledger.memory.moved(held > self._room)
+        return self.ledger.memory.moved(held / self._room)
 
     def _over(self, until: float) -> bool:
         return time.monotonic() > min(until, self.deadline)
