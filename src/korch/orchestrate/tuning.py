@@ -165,7 +165,8 @@ class Tuner:
 
     def _settle(self, costs: Costing, gap: float, until: float = inf) -> tuple[Solution, bool]:
         """Solves and measures until all that is picked is measured, or time or the solver's share of it is used up."""
-        self.ledger.memory.reopen()
+        if gap:  # a proof is of one price: for a lower one there would be another
+            self.ledger.memory.reopen()
         while True:
             solution = self._warm = self._solve(self._costed(costs.of), self._warm, gap)
             self.rounds += 1
