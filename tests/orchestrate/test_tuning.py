@@ -266,9 +266,9 @@ def test_memory_becomes_dearer_where_a_plan_holds_too_much(profiler: Profiler, m
     monkeypatch.setattr(tuning, "HOLDS", 0.0)
     for tries, wins in (1, "large"), (8, "small"):
         tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
-        tuner.ledger.memory.tries = tries
+        tuner.ledger.pricing.tries = tries
         assert way(tuner, tuner.prove(), ways) == wins
-    assert 3 < tuner.ledger.memory.factor < 3 * NEAR
+    assert 3 < tuner.ledger.pricing.factor < 3 * NEAR
 
 
 @pytest.mark.parametrize(("in_place", "wins"), [(0.9e-3, "large"), (1.05e-3, "small")])

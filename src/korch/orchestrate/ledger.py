@@ -281,13 +281,13 @@ def _nobody(cone: Cone) -> list[Offer]:
 @dataclass
 class Ledger:
     """The costs of `cones` (those that some backend takes), by signature. `fallbacks`: who takes any one primitive;
-    `memory`: what it costs now, for all parts of a ledger."""
+    `pricing`: what memory costs now, for all parts of a ledger."""
 
     cones: tuple[Cone, ...]
     entries: tuple[Entry, ...]
     declined: dict[str, int] = field(default_factory=dict)
     fallbacks: Callable[[Cone], list[Offer]] = _nobody
-    memory: Price = field(default_factory=Price)
+    pricing: Price = field(default_factory=Price)
 
     def within(self, primitives: Collection[Primitive]) -> Ledger:
         """The cones that hold nothing but `primitives`, at the same costs."""
@@ -312,7 +312,7 @@ class Ledger:
 
     def price(self, i: int) -> float:
         """Seconds that the memory of the constants of `cones[i]` is worth now."""
-        return self.memory.of(self.entries[i].price, self._places[i])
+        return self.pricing.of(self.entries[i].price, self._places[i])
 
     @cached_property
     def _places(self) -> list[float]:

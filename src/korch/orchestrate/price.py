@@ -36,21 +36,19 @@ class Price:
     def moved(self, held: float) -> bool:
         """Whether memory has another price now, as the cheapest plan at this one holds so much of what it may: dearer
         until that is enough, or cheaper until it is not, then between what was too little and what was enough."""
-        over = held > 1
+        over, before = held > 1, self.factor
         if over:
-            self.low, self.high = self.factor, self.high if self.high > self.factor else inf
+            self.low, self.high = before, self.high if self.high > before else inf
         else:
-            self.high = self.factor
-        if not over and (held >= FULL or self.factor == 1 or self.high <= NEAR * self.low or not self.tries):
+            self.high = before
+        if not over and (held >= FULL or before == 1):
             return False
-        if over and self.high < inf and (self.high <= NEAR * self.low or not self.tries):
-            self.factor = self.high
-            return True
-        if not self.tries:
-            return False
-        self.tries -= 1
-        self.factor = self._next()
-        return True
+        if self.high <= NEAR * self.low or not self.tries:
+            self.factor = self.high if self.high < inf else before
+        else:
+            self.tries -= 1
+            self.factor = self._next()
+        return self.factor != before
 
     def _next(self) -> float:
         if self.high == inf:

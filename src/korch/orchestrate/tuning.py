@@ -127,7 +127,7 @@ class Tuner:
         self._warm: Solution | None = None
         self._incumbent: tuple[int, ...] = ()
         self._room = max(HOLDS * _bytes(p.inputs for p in graph.primitives if not p.rule), ANYWAY)
-        ledger.memory.tries = TRIES
+        ledger.pricing.tries = TRIES
 
     def sketch(self, slight: float = SLIGHT) -> Tuned:
         """A plan of measured kernels that no others are expected to beat by more than a `slight` share: soon there,
@@ -166,7 +166,7 @@ class Tuner:
     def _settle(self, costs: Costing, gap: float, until: float = inf) -> tuple[Solution, bool]:
         """Solves and measures until all that is picked is measured, or time or the solver's share of it is used up."""
         if gap:  # a proof is of one price: for a lower one there would be another
-            self.ledger.memory.reopen()
+            self.ledger.pricing.reopen()
         while True:
             solution = self._warm = self._solve(self._costed(costs.of), self._warm, gap)
             self.rounds += 1
@@ -185,7 +185,7 @@ class Tuner:
         """Whether memory has another price now, as the plan holds more constants than it may, or might hold more: with
         a high enough price, the cheapest plan is the cheapest of those that keep within bounds."""
         held = _bytes(self.ledger.cones[i].leaves for i in chosen)
-        return self.ledger.memory.moved(held / self._room)
+        return self.ledger.pricing.moved(held / self._room)
 
     def _over(self, until: float) -> bool:
         return time.monotonic() > min(until, self.deadline)

@@ -201,7 +201,7 @@ class _Blocks:
             if t.value is None:
                 text.add(f"const float *restrict in{i} = in[{i}]; (void)in{i};")
         text.add(f"const int column = left * {window.strides[1]} - {window.pads[1]};")
-        text.add(*(self._next_block() if self._asks(registers().lanes) else ()))
+        text.add(*(self._next_block() if self._asks else ()))
         begin, end, opened = self._open_band(text)
         text.add(f"const float *x = in{self.cone.leaves.index(p.inputs[0])} + "
                  f"((image * height + row) * {width} + column) * {channels};", f"int c0 = {begin};")  # fmt: skip
@@ -233,11 +233,12 @@ class _Blocks:
             opened += 1
         return begin, end, opened
 
-    def _asks(self, lanes: int) -> bool:
+    @property
+    def _asks(self) -> bool:
         """Whether blocks ask for the input of the next one, as it comes from memory. What is in a cache would take a
         fifth longer."""
-        whole = lanes == registers().lanes and self.window.channels >= lanes
-        return whole and self.shape.band > self.shape.rows and outgrows(self.cone.primitives[0].inputs[0].shape)
+        goes_down = self.shape.band > self.shape.rows and self.window.channels >= registers().lanes
+        return goes_down and outgrows(self.cone.primitives[0].inputs[0].shape)
 
     def _next_block(self) -> list[str]:
         """C of a walk along the rows that the next block sees, but for its halo to the left: the block to the right, or
@@ -255,7 +256,7 @@ class _Blocks:
         """C that asks for a turn's share of that, each row line after line: so the processor joins in, and fetches
         twice as much at a time as from all columns in turn. (5x5 over 96 channels of 512x512 in steps of 2, on Zen 3:
         15.7 -> 10.6 ms, on two threads 8.9 -> 5.6; in steps of 1 29 -> 24; over 192 of 256x256 15.2 -> 13.1.)"""
-        if not self._asks(lanes):
+        if not self._asks or lanes < registers().lanes:
             return []
         window, band = self.window, self.shape.band
         rows = (band - 1) * window.strides[0] + (window.kernel[0] - 1) * window.dilations[0] + 1

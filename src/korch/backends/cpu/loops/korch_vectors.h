@@ -238,12 +238,12 @@ KORCH_INLINE float korch_sum16(const float *x) {
 }
 
 KORCH_INLINE float korch_sum32(const float *x) {
-  korch_fn halves[16 / KORCH_NATIVE];
+  korch_fn sums[16 / KORCH_NATIVE];
   for (int k = 0; k < 16 / KORCH_NATIVE; ++k) {
     const float *at = x + k * KORCH_NATIVE;
-    halves[k] = *(const korch_atn *)at + *(const korch_atn *)(at + 16);
+    sums[k] = *(const korch_atn *)at + *(const korch_atn *)(at + 16);
   }
-  return korch_sum16((const float *)halves);
+  return korch_sum16((const float *)sums);
 }
 
 /* The sum of `count` products, sixteen side by side. */
