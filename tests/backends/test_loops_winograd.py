@@ -43,7 +43,7 @@ def back(form: Form, shape: tuple[int, ...], behind: str, phases: int = 1, skipp
     return cone_of(b, followed(b, y, behind))
 
 
-FORMS = [(2, 3, 1), (4, 3, 1), (3, 2, 1), (5, 2, 1)]
+FORMS = [(2, 3, 1), (4, 3, 1), (3, 2, 1), (5, 2, 1), (2, 5, 1)]
 STRIDED = [(2, 3, 2), (3, 3, 2), (5, 3, 2)]
 CONES = [
     into((4, 3, 1), (1, 9, 10, 16), (1, 1, 1, 1)),
@@ -60,6 +60,9 @@ CONES = [
     *(back(form, shape, behind, 2, skipped) for form in FORMS for behind in ("", "tanh")
       for shape, skipped in [((1, 8, 8, 16), (1, 1)), ((2, 7, 9, 19), (0, 1)), ((1, 33, 34, 100), (1, 0))]),
     back((5, 2, 1), (1, 29, 31, 20), "tanh", 3, (2, 1)),
+    *(back(form, shape, behind, phases) for form in [(2, 3, 1), (4, 3, 1)] for behind in ("", "tanh")
+      for shape, phases in [((1, 32, 33, 3), 4), ((2, 13, 11, 1), 3), ((1, 50, 47, 15), 2), ((1, 30, 37, 100), 5)]),
+    back((5, 2, 1), (1, 29, 31, 7), "silu", 2, (1, 0)),
     back((4, 3, 1), (1, 33, 34, 96), "silu"),
     back((3, 2, 1), (2, 7, 9, 16), "mish", 2, (0, 1)),
     *(into(form, shape, pads) for form in STRIDED for shape, pads in [

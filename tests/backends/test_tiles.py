@@ -84,14 +84,18 @@ def head(shape: tuple[int, ...], wide: int, out: int, kernel: int = 1) -> Cone:
     return cone_of(y.builder.op("Transpose", y, perm=(0, 3, 1, 2)))
 
 
-def winograd(shape: tuple[int, ...], out: int, tile: int = 4, stride: int = 1,
-             pads: tuple[int, ...] = (1, 1, 1, 1)) -> Cone:  # fmt: skip
+def winograd(shape: tuple[int, ...], out: int, tile: int = 4, stride: int = 1, pads: tuple[int, ...] = (1, 1, 1, 1),
+             phases: int = 1) -> Cone:  # fmt: skip
     x = image(*shape)
     b, (n, h, w, channels) = x.builder, shape
     v = b.op("WinogradInput", x, tile=tile, kernel=3, stride=stride, pads=pads)
-    m = v @ b.constant(weights(v.shape[0], channels, out))
-    h, w = ((length + around - 3) // stride + 1 for length, around in ((h, pads[0] + pads[2]), (w, pads[1] + pads[3])))
-    y = b.op("WinogradOutput", m, tile=tile, kernel=3, stride=stride, shape=(n, h, w, out), phases=1, skipped=(0, 0))
+    m = v @ b.constant(weights(v.shape[0], channels, phases**2 * out))
+    h, w = (
+        ((length + around - 3) // stride + 1) * phases
+        for length, around in ((h, pads[0] + pads[2]), (w, pads[1] + pads[3]))
+    )
+    y = b.op("WinogradOutput", m, tile=tile, kernel=3, stride=stride, shape=(n, h, w, out), phases=phases,
+             skipped=(0, 0))  # fmt: skip
     return cone_of(relu(y + b.constant(weights(out))))
 
 
@@ -200,6 +204,8 @@ CONES = [
     winograd((1, 60, 43, 16), 20, tile=3, stride=2),
     winograd((1, 38, 29, 24), 33, tile=2, stride=2, pads=(0, 1, 0, 0)),
     winograd((1, 62, 61, 16), 16, tile=5, stride=2, pads=(2, 0, 1, 3)),
+    winograd((1, 18, 13, 32), 3, phases=4, pads=(0, 0, 0, 0)),
+    winograd((1, 16, 13, 24), 20, phases=2),
     strassen((96, 64), 32),
     strassen((1, 130, 48), 48),
     strassen((1, 24, 16, 40), 72),

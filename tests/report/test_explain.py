@@ -16,6 +16,7 @@ from korch.ir import Builder, Cone, Primitive, Value
 from korch.ir.macs import total
 from korch.ir.onnx_write import cone_to_onnx
 from korch.report.explain import explain
+from korch.rewrite.blocks import conv_in_blocks
 from korch.rewrite.layouts import add_layouts
 from korch.rewrite.strips import conv_in_strips
 from korch.rewrite.winograd import winograd
@@ -140,6 +141,23 @@ def test_winograds_products_count_as_executed_and_as_the_convolution_they_stand_
     written = total(plain.primitives)
     assert counted(Plan(full, steps, as_written=written)) == {
         "as_written": written, "chosen": written, "executed": executed * 16 * 24}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lengths", "pads", "tiles"), [
+    ((80, 80), (0, 0, 0, 0), 5 * 5), ((75, 89), (3, 4, 2, 4), 5 * 6),
+])  # fmt: skip
+def test_blocks_count_as_executed_and_as_the_convolution_of_the_image(
+    lengths: tuple[int, int], pads: tuple[int, ...], tiles: int
+):
+    b = Builder()
+    x, w = b.input("x", "float32", (1, *lengths, 4)), b.constant(np.ones((3, 4, 9, 9), np.float32))
+    attrs = {"strides": (1, 1), "pads": pads, "dilations": (1, 1), "group": 1, "channels_last": 1}
+    plain = b.graph([("y", b.op("Conv", x, w, **attrs))])
+    full = conv_in_blocks(plain)
+    chain = [p for p in full.primitives if p.rule == "conv_in_blocks"]
+    written = total(plain.primitives)
+    found = counted(Plan(full, tuple(map(host_step, chain)), as_written=written))
+    assert found == {"as_written": written, "chosen": written, "executed": tiles * 36 * 64 * 48}
 
 
 @pytest.mark.parametrize("width", [20, 18])

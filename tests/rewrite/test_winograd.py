@@ -23,7 +23,7 @@ from korch.rewrite import add_choices
 from korch.rewrite.layouts import CONVOLUTIONS, add_layouts
 from korch.rewrite.winograd import winograd
 
-FORMS = [(2, 3), (4, 3), (3, 2), (5, 2)]
+FORMS = [(2, 3), (4, 3), (3, 2), (5, 2), (2, 5)]
 """(tile, kernel)"""
 STRIDED = [(2, 3), (3, 3), (5, 3)]
 """With stride 2."""
@@ -181,7 +181,7 @@ def test_part_of_a_transform(plain: Graph, op: str):
 def test_left_alone_where_it_cannot_pay():
     for graph in (conv_graph(12, 12, stride=3), conv_graph(14, 14, stride=2), conv_graph(12, 12, kernel=2, stride=2),
                   conv_graph(12, 12, channels=7), conv_graph(3, 3, (0, 0, 0, 0)),
-                  conv_graph(12, 12, kernel=1), conv_graph(12, 12, (2, 2, 2, 2), kernel=5),
+                  conv_graph(12, 12, kernel=1), conv_graph(12, 12, (2, 2, 2, 2), kernel=4),
                   transposed_graph(12, 12, 2, 1), transposed_graph(12, 12, 1, 3),
                   transposed_graph(12, 12, 2, 2, begin=(4, 4))):  # fmt: skip
         twins = add_layouts(graph)

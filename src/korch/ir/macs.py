@@ -12,6 +12,8 @@ from korch.ir.tensor import Tensor
 
 STRIPS = "conv_in_strips"
 """The rewrite whose convolutions multiply zeros."""
+BLOCKS = "conv_in_blocks"
+"""The rewrite whose convolutions have blocks of neighbours as channels."""
 COUNTED = ("MatMul", "Conv", "ConvTranspose")
 """What devices may round the factors of."""
 BACK = ("WinogradOutput", "StrassenOutput")
@@ -48,6 +50,8 @@ def _plain(p: Primitive, stands: Mapping[Tensor, Primitive], makers: Mapping[Ten
     given = makers.get(p.inputs[0])
     if p.op != "MatMul" or given is None:
         return p
+    if given.rule == BLOCKS:
+        return _out_of_blocks(given, p, stands[p.output], makers)
     of = {"WinogradInput": _convolution_of, "StrassenInput": _product_of}.get(given.op)
     return of(given, p, stands[p.output]) if of else p
 
@@ -76,6 +80,20 @@ def _convolution_of(given: Primitive, product: Primitive, output: Primitive) -> 
     begin = tuple(phases * (kernel - 1 - pad) + cut
                   for pad, cut in zip(given.attr("pads")[:2], output.attr("skipped"), strict=True))  # fmt: skip
     return Primitive("ConvTranspose", (given.inputs[0], weights), output.output, freeze(attrs | {"pads": begin}))
+
+
+def _out_of_blocks(given: Primitive, product: Primitive, output: Primitive,
+                   makers: Mapping[Tensor, Primitive]) -> Primitive:  # fmt: skip
+    """The convolution of the image whose blocks of neighbours that chain has as channels."""
+    x, u, blocks = given.inputs[0], product.inputs[1], output.attr("phases")
+    top, left, *_ = (blocks * pad for pad in given.attr("pads"))
+    while (maker := makers.get(x)) and maker.rule == BLOCKS and maker.op in ("Reshape", "Transpose", "Pad"):
+        x = maker.inputs[0]
+        if maker.op == "Pad":
+            top, left = top + maker.attr("pads")[1], left + maker.attr("pads")[2]
+    shape = (u.shape[-1] // blocks**2, x.shape[-1], 2 * blocks + 1, 2 * blocks + 1)
+    attrs = {"strides": (1, 1), "dilations": (1, 1), "pads": (top, left), "group": 1, "channels_last": 1}
+    return Primitive("Conv", (x, Tensor(u.name, u.dtype, shape, True)), output.output, freeze(attrs))
 
 
 def _product_of(given: Primitive, product: Primitive, output: Primitive) -> Primitive:

@@ -67,7 +67,7 @@ def _pays(p: Primitive) -> bool:
 class _Strassen(Transformed):
     def chain(self, p: Primitive) -> None:
         """Adds the chain that ends in p's output; products of one tensor share its sums."""
-        s = self.operand(p, "StrassenInput", f"{p.inputs[0].name}_strassen")
+        s = self.operand(p, "StrassenInput", p.inputs[0], f"{p.inputs[0].name}_strassen")
         m = self.product(p, s, self._weights(p), "strassen")
         self.add(p, "StrassenOutput", (m,), p.output, shape=p.output.shape)
 

@@ -33,9 +33,8 @@ class Transformed:
         self.added.append(Primitive(op, inputs, output, freeze(dict(attrs)), APPROXIMATE, p.origin, self.rule))
         return output
 
-    def operand(self, p: Primitive, op: str, name: str, **attrs: object) -> Tensor:
-        """The sums `op` of p's first input: one tensor for all that take the same."""
-        x = p.inputs[0]
+    def operand(self, p: Primitive, op: str, x: Tensor, name: str, **attrs: object) -> Tensor:
+        """`op` of x on the way to p's output: one tensor for all that take the same."""
         key = (op, x, *attrs.items())
         if key not in self._made:
             self._made[key] = self.add(p, op, (x,), name, **attrs)

@@ -1,8 +1,8 @@
 """Winograd's algorithm as a choice: convolutions with stride 1 or 2 by transforms and one batched matrix product.
 
 F(m, k) computes m x m outputs of a k x k convolution by (m + k - 1)^2 products. Each interpolates at m + k - 1 points,
-so the patches of F(2, 3) and F(3, 2) are alike, and those of F(4, 3) and F(5, 2). With stride 2 even samples meet the
-outer two of three taps, F(m, 2), and odd ones the tap between, m plain products: (2m + 1)^2 in two dimensions.
+so the patches of F(2, 3) and F(3, 2) are alike, and those of F(4, 3), F(5, 2) and F(2, 5). With stride 2 even samples
+meet the outer two of three taps, F(m, 2), and odd ones the tap between, m plain products: (2m + 1)^2 in two dimensions.
 
 | | products an output | the convolution as written |
 |---|---|---|
@@ -10,6 +10,7 @@ outer two of three taps, F(m, 2), and odd ones the tap between, m plain products
 | F(4, 3) | 2.25 | 9 |
 | F(3, 2) | 1.78 | 4 |
 | F(5, 2) | 1.44 | 4 |
+| F(2, 5) | 9 | 25 |
 | F(2, 3) at stride 2 | 6.25 | 9 |
 | F(3, 3) at stride 2 | 5.44 | 9 |
 | F(5, 3) at stride 2 | 4.84 | 9 |
@@ -26,8 +27,9 @@ Hence `approximate`, and no choice under strict numerics.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from math import prod
 
 from korch.ir.constants import Derived
 from korch.ir.graph import Graph
@@ -38,7 +40,7 @@ from korch.ir.tensor import Tensor
 from korch.rewrite.table import rewrite
 from korch.rewrite.transformed import Transformed
 
-TILES = {(3, 1): (2, 4), (2, 1): (3, 5), (3, 2): (2, 3, 5)}
+TILES = {(3, 1): (2, 4), (2, 1): (3, 5), (5, 1): (2,), (3, 2): (2, 3, 5)}
 """The tiles on offer, by kernel and stride."""
 LEAST_CHANNELS = 8
 """Of input and output: 12 to 16 at 208x208 take 0.39 ms with what follows, as written 0.76."""
@@ -51,16 +53,11 @@ Pads = tuple[int, int, int, int]
 @rewrite(stage=2, error=APPROXIMATE)
 def winograd(graph: Graph) -> Graph:
     """`graph` with a few ways for every channels-last convolution that they can pay for."""
-    build = _Winograd(graph, "winograd")
-    for p in graph.primitives:
-        for view in _views(p):
-            for tile in TILES[view.kernel, view.stride]:
-                build.convolution(view, tile)
-    return build.result
+    return chains(graph, "winograd", _views)
 
 
 @dataclass(frozen=True)
-class _View:
+class View:
     """`primitive` as phases x phases convolutions `kernel` x `kernel` of its input padded by `pads`, interleaved; or as
     one with a `stride`."""
 
@@ -78,6 +75,22 @@ class _View:
                          for length, cut in zip((height, width), self.skipped, strict=True))  # fmt: skip
         return Tiling(tile, self.kernel, n, rows, columns, self.stride)
 
+    @property
+    def channels(self) -> tuple[int, int]:
+        """Of the input, and of the output's phases together."""
+        w = self.primitive.inputs[1].shape
+        c, k = w[:2] if self.primitive.op == "ConvTranspose" else w[1::-1]
+        return c, self.phases**2 * k
+
+    def pays(self, tile: int) -> bool:
+        """Whether products become so few that the transforms are worth it."""
+        tiling, (*positions, _) = self.tiling(tile), self.primitive.output.shape
+        return tiling.tiles * (tiling.side * self.phases) ** 2 <= WORTH * prod(positions) * self.kernel**2
+
+    def read(self, build: Transformed) -> Tensor:
+        """What is transformed."""
+        return self.primitive.inputs[0]
+
     def kernels(self, w: Array) -> Array:
         """[phases^2 * K, C, kernel, kernel]: the weights of the phases, phase by phase."""
         if self.primitive.op == "Conv":
@@ -87,7 +100,7 @@ class _View:
         return taps.transpose(3, 5, 1, 0, 2, 4).reshape(s * s * k, c, self.kernel, self.kernel)
 
 
-def _views(p: Primitive) -> Iterator[_View]:
+def _views(p: Primitive) -> Iterator[View]:
     """`p` as Winograd may compute it, if it may and has enough channels to work on."""
     if p.op not in ("Conv", "ConvTranspose") or not p.attr("channels_last") or p.output.rank != 4:
         return
@@ -99,12 +112,12 @@ def _views(p: Primitive) -> Iterator[_View]:
             yield view
 
 
-def _convolution(p: Primitive) -> _View | None:
+def _convolution(p: Primitive) -> View | None:
     down, along = p.attr("strides")
-    return _View(p, p.inputs[1].shape[2], p.attr("pads"), stride=down) if down == along else None
+    return View(p, p.inputs[1].shape[2], p.attr("pads"), stride=down) if down == along else None
 
 
-def _transposed(p: Primitive) -> _View | None:
+def _transposed(p: Primitive) -> View | None:
     """Output s * a + r - pad takes tap r + s * j of input a - j, j below `kernel`: a convolution at a for each r."""
     s, taps = p.attr("strides")[0], p.inputs[1].shape[2]
     if s == 1 or p.attr("strides") != (s, s) or taps % s:
@@ -114,30 +127,37 @@ def _transposed(p: Primitive) -> _View | None:
     last = [(pad + n - 1) // s for pad, n in zip(before, p.output.shape[1:3], strict=True)]
     top, left = (kernel - 1 - a for a in first)
     bottom, right = (a + 1 - n for a, n in zip(last, p.inputs[0].shape[1:3], strict=True))
-    return _View(p, kernel, (top, left, bottom, right), s, (before[0] % s, before[1] % s))
+    return View(p, kernel, (top, left, bottom, right), s, (before[0] % s, before[1] % s))
+
+
+def chains(graph: Graph, rule: str, views: Callable[[Primitive], Iterable[View]]) -> Graph:
+    """`graph` with a chain for every view and tile that pays."""
+    build = _Winograd(graph, rule)
+    for p in graph.primitives:
+        for view in views(p):
+            for tile in TILES[view.kernel, view.stride]:
+                if view.pays(tile):
+                    build.convolution(view, tile)
+    return build.result
 
 
 class _Winograd(Transformed):
-    def convolution(self, view: _View, tile: int) -> None:
+    def convolution(self, view: View, tile: int) -> None:
         """Adds the chain that ends in the view's output; convolutions of one tensor share its transform."""
-        p, tiling = view.primitive, view.tiling(tile)
-        written = p.output.size // p.output.shape[3] * view.kernel**2
-        if tiling.tiles * (tiling.side * view.phases) ** 2 > WORTH * written:
-            return
-        name = f"{p.inputs[0].name}_{_form(view, tile)}_{'_'.join(map(str, view.pads))}"
-        v = self.operand(p, "WinogradInput", name, tile=tile, kernel=view.kernel, stride=view.stride, pads=view.pads)
-        m = self.product(p, v, self._weights(view, tile), _form(view, tile))
-        self.add(p, "WinogradOutput", (m,), p.output, tile=tile, kernel=view.kernel, stride=view.stride,
-                 shape=p.output.shape, phases=view.phases, skipped=view.skipped)  # fmt: skip
+        p, x, form = view.primitive, view.read(self), _form(view, tile)
+        name = f"{x.name}_{form}_{'_'.join(map(str, view.pads))}"
+        attrs = {"tile": tile, "kernel": view.kernel, "stride": view.stride}
+        v = self.operand(p, "WinogradInput", x, name, **attrs, pads=view.pads)
+        m = self.product(p, v, self._weights(view, tile), form)
+        self.add(p, "WinogradOutput", (m,), p.output, **attrs, shape=p.output.shape, phases=view.phases,
+                 skipped=view.skipped)  # fmt: skip
 
-    def _weights(self, view: _View, tile: int) -> Tensor:
-        p = view.primitive
-        w = p.inputs[1]
-        c, k = w.shape[:2] if p.op == "ConvTranspose" else w.shape[1::-1]
-        name = f"{w.name}_{_form(view, tile)}" + ("" if p.op == "Conv" else "_transposed")
+    def _weights(self, view: View, tile: int) -> Tensor:
+        w = view.primitive.inputs[1]
+        name = f"{w.name}_{_form(view, tile)}" + ("" if view.phases == 1 else f"_{view.primitive.op}{view.phases}")
         self.constants[name] = Derived(lambda: weights(view.kernels(self.graph.constants[w.name]), tile, view.stride))
-        return Tensor(name, w.dtype, (view.tiling(tile).side ** 2, c, view.phases**2 * k), True)
+        return Tensor(name, w.dtype, (view.tiling(tile).side ** 2, *view.channels), True)
 
 
-def _form(view: _View, tile: int) -> str:
+def _form(view: View, tile: int) -> str:
     return f"f{tile}{view.kernel}" + (f"s{view.stride}" if view.stride > 1 else "")

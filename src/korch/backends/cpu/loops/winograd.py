@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_blocks, open_run, simd, thread_number
@@ -95,10 +97,11 @@ def back(cone: Cone, p: Primitive, threads: int) -> Code:
     text.add(f"const int top = row * {span} - {top}, left = column * {span} - {left};")
     block = open_blocks(text, "c0", channels)
     text.add(f"float y[{span * span * block}] __attribute__((aligned(64)));")
-    _phases(text, p, f"x + tile * {every} + c0", tiling.tiles * every, block)
+    source, step = f"x + tile * {every} + c0", tiling.tiles * every
+    place = _phases_at_once(text, p, source, step) if _short(p) else _phases(text, p, source, step, block)
     text.open(f"for (int h = KORCH_MAX(top, 0); h < KORCH_MIN(top + {span}, {height}); ++h)")
     text.open(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {span}, {width}); ++w)")
-    text.add(f"const float *restrict z = y + ((h - top) * {span} + w - left) * {block};")
+    text.add("const int i = h - top, j = w - left;", f"const float *restrict z = y + ({place}) * {block};")
     streamed = epilogue.streams(cone)
     epilogue.store(text, cone, p, streamed, of=channels)
     close_run(text, 4, streamed)
@@ -110,19 +113,39 @@ def _span(p: Primitive) -> int:
     return tiling_of(p).tile * p.attr("phases")
 
 
-def _phases(text: Text, p: Primitive, first: str, step: int, block: int) -> None:
-    """A^T m A for every phase, into its places of y; positions of m are `step` floats apart."""
-    tiling, phases, span = tiling_of(p), p.attr("phases"), _span(p)
-    lines = Lines()
-    a = tiling.matrices[0]
-    names = sandwich(lines, a, lambda i, j: f"m[{(i * tiling.side + j) * step} + c]")
-    stores = [f"to[{(i * span + j) * phases * block} + c] = {name};"
-              for i, row in enumerate(names) for j, name in enumerate(row)]  # fmt: skip
+def _short(p: Primitive) -> bool:
+    """Whether a phase's channels do not fill the vectors that those of all phases fill."""
+    return p.attr("phases") > 1 and p.output.shape[3] < LINE
+
+
+def _phases(text: Text, p: Primitive, first: str, step: int, block: int) -> str:
+    """A^T m A for every phase, into y; positions of m are `step` floats apart. Gives the place in y, in C, of row i and
+    column j of what the tile makes."""
+    phases, span = p.attr("phases"), _span(p)
     text.open(f"for (int phase = 0; phase < {phases * phases}; ++phase)")
     text.add(f"const float *restrict m = {first} + phase * {p.output.shape[3]};")
     text.add(f"float *restrict to = y + (phase / {phases} * {span} + phase % {phases}) * {block};")
-    simd(text, [*lines.lines, *stores])
+    simd(text, _sandwich(p, step, lambda i, j: (i * span + j) * phases * block))
     text.close()
+    return f"i * {span} + j"
+
+
+def _phases_at_once(text: Text, p: Primitive, first: str, step: int) -> str:
+    """The same for all phases side by side, as they are in m."""
+    tile, phases, every = tiling_of(p).tile, p.attr("phases"), p.attr("phases") ** 2 * p.output.shape[3]
+    text.open("")
+    text.add(f"const int count = {every};", f"const float *restrict m = {first};", "float *restrict to = y;")
+    simd(text, _sandwich(p, step, lambda i, j: (i * tile + j) * every))
+    text.close()
+    return f"((i / {phases} * {tile} + j / {phases}) * {phases} + i % {phases}) * {phases} + j % {phases}"
+
+
+def _sandwich(p: Primitive, step: int, place: Callable[[int, int], int]) -> list[str]:
+    """A^T m A of one channel c, from m to the places from `to` on."""
+    tiling, lines = tiling_of(p), Lines()
+    names = sandwich(lines, tiling.matrices[0], lambda i, j: f"m[{(i * tiling.side + j) * step} + c]")
+    return [*lines.lines, *(f"to[{place(i, j)} + c] = {name};"
+                            for i, row in enumerate(names) for j, name in enumerate(row))]  # fmt: skip
 
 
 # Both ------------------------------------------------------------------------------------------------------------

@@ -147,10 +147,11 @@ def _winograd_input(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | N
 def _winograd_output(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
     """Rows that are whole tiles, or end with the output."""
     tiling, (_, height, width, channels) = tiling_of(p), p.output.shape
-    whole = span.begin % tiling.tile == 0 and (span.end % tiling.tile == 0 or span.end == height)
-    if span.axis != 1 or tiling.images != 1 or not whole or attrs["phases"] != 1 or any(attrs["skipped"]):
+    each = tiling.tile * attrs["phases"]
+    whole = span.begin % each == 0 and (span.end % each == 0 or span.end == height)
+    if span.axis != 1 or tiling.images != 1 or not whole or any(attrs["skipped"]):
         return None
-    first, last = span.begin // tiling.tile, -(-span.end // tiling.tile)
+    first, last = span.begin // each, -(-span.end // each)
     read = Span(1, first * tiling.columns, last * tiling.columns)
     return Part((read,), attrs | {"shape": (1, span.length, width, channels)})
 

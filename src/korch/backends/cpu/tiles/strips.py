@@ -96,7 +96,7 @@ def _whole(p: Primitive) -> int:
     if p.op == "StrassenOutput":
         y = p.output.shape
         return 1 + math.prod(y[outermost(y) + 1 : -1]) % 2
-    return p.attr("tile") if p.op == "WinogradOutput" else 1
+    return p.attr("tile") * p.attr("phases") if p.op == "WinogradOutput" else 1
 
 
 def chunks(cut: Cut, threads: int, equal: bool = True) -> tuple[Chunk, ...] | None:

@@ -1,0 +1,105 @@
+"""Convolutions with wide windows as 3x3 ones of blocks, for which Winograd's algorithm is cheap.
+
+With blocks of s x s neighbours as channels, of the input and of the output, a window of 2s + 1 places reaches exactly
+one block further on either side: 9x9 from 32 channels to 3 is 3x3 from 512 to 48. As written that would be more
+products, (3s)^2 an output instead of (2s + 1)^2; by F(4, 3) they are 2.25 s^2.
+
+| window | s | products an output, F(4, 3) | as written |
+|---|---|---|---|
+| 5x5 | 2 | 9 | 25 |
+| 7x7 | 3 | 20.25 | 49 |
+| 9x9 | 4 | 36 | 81 |
+
+The transforms cost what those of a 3x3 convolution of the image cost, whatever the window. Blocks of the output are
+what `WinogradOutput` interleaves as phases; blocks of the input are a view, which what comes before may store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from korch.ir.graph import Graph
+from korch.ir.ops.table import Array
+from korch.ir.primitive import APPROXIMATE, Primitive
+from korch.ir.tensor import Tensor
+from korch.rewrite.table import rewrite
+from korch.rewrite.transformed import Transformed
+from korch.rewrite.winograd import LEAST_CHANNELS, WORTH, View, chains
+
+SMALLEST = 5
+"""Windows; smaller ones have blocks of one place."""
+READ = 8
+"""Products that a weight costs which is read: there are 36 s^2 / (2s + 1)^2 times as many for an output channel."""
+
+
+@rewrite(stage=2, error=APPROXIMATE)
+def conv_in_blocks(graph: Graph) -> Graph:
+    """`graph` with a few ways for every channels-last convolution with a wide window that they can pay for."""
+    return chains(graph, "conv_in_blocks", _views)
+
+
+def _views(p: Primitive) -> Iterator[View]:
+    """`p` in blocks, where its window is wide, odd and moves by one."""
+    if p.op != "Conv" or not p.attr("channels_last") or p.output.rank != 4 or not p.inputs[1].const:
+        return
+    window = p.inputs[1].shape[2:]
+    plain = {*p.attr("strides"), *p.attr("dilations"), p.attr("group")} == {1} and min(p.attr("pads")) >= 0
+    if plain and window[0] == window[1] >= SMALLEST and window[0] % 2:
+        view = _view(p, window[0] // 2)
+        if min(view.channels) >= LEAST_CHANNELS:
+            yield view
+
+
+def _view(p: Primitive, s: int) -> Blocks:
+    """Padded by whole blocks around what is filled up to whole blocks."""
+    top, left = p.attr("pads")[:2]
+    lengths, outputs = p.inputs[0].shape[1:3], p.output.shape[1:3]
+    begins = (top % s, left % s)
+    blocks = [-(-(n + begin) // s) for n, begin in zip(lengths, begins, strict=True)]
+    behind = [-(-n // s) + 2 - pad // s - count for n, pad, count in zip(outputs, (top, left), blocks, strict=True)]
+    ends = [s * count - n - begin for n, begin, count in zip(lengths, begins, blocks, strict=True)]
+    return Blocks(p, 3, (top // s, left // s, *behind), s, filled=(*begins, *ends))
+
+
+@dataclass(frozen=True)
+class Blocks(View):
+    """`primitive` as a convolution of blocks of phases x phases places, zeros `filled` in around the input."""
+
+    filled: tuple[int, ...] = (0, 0, 0, 0)
+
+    @property
+    def channels(self) -> tuple[int, int]:
+        inputs, outputs = super().channels
+        return self.phases**2 * inputs, outputs
+
+    def pays(self, tile: int) -> bool:
+        """As products of a window as written, and for tiles enough to read the weights for."""
+        tiling, (n, height, width, _) = self.tiling(tile), self.primitive.output.shape
+        products = (tiling.tiles + READ) * (tiling.side * self.phases**2) ** 2
+        return products <= WORTH * n * height * width * self.primitive.inputs[1].shape[2] ** 2
+
+    def read(self, build: Transformed) -> Tensor:
+        p, s, x = self.primitive, self.phases, self.primitive.inputs[0]
+        if any(self.filled):
+            around = (0, *self.filled[:2], 0, 0, *self.filled[2:], 0)
+            x = build.operand(p, "Pad", x, f"{x.name}_filled_{'_'.join(map(str, self.filled))}", pads=around,
+                              mode="constant", value=0.0)  # fmt: skip
+        n, height, width, c = x.shape
+        rows, columns = height // s, width // s
+        split = build.operand(p, "Reshape", x, f"{x.name}_split{s}", shape=(n, rows, s, columns, s, c))
+        turned = build.operand(p, "Transpose", split, f"{x.name}_turned{s}", perm=(0, 1, 3, 2, 4, 5))
+        return build.operand(p, "Reshape", turned, f"{x.name}_blocks{s}", shape=(n, rows, columns, s * s * c))
+
+    def kernels(self, w: Array) -> Array:
+        """[s^2 * K, s^2 * C, 3, 3]: place r of an output block takes tap s * u + q - r of place q of block u - 1."""
+        s, (k, c, taps, _) = self.phases, w.shape
+        around = s - 1
+        wide = np.zeros((k, c, taps + 2 * around, taps + 2 * around), w.dtype)
+        wide[:, :, around : around + taps, around : around + taps] = w
+        r, q, u = np.ogrid[:s, :s, :3]
+        at = s * u + q - r + around
+        picked = wide[:, :, at[..., None, None, None], at]
+        return picked.transpose(2, 5, 0, 3, 6, 1, 4, 7).reshape(s * s * k, s * s * c, 3, 3)
