@@ -24,7 +24,7 @@ from typing import Any
 from page import HERE, WORKLOADS, markdown, put
 
 RESULTS = HERE / "results"
-UNSEEN = ("encoder", "mobilenet", "unet", "tcn", "resnet", "convnext", "decoder", "video", "recognizer")
+UNSEEN = ("encoder", "mobilenet", "unet", "tcn", "resnet", "convnext", "decoder", "video", "recognizer", "context")
 MACHINES = ("zen-5", "granite-rapids", "emerald-rapids", "zen-4", "zen-3")
 """Those that RESULTS.md has tables of."""
 FOLDERS = {"two threads": "", "one thread": "1-thread", "unseen": "unseen"}

@@ -25,17 +25,18 @@ from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
 from korch.ir.primitive import APPROXIMATE, Primitive
 from korch.ir.tensor import Tensor
+from korch.rewrite.grid import Pads, in_whole_steps, parted
 from korch.rewrite.table import rewrite
 from korch.rewrite.transformed import Transformed
 from korch.rewrite.winograd import LEAST_CHANNELS, WORTH, View, chains
 
-SMALLEST = 5
-"""Windows; smaller ones have blocks of one place."""
+SMALLEST, TAPS = 5, 3
+"""Places of a window, below which blocks would have one; and blocks that a window meets."""
 READ = 8
 """Products that a weight costs which is read: there are 36 s^2 / (2s + 1)^2 times as many for an output channel."""
 
 
-@rewrite(stage=2, error=APPROXIMATE)
+@rewrite(stage=3, error=APPROXIMATE)
 def conv_in_blocks(graph: Graph) -> Graph:
     """`graph` with a few ways for every channels-last convolution with a wide window that they can pay for."""
     return chains(graph, "conv_in_blocks", _views)
@@ -54,21 +55,16 @@ def _views(p: Primitive) -> Iterator[View]:
 
 
 def _view(p: Primitive, s: int) -> Blocks:
-    """Padded by whole blocks around what is filled up to whole blocks."""
-    top, left = p.attr("pads")[:2]
-    lengths, outputs = p.inputs[0].shape[1:3], p.output.shape[1:3]
-    begins = (top % s, left % s)
-    blocks = [-(-(n + begin) // s) for n, begin in zip(lengths, begins, strict=True)]
-    behind = [-(-n // s) + 2 - pad // s - count for n, pad, count in zip(outputs, (top, left), blocks, strict=True)]
-    ends = [s * count - n - begin for n, begin, count in zip(lengths, begins, blocks, strict=True)]
-    return Blocks(p, 3, (top // s, left // s, *behind), s, filled=(*begins, *ends))
+    """With blocks of s x s."""
+    filled, pads = in_whole_steps(p, s, TAPS)
+    return Blocks(p, TAPS, pads, s, filled=filled)
 
 
 @dataclass(frozen=True)
 class Blocks(View):
     """`primitive` as a convolution of blocks of phases x phases places, zeros `filled` in around the input."""
 
-    filled: tuple[int, ...] = (0, 0, 0, 0)
+    filled: Pads = (0, 0, 0, 0)
 
     @property
     def channels(self) -> tuple[int, int]:
@@ -82,16 +78,10 @@ class Blocks(View):
         return products <= WORTH * n * height * width * self.primitive.inputs[1].shape[2] ** 2
 
     def read(self, build: Transformed) -> Tensor:
-        p, s, x = self.primitive, self.phases, self.primitive.inputs[0]
-        if any(self.filled):
-            around = (0, *self.filled[:2], 0, 0, *self.filled[2:], 0)
-            x = build.operand(p, "Pad", x, f"{x.name}_filled_{'_'.join(map(str, self.filled))}", pads=around,
-                              mode="constant", value=0.0)  # fmt: skip
-        n, height, width, c = x.shape
-        rows, columns = height // s, width // s
-        split = build.operand(p, "Reshape", x, f"{x.name}_split{s}", shape=(n, rows, s, columns, s, c))
-        turned = build.operand(p, "Transpose", split, f"{x.name}_turned{s}", perm=(0, 1, 3, 2, 4, 5))
-        return build.operand(p, "Reshape", turned, f"{x.name}_blocks{s}", shape=(n, rows, columns, s * s * c))
+        p, s = self.primitive, self.phases
+        parts = parted(build, p, self.filled, s, (0, 1, 3, 2, 4, 5))
+        n, rows, columns, _, _, c = parts.shape
+        return build.operand(p, "Reshape", parts, f"{parts.name}_blocks", shape=(n, rows, columns, s * s * c))
 
     def kernels(self, w: Array) -> Array:
         """[s^2 * K, s^2 * C, 3, 3]: place r of an output block takes tap s * u + q - r of place q of block u - 1."""

@@ -1,4 +1,4 @@
-"""What products by transforms are put together with: sums of the operand, a product, sums of its results."""
+"""What chains in the place of a primitive are put together with: operands on the way, products, what follows them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from korch.ir.tensor import Tensor
 
 @dataclass
 class Transformed:
-    """What the rewrite called `rule` adds to `graph`."""
+    """What the rewrite called `rule` adds to `graph`, with so much of an `error`."""
 
     graph: Graph
     rule: str
+    error: str = APPROXIMATE
     added: list[Primitive] = field(default_factory=list)
     constants: dict[str, Derived] = field(default_factory=dict)
     _made: dict[tuple[object, ...], Tensor] = field(default_factory=dict)
@@ -30,7 +31,7 @@ class Transformed:
         """The output of a new primitive, by name or as it is; it comes from where `p` does."""
         if isinstance(output, str):
             output = Tensor(output, *op_named(op).infer(inputs, dict(attrs)))
-        self.added.append(Primitive(op, inputs, output, freeze(dict(attrs)), APPROXIMATE, p.origin, self.rule))
+        self.added.append(Primitive(op, inputs, output, freeze(dict(attrs)), self.error, p.origin, self.rule))
         return output
 
     def operand(self, p: Primitive, op: str, x: Tensor, name: str, **attrs: object) -> Tensor:

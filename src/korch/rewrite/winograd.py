@@ -37,6 +37,7 @@ from korch.ir.ops.table import Array
 from korch.ir.ops.winograd import Tiling, weights
 from korch.ir.primitive import APPROXIMATE, Primitive
 from korch.ir.tensor import Tensor
+from korch.rewrite.grid import Pads
 from korch.rewrite.table import rewrite
 from korch.rewrite.transformed import Transformed
 
@@ -47,10 +48,8 @@ LEAST_CHANNELS = 8
 WORTH = 0.75
 """Products must fall at least to this share for the transforms to pay."""
 
-Pads = tuple[int, int, int, int]
 
-
-@rewrite(stage=2, error=APPROXIMATE)
+@rewrite(stage=3, error=APPROXIMATE)
 def winograd(graph: Graph) -> Graph:
     """`graph` with a few ways for every channels-last convolution that they can pay for."""
     return chains(graph, "winograd", _views)
