@@ -107,6 +107,12 @@ def test_left_alone_where_it_cannot_pay():
         assert conv_in_blocks(plain).primitives == plain.primitives
 
 
+def test_left_alone_where_weights_would_be_too_many():
+    """36 times 81 for each pair of channels by 7x7: 64 and 64 need 48 MB, 64 and 96 72 MB."""
+    assert in_blocks(conv_graph(80, 80, 7, inputs=64, outputs=64))
+    assert not in_blocks(conv_graph(80, 80, 7, inputs=64, outputs=96))
+
+
 def test_refused_under_strict_numerics():
     plain = conv_graph(80, 80, 5, channels_last=0, inputs=80)
     assert any(p.rule == "conv_in_blocks" for p in add_choices(plain).primitives)

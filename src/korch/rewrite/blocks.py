@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -30,10 +31,12 @@ from korch.rewrite.table import rewrite
 from korch.rewrite.transformed import Transformed
 from korch.rewrite.winograd import LEAST_CHANNELS, WORTH, View, chains
 
-SMALLEST, TAPS = 5, 3
-"""Places of a window, below which blocks would have one; and blocks that a window meets."""
+SMALLEST, TAPS, SIDE = 5, 3, 6
+"""Places of a window, below which blocks would have one; blocks that a window meets, and a patch of F(4, 3) has."""
 READ = 8
-"""Products that a weight costs which is read: there are 36 s^2 / (2s + 1)^2 times as many for an output channel."""
+"""Products that a weight costs which is read."""
+LARGEST = 1 << 26
+"""Bytes of weights, of which there are 36 s^4 for each pair of channels: of 256 and 256 by 9x9 they would be 2.4 GB."""
 
 
 @rewrite(stage=3, error=APPROXIMATE)
@@ -50,7 +53,8 @@ def _views(p: Primitive) -> Iterator[View]:
     plain = {*p.attr("strides"), *p.attr("dilations"), p.attr("group")} == {1} and min(p.attr("pads")) >= 0
     if plain and window[0] == window[1] >= SMALLEST and window[0] % 2:
         view = _view(p, window[0] // 2)
-        if min(view.channels) >= LEAST_CHANNELS:
+        held = 4 * SIDE**2 * prod(view.channels)
+        if min(view.channels) >= LEAST_CHANNELS and held <= LARGEST:
             yield view
 
 
