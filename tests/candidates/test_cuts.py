@@ -114,3 +114,13 @@ def test_a_cone_never_goes_through_a_twin_and_back():
         assert len(held) == len(set(held))
         assert all(t not in {p.output for p in cone.primitives} for t in cone.leaves)
         assert len(moved) <= len(held) + 1
+
+
+def test_many_inputs_are_merged_one_after_another():
+    b = Builder()
+    xs = [b.op("Relu", b.op("Neg", b.input(f"x{i}", "float32", (8, 4)))) for i in range(20)]
+    y = b.op("Concat", *xs, axis=1)
+    cones = [c for c in enumerate_cones(b.graph([("y", y)])) if c.root == y.tensor]
+    assert {x.tensor for x in xs} in [set(c.leaves) for c in cones]  # more leaves than other cones may have
+    assert max(len(c.primitives) for c in cones) == Limits().primitives
+    assert len(cones) == Limits().cuts

@@ -4,13 +4,15 @@ A *cut* of a tensor is a set of leaves and the primitives that compute the tenso
 are, for each of its producers, the producer on top of every combination of its inputs' cuts, an input itself (the
 trivial cut) included. Cuts overlap: what two kernels hold is computed twice.
 
-Complexity: with at most w cuts kept a tensor, O(primitives * w^inputs) merges.
+Complexity: with at most w cuts kept a tensor, O(primitives * w^inputs) merges; where those would be too many, inputs
+are merged one after another and w combinations kept, O(w^2 * inputs).
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -26,7 +28,8 @@ from korch.ir.tensor import Tensor
 
 @dataclass(frozen=True)
 class Limits:
-    """What backends can build, as bounds that hold for every part of a cone too; `export`: bytes that a tensor must
+    """What backends can build, as bounds that hold for every part of a cone too (a cone may have as many leaves as one
+    of its primitives has inputs); `export`: bytes that a tensor must
     have at least for a kernel to store it besides its root (what stays in second-level caches is read again for
     little); `exports`: such kernels a root, none unless asked for
     (see `exports.py`); `chain`: bytes that a tensor must have at least for several linear primitives to be one kernel
@@ -61,6 +64,8 @@ EPILOGUE_VIEWS = ("Reshape", "Transpose")
 MAPS = (Category.ELEMENTWISE, Category.BROADCAST, Category.LAYOUT)
 SAVED = 2
 """Cuts around a linear primitive that stay, whatever else there is."""
+MERGES = 1 << 14
+"""Combinations of cuts that are all looked at: those of three inputs, and of most that have four."""
 THIN = 20
 """Multiply-adds for each element that a product reads: with fewer, moving its operands is what it costs."""
 
@@ -134,10 +139,25 @@ class _Search:
             yield Cut(frozenset(inputs), frozenset((self.number[p],)), pure=False, mapped=False)
             return
         options = [(_trivial(t), *self.cuts.get(t, ())) for t in inputs]
+        if math.prod(map(len, options)) > MERGES:
+            yield from self._folded(p, options)
+            return
         for parts in product(*options):
             cut = self._join(p, parts)
             if cut:
                 yield cut
+
+    def _folded(self, p: Primitive, options: Sequence[tuple[Cut, ...]]) -> Iterator[Cut]:
+        """`p` on top of combinations that grow by one input at a time, for there are too many to look at them all: the
+        best stay, and as many of those that compute most."""
+        partial: dict[Cut, tuple[Cut, ...]] = {}
+        for some in options:
+            combined = ((*parts, cut) for parts in partial.values() or [()] for cut in some)
+            grown = {joined: parts for parts in combined if (joined := self._join(p, parts))}
+            best = sorted(grown, key=self._traffic)[: self.limits.cuts // 2]
+            whole = sorted(grown, key=lambda c: (sum(self._read(t, c) for t in c.leaves), -len(c.inside)))
+            partial = {joined: grown[joined] for joined in (*best, *whole[: self.limits.cuts // 2])}
+        yield from partial
 
     def _join(self, p: Primitive, parts: tuple[Cut, ...]) -> Cut | None:
         """The cut of `p` over `parts`; None where no backend could build it."""
@@ -145,7 +165,7 @@ class _Search:
         if len(inside) > self.limits.primitives or not self._compatible(p, parts):
             return None
         leaves = frozenset[Tensor]().union(*(c.leaves for c in parts))
-        if len(leaves) > self.limits.leaves:
+        if len(leaves) > self.limits.leaves and len(leaves) > max(len(self.graph.primitives[i].inputs) for i in inside):
             return None
         made = {self.output[i] for i in inside}
         if len(made) != len(inside) or not leaves.isdisjoint(made):

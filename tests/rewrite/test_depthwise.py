@@ -1,0 +1,58 @@
+"""Depthwise convolutions with channel multipliers as plain ones of repeated channels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from korch.executable.feeds import random_feeds
+from korch.ir import Builder, Graph
+from korch.ir.evaluate import evaluate_graph
+from korch.ir.graph import select
+from korch.rewrite import add_choices
+from korch.rewrite.depthwise import repeated_channels
+
+
+def conv_graph(shape: tuple[int, ...] = (1, 9, 8, 4), made: int = 8, group: int = 4, **attrs: object) -> Graph:
+    b, axes = Builder(), len(shape) - 2
+    x = b.input("x", "float32", shape)
+    channels = x.tensor.shape[-1] if attrs.get("channels_last", 1) else x.tensor.shape[1]
+    w = np.random.default_rng(0).standard_normal((made, channels // group, *(3,) * axes)).astype(np.float32)
+    usual = {"strides": (1,) * axes, "dilations": (1,) * axes, "group": group, "channels_last": 1,
+             "pads": (1,) * 2 * axes}  # fmt: skip
+    return b.graph([("y", b.op("Conv", x, b.constant(w), **usual | attrs))])
+
+
+@pytest.mark.parametrize("each", [2, 3, 16])
+@pytest.mark.parametrize("shape", [(1, 9, 8, 4), (2, 7, 4), (2, 1, 5, 4)])
+def test_same_values(shape: tuple[int, ...], each: int):
+    plain = conv_graph(shape, 4 * each, strides=(2,) * (len(shape) - 2))
+    full = repeated_channels(plain)
+    (p,) = full.producers[plain.outputs[0]][1:]
+    assert p.attr("group") == p.inputs[0].shape[-1] == 4 * each
+    other = replace(full, primitives=select(full, {t: ps[-1] for t, ps in full.producers.items()}), twins={})
+    feeds = random_feeds(plain.inputs)
+    expected, got = evaluate_graph(plain, feeds)["y"], evaluate_graph(other, feeds)["y"]
+    assert np.abs(got - expected).max() <= 1e-12 * np.abs(expected).max()
+
+
+def test_convolutions_of_one_image_share_the_repeated_channels():
+    b = Builder()
+    x = b.input("x", "float32", (1, 9, 8, 4))
+    attrs = {"strides": (1, 1), "dilations": (1, 1), "group": 4, "channels_last": 1}
+    ys = [b.op("Conv", x, b.constant(np.ones((8, 1, k, k), np.float32)), pads=(k // 2,) * 4, **attrs) for k in (3, 7)]
+    graph = repeated_channels(b.graph([(f"y{i}", y) for i, y in enumerate(ys)]))
+    assert sum(p.op == "Expand" for p in graph.primitives) == 1
+
+
+def test_left_alone_where_there_is_no_multiplier():
+    for plain in (conv_graph(made=4), conv_graph(group=2), conv_graph((1, 9, 8, 1), group=1),
+                  conv_graph((1, 4, 9, 8), channels_last=0)):  # fmt: skip
+        assert repeated_channels(plain).primitives == plain.primitives
+
+
+def test_among_all_choices():
+    plain = conv_graph((1, 4, 9, 8), channels_last=0)
+    assert "repeated_channels" in {p.rule for p in add_choices(plain).primitives}
