@@ -30,11 +30,11 @@ STRIDED = [(2, 3), (3, 3), (5, 3)]
 
 
 def conv_graph(height: int, width: int, pads: tuple[int, ...] = (1, 1, 1, 1), channels: int = 16, stride: int = 1,
-               batch: int = 1, kernel: int = 3) -> Graph:  # fmt: skip
+               batch: int = 1, kernel: int = 3, group: int = 1) -> Graph:  # fmt: skip
     b = Builder()
     x = b.input("x", "float32", (batch, channels, height, width))
-    w = np.random.default_rng(0).standard_normal((channels, channels, kernel, kernel)).astype(np.float32)
-    y = b.op("Conv", x, b.constant(w), strides=(stride,) * 2, pads=pads, dilations=(1, 1), group=1, channels_last=0)
+    w = np.random.default_rng(0).standard_normal((channels, channels // group, kernel, kernel)).astype(np.float32)
+    y = b.op("Conv", x, b.constant(w), strides=(stride,) * 2, pads=pads, dilations=(1, 1), group=group, channels_last=0)
     return b.graph([("y", y)])
 
 

@@ -27,6 +27,12 @@ def plain_3x3(draw: Random) -> Graph:
 
 
 @sample(winograd)
+def grouped_3x3(draw: Random) -> Graph:
+    lengths = draw.randint(5, 8), draw.randint(5, 8)
+    return _single(draw, "Conv", lengths, 3, 2, strides=(1, 1), pads=pads(draw, 1))
+
+
+@sample(winograd)
 def strided_3x3(draw: Random) -> Graph:
     """5 or 6 outputs an axis, for tiles of 5 or of 2 and 3; some with a last sample that no window reaches."""
     top, left, bottom, right = beside = pads(draw, 2)
@@ -49,9 +55,9 @@ def transposed_4x4(draw: Random) -> Graph:
                    output_shape=(1, *ends, LEAST_CHANNELS))  # fmt: skip
 
 
-def _single(draw: Random, op: str, lengths: Sequence[int], taps: int, **attrs: Any) -> Graph:
+def _single(draw: Random, op: str, lengths: Sequence[int], taps: int, groups: int = 1, **attrs: Any) -> Graph:
     b = Builder()
-    x = b.input("x", "float64", (1, *lengths, LEAST_CHANNELS))
+    x = b.input("x", "float64", (1, *lengths, groups * LEAST_CHANNELS))
     few = numbers(draw, DISTINCT, LEAST_CHANNELS, taps, taps).astype(np.float64)
-    w = b.constant(np.resize(few, (LEAST_CHANNELS, *few.shape[1:])))
-    return graph(b, b.op(op, x, w, dilations=(1, 1), group=1, channels_last=1, **attrs))
+    w = b.constant(np.resize(few, (groups * LEAST_CHANNELS, *few.shape[1:])))
+    return graph(b, b.op(op, x, w, dilations=(1, 1), group=groups, channels_last=1, **attrs))

@@ -1,4 +1,4 @@
-"""Depthwise convolutions with channel multipliers as plain ones of repeated channels."""
+"""Depthwise convolutions with channel multipliers as plain ones, narrow groups as wider ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from korch.ir import Builder, Graph
 from korch.ir.evaluate import evaluate_graph
 from korch.ir.graph import select
 from korch.rewrite import add_choices
-from korch.rewrite.depthwise import repeated_channels
+from korch.rewrite.groups import repeated_channels, wider_groups
 
 
 def conv_graph(shape: tuple[int, ...] = (1, 9, 8, 4), made: int = 8, group: int = 4, **attrs: object) -> Graph:
@@ -33,9 +33,7 @@ def test_same_values(shape: tuple[int, ...], each: int):
     (p,) = full.producers[plain.outputs[0]][1:]
     assert p.attr("group") == p.inputs[0].shape[-1] == 4 * each
     other = replace(full, primitives=select(full, {t: ps[-1] for t, ps in full.producers.items()}), twins={})
-    feeds = random_feeds(plain.inputs)
-    expected, got = evaluate_graph(plain, feeds)["y"], evaluate_graph(other, feeds)["y"]
-    assert np.abs(got - expected).max() <= 1e-12 * np.abs(expected).max()
+    assert_same(plain, other)
 
 
 def test_convolutions_of_one_image_share_the_repeated_channels():
@@ -53,6 +51,29 @@ def test_left_alone_where_there_is_no_multiplier():
         assert repeated_channels(plain).primitives == plain.primitives
 
 
+@pytest.mark.parametrize(("channels", "made", "group", "wider"), [
+    (12, 12, 6, [1]), (32, 32, 8, [4, 2]), (32, 64, 16, [4, 2]), (10, 5, 5, [1]), (16, 16, 2, [1]),
+])  # fmt: skip
+def test_groups_together(channels: int, made: int, group: int, wider: list[int]):
+    plain = conv_graph((1, 6, 5, channels), made, group)
+    full = wider_groups(plain)
+    added = full.producers[plain.outputs[0]][1:]
+    assert [p.attr("group") for p in added] == wider
+    for p in added:
+        assert_same(plain, replace(full, primitives=(p,), twins={}))
+
+
+def test_wide_groups_and_single_channels_stay():
+    for plain in (conv_graph((1, 9, 8, 32), 32, 2), conv_graph(made=4), conv_graph((1, 9, 8, 8), 8, 1)):
+        assert wider_groups(plain).primitives == plain.primitives
+
+
 def test_among_all_choices():
-    plain = conv_graph((1, 4, 9, 8), channels_last=0)
-    assert "repeated_channels" in {p.rule for p in add_choices(plain).primitives}
+    rules = {p.rule for p in add_choices(conv_graph((1, 4, 9, 8), channels_last=0)).primitives}
+    assert {"repeated_channels", "wider_groups"} <= rules
+
+
+def assert_same(plain: Graph, other: Graph) -> None:
+    feeds = random_feeds(plain.inputs)
+    expected, got = evaluate_graph(plain, feeds)["y"], evaluate_graph(other, feeds)["y"]
+    assert np.abs(got - expected).max() <= 1e-12 * np.abs(expected).max()
