@@ -1,10 +1,14 @@
 """Normalisations against onnxruntime, or ONNX's reference where it has none."""
 
+import numpy as np
+import onnx
+import onnxruntime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from korch.fission import fission
+from korch.ir.evaluate import evaluate_graph
 
 from .oracle import check, node_model, values
 
@@ -41,6 +45,26 @@ def test_group_normalization(shape):
     c = shape[1]
     check("GroupNormalization", values(*shape), values(2), values(2, seed=3), num_groups=2, opset=18, oracle="onnx")
     check("GroupNormalization", values(*shape), values(c), values(c, seed=3), num_groups=2, opset=21)
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3, 6])
+@pytest.mark.parametrize("shape", [(2, 6, 4, 5), (1, 6, 3), (2, 6, 2, 3, 2)])
+def test_groups_as_torch_writes_them_are_never_seen_apart(shape, groups):
+    """Where a reshape, an instance normalisation and one back stand for it."""
+    shapes = {"apart": (shape[0], groups, -1), "whole": shape}
+    sizes = [onnx.numpy_helper.from_array(np.asarray(size, np.int64), name) for name, size in shapes.items()]
+    ones = [onnx.numpy_helper.from_array(values(groups, seed=i), name) for i, name in enumerate(("scale", "shift"))]
+    nodes = [onnx.helper.make_node("Reshape", ["x", "apart"], ["parts"]),
+             onnx.helper.make_node("InstanceNormalization", ["parts", "scale", "shift"], ["normal"]),
+             onnx.helper.make_node("Reshape", ["normal", "whole"], ["y"])]  # fmt: skip
+    ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape) for name in "xy"]
+    graph = onnx.helper.make_graph(nodes, "groups", ends[:1], ends[1:], [*sizes, *ones])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    found, x = fission(model), values(*shape)
+    (expected,) = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    np.testing.assert_allclose(evaluate_graph(found, {"x": x})["y"], expected, atol=1e-5)
+    whole = [p for p in found.primitives if p.output.size == x.size and p.op != "Reshape"]
+    assert {p.output.shape for p in whole} == {shape}
 
 
 @QUICK

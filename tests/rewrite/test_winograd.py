@@ -113,6 +113,17 @@ def test_stride_2(form: tuple[int, int], height: int, width: int, pads: tuple[in
     assert_same(plain, other)
 
 
+@pytest.mark.parametrize(("form", "stride"), [*((form, 1) for form in FORMS), *((form, 2) for form in STRIDED)])
+@pytest.mark.parametrize("group", [2, 4])
+def test_grouped(form: tuple[int, int], stride: int, group: int):
+    plain = conv_graph(13, 14, channels=32, stride=stride, kernel=form[1], group=group, batch=2)
+    other = whatever_it_costs(plain, form)
+    assert other
+    (product,) = (p for p in other.primitives if p.op == "MatMul")
+    assert product.output.shape[1::2] == (group, 32 // group)
+    assert_same(plain, other)
+
+
 @pytest.mark.parametrize(("outputs", "tiles"), [
     (5, {5}), (6, {2, 3}), (7, set()), (9, {3, 5}), (10, {2, 5}), (24, {2, 3, 5}),
 ])  # fmt: skip

@@ -64,8 +64,8 @@ EPILOGUE_VIEWS = ("Reshape", "Transpose")
 MAPS = (Category.ELEMENTWISE, Category.BROADCAST, Category.LAYOUT)
 SAVED = 2
 """Cuts around a linear primitive that stay, whatever else there is."""
-MERGES = 1 << 14
-"""Combinations of cuts that are all looked at: those of three inputs, and of most that have four."""
+MERGES = 1 << 18
+"""Combinations of cuts that are all looked at: those of up to four inputs."""
 THIN = 20
 """Multiply-adds for each element that a product reads: with fewer, moving its operands is what it costs."""
 

@@ -44,9 +44,22 @@ def _by_channel(b: Builder, v: Value, x: Value) -> Value:
 
 @fission("InstanceNormalization")
 def instance_normalization(b: Builder, x: Value, scale: Value, shift: Value, *, epsilon: float = 1e-5) -> Value:
-    """Each channel of each image to mean 0 and variance 1, then scale [C] and shift [C]."""
+    """Each channel of each image to mean 0 and variance 1, then scale [C] and shift [C]. Where channels are groups of
+    another tensor's, as torch writes group norms, that is normalised: its channels can lie last."""
+    whole = _ungrouped(b, x)
+    if whole:
+        return b.op("Reshape", _by_group(b, whole, scale, shift, x.shape[1], epsilon), shape=x.shape)
     axes = tuple(range(2, x.rank))
     return normalized(b, x, axes, epsilon, _by_channel(b, scale, x), _by_channel(b, shift, x))
+
+
+def _ungrouped(b: Builder, x: Value) -> Value | None:
+    """What `x` is a view of, if that has the same images, and as channels parts of x's."""
+    view = b.producer(x)
+    source = view.inputs[0] if view and view.op == "Reshape" else None
+    if source is None or source.rank < 3 or source.shape[0] != x.shape[0] or source.shape[1] % x.shape[1]:
+        return None
+    return Value(b, source)
 
 
 @fission("GroupNormalization", since=21)
@@ -54,7 +67,7 @@ def group_normalization(
     b: Builder, x: Value, scale: Value, shift: Value, *, num_groups: int, epsilon: float = 1e-5, stash_type: int = 1
 ) -> Value:
     """Groups of channels to mean 0 and variance 1, then scale [C] and shift [C]."""
-    return _by_group(b, x, scale, shift, num_groups, (num_groups, x.shape[1] // num_groups), epsilon)
+    return _by_group(b, x, scale, shift, num_groups, epsilon)
 
 
 @fission("GroupNormalization", since=18)
@@ -62,17 +75,34 @@ def group_normalization_18(
     b: Builder, x: Value, scale: Value, shift: Value, *, num_groups: int, epsilon: float = 1e-5
 ) -> Value:
     """Before opset 21: scale [num_groups] and shift [num_groups]."""
-    return _by_group(b, x, scale, shift, num_groups, (num_groups, 1), epsilon)
+    return _by_group(b, x, scale, shift, num_groups, epsilon)
 
 
-def _by_group(
-    b: Builder, x: Value, scale: Value, shift: Value, groups: int, parameters: tuple[int, int], epsilon: float
-) -> Value:
-    """Parameters of shape `parameters` against x as [N,groups,C/groups,*]."""
-    split = b.op("Reshape", x, shape=(x.shape[0], groups, x.shape[1] // groups, *x.shape[2:]))
-    scale, shift = (b.op("Reshape", v, shape=(*parameters, *(1,) * (x.rank - 2))) for v in (scale, shift))
-    y = normalized(b, split, tuple(range(2, split.rank)), epsilon, scale, shift)
-    return b.op("Reshape", y, shape=x.shape)
+def _by_group(b: Builder, x: Value, scale: Value, shift: Value, groups: int, epsilon: float) -> Value:
+    """Parameters of all channels or groups against x [N,C,*]. A group's mean is that of its channels' means, so that
+    nothing but those is ever seen by group: x may lie channels-last."""
+    places, each = tuple(range(2, x.rank)), x.shape[1] // groups
+    if groups in (1, x.shape[1]):
+        axes = places if each == 1 else (1, *places)
+        return normalized(b, x, axes, epsilon, *(_of_channels(b, v, x) for v in (scale, shift)))
+    wide = b.op("Cast", x, to=_wide(x))
+    scale, shift = (b.op("Cast", _of_channels(b, v, x), to=wide.dtype) for v in (scale, shift))
+
+    def mean(v: Value) -> Value:
+        parts = b.op("Reshape", _mean(b, v, places), shape=(x.shape[0], groups, each))
+        whole = b.op("Expand", _mean(b, parts, (2,)), shape=parts.shape)
+        return b.op("Reshape", whole, shape=(*x.shape[:2], *(1,) * len(places)))
+
+    centred = wide - mean(wide)
+    inverse = b.op("Reciprocal", b.op("Sqrt", mean(centred * centred) + epsilon))
+    return b.op("Cast", centred * (inverse * scale) + shift, to=x.dtype)
+
+
+def _of_channels(b: Builder, v: Value, x: Value) -> Value:
+    """A parameter of every channel, or of every group of them, against x [N,C,*]."""
+    (n,), channels = v.shape, x.shape[1]
+    every = b.op("Expand", b.op("Reshape", v, shape=(n, 1)), shape=(n, channels // n))
+    return _by_channel(b, b.op("Reshape", every, shape=(channels,)), x)
 
 
 @fission("LayerNormalization", since=17)

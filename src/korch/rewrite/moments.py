@@ -22,20 +22,27 @@ def one_pass_variance(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 
 
 def second_moment_less_square(s: Space, p: Primitive) -> Iterator[Tensor]:
-    """mean x^2 - (mean x)^2 for every x whose variance `p` takes; rounding can leave it below 0."""
+    """mean x^2 - (mean x)^2 for every x whose variance `p` takes; rounding can leave it below 0. Around another m, as
+    that of a group of channels, it is mean x^2 - m (2 mean x - m)."""
     attrs = dict(p.attrs)
-    for x in dict.fromkeys(_spread(s, p)):
+    for x, m in dict.fromkeys(_spread(s, p)):
         mean = s.op("ReduceMean", x, **attrs)
-        yield s.op("Sub", s.op("ReduceMean", s.op("Mul", x, x), **attrs), s.op("Mul", mean, mean))
+        less = s.op("Mul", m, s.op("Sub", s.op("Add", mean, mean), m)) if m else s.op("Mul", mean, mean)
+        yield s.op("Sub", s.op("ReduceMean", s.op("Mul", x, x), **attrs), less)
 
 
-def _spread(s: Space, p: Primitive) -> Iterator[Tensor]:
-    """The x of which `p` is mean((x - mean x)^2)."""
+def _spread(s: Space, p: Primitive) -> Iterator[tuple[Tensor, Tensor | None]]:
+    """The x, and m, of which `p` is mean((x - m)^2); None where m is x's own mean."""
     squares = s.producers(p.inputs[0]) if p.op == "ReduceMean" and p.inputs[0].dtype != "float16" else ()
     for c in (q.inputs[0] for q in squares if _squares(q)):
         for q in s.producers(c):
-            if q.op == "Sub" and q.inputs[0].shape == c.shape and _is_mean(s, q.inputs[1], q.inputs[0], p):
-                yield q.inputs[0]
+            if q.op != "Sub" or q.inputs[0].shape != c.shape:
+                continue
+            x, m = q.inputs
+            if _is_mean(s, m, x, p):
+                yield x, None
+            elif p.attr("keepdims") and m.shape == p.output.shape:
+                yield x, m
 
 
 def _squares(q: Primitive) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
+
 from korch.ir.builder import Builder
 from korch.ir.graph import Graph
 from korch.rewrite.evidence.table import sample
@@ -27,6 +29,6 @@ def _grouped(draw: Random, groups: int, inputs: int, outputs: int) -> Graph:
     axes, steps = draw.randint(1, 2), tuple(draw.randint(1, 2) for _ in range(4))
     b = Builder()
     x = b.input("x", "float32", (draw.randint(1, 2), *(draw.randint(5, 8) for _ in range(axes)), groups * inputs))
-    w = b.constant(numbers(draw, groups * outputs, inputs, *(3,) * axes))
+    w = b.constant(numbers(draw, groups * outputs, inputs, *(3,) * axes).astype(np.float32))
     return graph(b, b.op("Conv", x, w, strides=steps[:axes], dilations=steps[2 : 2 + axes], pads=pads(draw, 2 * axes),
                          group=groups, channels_last=1))  # fmt: skip

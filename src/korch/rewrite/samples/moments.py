@@ -28,6 +28,15 @@ def variance(b: Builder, draw: Random, x: Value) -> Graph:
     return graph(b, b.op("ReduceMean", square, axes=axes, keepdims=draw.randint(0, 1)))
 
 
+@sample(one_pass_variance, beyond=NO_SIGN)
+def spreads(draw: Random) -> Graph:
+    """Around what is no mean of the same elements."""
+    b = Builder()
+    x, m = b.input("x", "float32", (2, 513, draw.randint(2, 3), 257)), b.input("m", "float32", (2, 513, 1, 1))
+    centred = x - m
+    return graph(b, b.op("ReduceMean", centred * centred, axes=(2, 3), keepdims=1))
+
+
 def small_variances(draw: Random) -> Graph:
     """Of fewer elements than the rule is for."""
     b = Builder()
