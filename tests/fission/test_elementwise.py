@@ -83,12 +83,18 @@ def test_mod_signs(fmod):
         check("Mod", values(4), np.asarray([0.7, -0.7, 0.3, 2], np.float32), fmod=1)
 
 
-@pytest.mark.parametrize("exponent", [2.0, 3.0, 0.5, -1.0])
+@pytest.mark.parametrize("exponent", [1.0, 2.0, 3.0, 4.0, 5.0, 0.5, -1.0])
 def test_power(exponent):
     x = values(3, 4, low=0.1, high=2)
     check("Pow", x, np.asarray(exponent, np.float32), constants=[1])
     check("Pow", x, np.full(4, exponent, np.float64))
     check("Pow", x, np.asarray([2, 3, 0, 1], np.int64))
+
+
+@pytest.mark.parametrize("exponent", [1, 2, 3, 4])
+def test_small_powers_are_products(exponent):
+    graph = check("Pow", values(3, 4), np.asarray(exponent, np.float32), constants=[1])
+    assert {p.op for p in graph.primitives} <= {"Mul"}
 
 
 def test_integer_base_keeps_its_dtype():

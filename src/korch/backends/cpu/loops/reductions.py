@@ -244,10 +244,12 @@ class Reduction:
         return width * strips < 2 * self.writer.threads and longest * s.stored > SMALL and s.reds[0].extent >= 8
 
     def _partial(self, trace: Trace, folds: list[Fold], along: Var | None) -> None:
-        """A fixed number of chunks, so that the result does not depend on the number of threads."""
+        """A fixed number of chunks, so that the result does not depend on the number of threads. A stage may have
+        several such nests, each for a part of its outputs."""
         s = folds[0].s
         first = s.reds[0]
         chunks = min(16, first.extent)
+        self.text.open("")
         for f in folds:
             self.writer.buffer(f.s, chunks * s.stored, f"p{f.s.number}")
         self.text.add("#pragma omp for schedule(static)")
@@ -262,19 +264,21 @@ class Reduction:
             self._columns(trace, folds, _stored_apart, parallel=False, chunk=bounds)
         self.text.close()
         self.text.add("#pragma omp single nowait" if s.root else "#pragma omp single")
-        self.text.open(f"for (int o = 0; o < {s.stored}; ++o)")
+        for v in s.loops:
+            self.writer.loop(v)
+        self.text.open("")
         for f in folds:
             self._sum_up(f, chunks)
-        self.text.close()
+        self.text.close(2 + len(s.loops))
 
     def _sum_up(self, f: Fold, chunks: int) -> None:
         """The chunks' results, in order."""
-        name = f"p{f.s.number}"
-        step = f.step(f.acc, f"{name}[chunk * {f.s.stored} + o]")
+        name, at = f"p{f.s.number}", c_index(f.s.position(f.s.axes))
+        step = f.step(f.acc, f"{name}[chunk * {f.s.stored} + {at}]")
         self.text.add(
-            f"{C_TYPES[f.s.tensor.dtype]} {f.acc} = {name}[o];",
+            f"{C_TYPES[f.s.tensor.dtype]} {f.acc} = {name}[{at}];",
             f"for (int chunk = 1; chunk < {chunks}; ++chunk) {step}",
-            f"{target(f.s)}[o] = {f.end(f.acc)};",
+            f"{target(f.s)}[{at}] = {f.end(f.acc)};",
         )
 
     def _arg(self) -> None:
