@@ -40,7 +40,7 @@ def _reshape(p: Primitive, region: Region, pull: Pull) -> Array:
     if is_whole(region, shape) or p.output.size == 0:
         return pull(0, whole(source)).reshape(tuple(len(r) for r in region))
     flat = np.ravel_multi_index(np.ix_(*region), shape) if shape else np.zeros((), np.int64)
-    at = np.unravel_index(flat, source) if source else ()
+    at = np.unravel_index(flat.reshape(-1), source) if source else ()  # NumPy errs where the last of several axes is 1
     grid = tuple(np.unique(a) for a in at)
     x = pull(0, grid)
     return x[tuple(np.searchsorted(g, a) for g, a in zip(grid, at, strict=True))].reshape(flat.shape)
