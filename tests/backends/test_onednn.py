@@ -294,3 +294,13 @@ def test_declines_with_a_reason(extend, reason):
     y = conv(image(b, 0, 1, 4, 7, 7), weights(b, 4, 4, 3, 3), pads=1)
     refusal = BACKEND.declines(cone_of(extend(b, y)))
     assert isinstance(refusal, Declined) and reason in refusal.reason
+
+
+@pytest.mark.parametrize("shape, declined", [((4 * 24,), True), ((1, 1), False)])
+def test_rows_for_matrices_that_lie_inside_one_another(shape, declined):
+    """Heads side by side, with one number for each channel or for all."""
+    b = Builder()
+    y = b.input("x", "float32", (4, 9, 12)) @ b.input("w", "float32", (4, 12, 24))
+    y = b.op("Reshape", b.op("Transpose", y, perm=(1, 0, 2)), shape=(9, 4 * 24))
+    refusal = BACKEND.declines(cone_of(y * b.input("z", "float32", shape)))
+    assert (refusal is not None) == declined

@@ -82,7 +82,8 @@ def _calls(m: Match) -> Iterator[Call]:
 
 def _objection(m: Match) -> str:
     """Why `m` has no call."""
-    strided = "an operand has no dense axis among its last two, or the result's last axis is not dense"
+    strided = ("an operand has no dense axis among its last two, the result's last axis is not dense, or a row is "
+               "added to each of matrices that lie inside one another")  # fmt: skip
     return strided if m.linear.op == "MatMul" else convolution_objection(m) or strided
 
 

@@ -44,4 +44,13 @@ def _with_unit_batch(p: Product) -> Product:
 
 def _is_runnable(p: Product) -> bool:
     """oneDNN takes matrices with one dense axis (packing takes any) and results with a dense last axis."""
-    return has_dense_axis(p.a) and (p.b_const or has_dense_axis(p.b)) and (steps(p.c, -1) == 1)
+    dense = has_dense_axis(p.a) and (p.b_const or has_dense_axis(p.b)) and (steps(p.c, -1) == 1)
+    return dense and not _reads_beyond(p)
+
+
+def _reads_beyond(p: Product) -> bool:
+    """Whether a post-op's operand is one row for each matrix while the matrices of the result lie inside one another:
+    oneDNN looks for it by where the result lies, beyond the operand's end (and crashes)."""
+    interleaved = len(p.c.shape) > 2 and steps(p.c, -3) < steps(p.c, -2)
+    operands = (op.operand for op in p.post_ops if isinstance(op, Binary))
+    return interleaved and any(v.varies(-3) and not v.varies(-2) for v in operands)
