@@ -63,6 +63,20 @@ def test_groups_together(channels: int, made: int, group: int, wider: list[int])
         assert_same(plain, replace(full, primitives=(p,), twins={}))
 
 
+def test_weights_that_convolutions_of_other_groups_share():
+    b = Builder()
+    w = b.constant(np.random.default_rng(0).standard_normal((48, 2, 3, 3)).astype(np.float32))
+    attrs = {"strides": (1, 1), "dilations": (1, 1), "pads": (1, 1, 1, 1), "channels_last": 1}
+    xs = [b.input(f"x{group}", "float32", (1, 6, 5, 2 * group)) for group in (8, 24)]
+    ys = [b.op("Conv", x, w, group=x.shape[3] // 2, **attrs) for x in xs]
+    plain = b.graph([(f"y{i}", y) for i, y in enumerate(ys)])
+    full = wider_groups(plain)
+    other = replace(full, primitives=tuple(full.producers[t][1] for t in plain.outputs), twins={})
+    feeds = random_feeds(plain.inputs)
+    expected, got = evaluate_graph(plain, feeds), evaluate_graph(other, feeds)
+    assert all(np.abs(got[y] - expected[y]).max() <= 1e-12 * np.abs(expected[y]).max() for y in expected)
+
+
 def test_wide_groups_and_single_channels_stay():
     for plain in (conv_graph((1, 9, 8, 32), 32, 2), conv_graph(made=4), conv_graph((1, 9, 8, 8), 8, 1)):
         assert wider_groups(plain).primitives == plain.primitives

@@ -75,11 +75,11 @@ def _together(p: Primitive, width: int) -> int:
 
 
 def _add_wider(build: Transformed, p: Primitive, together: int) -> None:
-    x, w = p.inputs
-    wide = Tensor(f"{w.name}_by{together}", w.dtype, (w.shape[0], together * w.shape[1], *w.shape[2:]), True)
+    (x, w), groups = p.inputs, p.attr("group")
+    wide = Tensor(f"{w.name}_{groups}by{together}", w.dtype, (w.shape[0], together * w.shape[1], *w.shape[2:]), True)
     outputs = _outputs(p)
     build.constants[wide.name] = Derived(lambda: widened(build.graph.constants[w.name], outputs, together))
-    build.add(p, "Conv", (x, wide), p.output, **dict(p.attrs) | {"group": p.attr("group") // together})
+    build.add(p, "Conv", (x, wide), p.output, **dict(p.attrs) | {"group": groups // together})
 
 
 def widened(w: Array, outputs: int, together: int) -> Array:

@@ -179,6 +179,7 @@ class _Winograd(Transformed):
             y = weights(view.kernels(self.graph.constants[w.name]), tile, view.stride)
             return y if groups == 1 else np.ascontiguousarray(y.reshape(apart).swapaxes(1, 2))
 
+        name += "" if groups == 1 else f"_{groups}groups"
         self.constants[name] = Derived(turned)
         return Tensor(name, w.dtype, (apart[0], c, k) if groups == 1 else (apart[0], groups, c, apart[3]), True)
 
