@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from korch.fission.rule import Opaque, fission
 from korch.ir.builder import Builder, Value
+
+Mean = Callable[[Value], Value]
+"""Means that broadcast against what they are of."""
 
 
 @fission("BatchNormalization", since=7)
@@ -50,7 +53,7 @@ def instance_normalization(b: Builder, x: Value, scale: Value, shift: Value, *, 
     if whole:
         return b.op("Reshape", _by_group(b, whole, scale, shift, x.shape[1], epsilon), shape=x.shape)
     axes = tuple(range(2, x.rank))
-    return normalized(b, x, axes, epsilon, _by_channel(b, scale, x), _by_channel(b, shift, x))
+    return normalized(b, x, lambda v: _mean(b, v, axes), epsilon, _by_channel(b, scale, x), _by_channel(b, shift, x))
 
 
 def _ungrouped(b: Builder, x: Value) -> Value | None:
@@ -82,20 +85,15 @@ def _by_group(b: Builder, x: Value, scale: Value, shift: Value, groups: int, eps
     """Parameters of all channels or groups against x [N,C,*]. A group's mean is that of its channels' means, so that
     nothing but those is ever seen by group: x may lie channels-last."""
     places, each = tuple(range(2, x.rank)), x.shape[1] // groups
-    if groups in (1, x.shape[1]):
-        axes = places if each == 1 else (1, *places)
-        return normalized(b, x, axes, epsilon, *(_of_channels(b, v, x) for v in (scale, shift)))
-    wide = b.op("Cast", x, to=_wide(x))
-    scale, shift = (b.op("Cast", _of_channels(b, v, x), to=wide.dtype) for v in (scale, shift))
 
     def mean(v: Value) -> Value:
+        if groups == 1 or each == 1:
+            return _mean(b, v, places if each == 1 else (1, *places))
         parts = b.op("Reshape", _mean(b, v, places), shape=(x.shape[0], groups, each))
         whole = b.op("Expand", _mean(b, parts, (2,)), shape=parts.shape)
         return b.op("Reshape", whole, shape=(*x.shape[:2], *(1,) * len(places)))
 
-    centred = wide - mean(wide)
-    inverse = b.op("Reciprocal", b.op("Sqrt", mean(centred * centred) + epsilon))
-    return b.op("Cast", centred * (inverse * scale) + shift, to=x.dtype)
+    return normalized(b, x, mean, epsilon, _of_channels(b, scale, x), _of_channels(b, shift, x))
 
 
 def _of_channels(b: Builder, v: Value, x: Value) -> Value:
@@ -119,7 +117,7 @@ def layer_normalization(
     """The axes from `axis` on to mean 0 and variance 1, then scale and shift; also mean and 1/deviation."""
     axes = tuple(range(axis % x.rank, x.rank))
     wide = b.op("Cast", x, to=_wide(x))
-    mean, centred, inverse = _moments(b, wide, axes, epsilon)
+    mean, centred, inverse = _moments(b, wide, lambda v: _mean(b, v, axes), epsilon)
     y = b.op("Cast", centred * inverse, to=x.dtype) * scale
     stash = "float32" if stash_type == 1 else x.dtype
     return (y if shift is None else y + shift, b.op("Cast", mean, to=stash), b.op("Cast", inverse, to=stash))
@@ -166,20 +164,19 @@ def local_response_normalization(
     return x / b.op("Pow", b.op("Reshape", mean, shape=x.shape) * alpha + bias, beta)
 
 
-def normalized(b: Builder, x: Value, axes: Sequence[int], epsilon: float, scale: Value, shift: Value) -> Value:
+def normalized(b: Builder, x: Value, mean: Mean, epsilon: float, scale: Value, shift: Value) -> Value:
     """centred * (scale / deviation) + shift: one multiplication an element, the rest is small."""
     wide = b.op("Cast", x, to=_wide(x))
     scale, shift = (b.op("Cast", v, to=wide.dtype) for v in (scale, shift))
-    _, centred, inverse = _moments(b, wide, axes, epsilon)
+    _, centred, inverse = _moments(b, wide, mean, epsilon)
     return b.op("Cast", centred * (inverse * scale) + shift, to=x.dtype)
 
 
-def _moments(b: Builder, x: Value, axes: Sequence[int], epsilon: float) -> tuple[Value, Value, Value]:
-    """Mean, x - mean, and 1 / sqrt(variance + epsilon) over `axes`."""
-    mean = _mean(b, x, axes)
-    centred = x - mean
-    variance = _mean(b, centred * centred, axes)
-    return mean, centred, b.op("Reciprocal", b.op("Sqrt", variance + epsilon))
+def _moments(b: Builder, x: Value, mean: Mean, epsilon: float) -> tuple[Value, Value, Value]:
+    """Mean, x - mean, and 1 / sqrt(variance + epsilon)."""
+    middle = mean(x)
+    centred = x - middle
+    return middle, centred, b.op("Reciprocal", b.op("Sqrt", mean(centred * centred) + epsilon))
 
 
 def _mean(b: Builder, x: Value, axes: Sequence[int]) -> Value:

@@ -69,7 +69,7 @@ def _add_depthwise(build: Transformed, p: Primitive) -> None:
 
 
 def _together(p: Primitive, width: int) -> int:
-    """How many groups have so many channels together, or half as many again at most; 1 where one has."""
+    """The fewest groups, a divisor of p's, that have so many channels together; all of them where no fewer do."""
     groups, few = p.attr("group"), min(_inputs(p), _outputs(p))
     return next((n for n in range(1, groups + 1) if groups % n == 0 and n * few >= width), groups)
 
