@@ -30,7 +30,7 @@ FEW = 24
 """Channels of the input or of the output: of more of both, a library is as good. (3x3 at 104x104 from and to so many
 channels, of oneDNN's time: 16 1.02, 17 0.75, 24 0.77, 32 1.02; 64 at 52x52 1.06.)"""
 UNROLLED = 9
-"""Steps of a run up to which it is unrolled."""
+"""Steps of a run that are written out, at most."""
 PATCH = 1 << 17
 """Bytes on the stack for windows at an edge."""
 VIEWS = ("Slice", "Transpose")
@@ -234,16 +234,18 @@ def _tile(name: str, window: Direct, columns: int, group: Group) -> list[str]:
              "  (void)plane;"]  # fmt: skip
     lines += [f"  korch_f{lanes} s{r}_{j} = {{0}};" for r, j, _, lanes in sums]
     lines += ["  for (int l = 0; l < lines; ++l, a += line)", f"    for (int o = 0; o < {runs.outer}; ++o) {{"]
-    lines += [f"#pragma GCC unroll {runs.inner}"] if runs.inner <= UNROLLED else []
-    lines.append(f"      for (int k = 0; k < {runs.inner}; ++k, b += {group.width}) {{")
+    each = max(n for n in range(1, UNROLLED + 1) if runs.inner % n == 0)
+    lines += [f"      for (int k0 = 0; k0 < {runs.inner}; k0 += {each})",
+              f"#pragma GCC unroll {each}",
+              f"      for (int i = 0; i < {each}; ++i, b += {group.width}) {{",
+              "        const int k = k0 + i;"]  # fmt: skip
     for j, (at, lanes, _) in enumerate(vectors):
         lines += [f"        korch_f{lanes} b{j} = *(const korch_at{lanes} *)(b + {at});", *tile.held(f"b{j}")]
     for r in range(columns):
         place = f"a[o * {step} + {r * window.strides[1] * window.pixel} + k * {runs.inner_step}]"
-        added = " ".join(f"s{r}_{j} += v * b{j};" for j in range(len(vectors)))
-        lines.append(f"        {{ const float v = {place}; {added} }}")
-    # Windows overlap: compilers would keep what the steps of a run share, in more registers than there are.
-    lines += ['        __asm__ volatile("" ::: "memory");', "      }", "    }"]
+        added = tile.multiplied([(f"s{r}_{j}", f"b{j}", lanes) for j, (_, lanes, _) in enumerate(vectors)])
+        lines.append(f"        {{ const float x = {place}; {added} }}")
+    lines += [tile.APART_STEPS, "      }", "    }"]
     places = [(f"*(korch_at{lanes} *)(y + {r * group.width + at})", f"s{r}_{j}") for r, j, at, lanes in sums]
     lines += ["  if (more) {", *(f"    {s} += {place};" for place, s in places), "  }"]
     return [*lines, *(f"  {place} = {s};" for place, s in places), "}"]

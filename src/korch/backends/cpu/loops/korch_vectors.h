@@ -11,19 +11,23 @@ typedef int32_t korch_i4 __attribute__((vector_size(16)));
 typedef int32_t korch_i8 __attribute__((vector_size(32)));
 typedef int32_t korch_i16 __attribute__((vector_size(64)));
 
-/* The widest that the processor has. What is written in wider ones compilers move through memory and back. */
+/* The widest that the processor has, and one with a number in every lane. What is written in wider ones compilers move
+ * through memory and back. */
 #if defined(__AVX512F__)
 #define KORCH_NATIVE 16
+#define KORCH_ALL(x) ((korch_fn){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x})
 #define KORCH_STREAM_NATIVE korch_stream16
 typedef korch_f16 korch_fn;
 typedef korch_at16 korch_atn;
 #elif defined(__AVX__)
 #define KORCH_NATIVE 8
+#define KORCH_ALL(x) ((korch_fn){x, x, x, x, x, x, x, x})
 #define KORCH_STREAM_NATIVE korch_stream8
 typedef korch_f8 korch_fn;
 typedef korch_at8 korch_atn;
 #else
 #define KORCH_NATIVE 4
+#define KORCH_ALL(x) ((korch_fn){x, x, x, x})
 #define KORCH_STREAM_NATIVE korch_stream4
 typedef korch_f4 korch_fn;
 typedef korch_at4 korch_atn;
@@ -34,6 +38,23 @@ typedef korch_at4 korch_atn;
 #define KORCH_HOLD(v) __asm__("" : "+x"(v))
 #else
 #define KORCH_HOLD(v) (void)(v)
+#endif
+
+/* s += v * b, where v is KORCH_ALL of a number. In the register of s: where several steps follow each other, compilers
+ * move sums from one to another, and some into memory. */
+#define KORCH_FMA(s, v, b, as) __asm__("vfmadd231ps %" as "2, %" as "1, %" as "0" : "+v"(s) : "v"(v), "v"(b))
+#define KORCH_FMA_IN_C(s, v, b) (s) += (v)[0] * (b)
+#if defined(__FMA__)
+#define KORCH_FMA4(s, v, b) KORCH_FMA(s, v, b, "x")
+#define KORCH_FMA8(s, v, b) KORCH_FMA(s, v, b, "t")
+#else
+#define KORCH_FMA4 KORCH_FMA_IN_C
+#define KORCH_FMA8 KORCH_FMA_IN_C
+#endif
+#if defined(__AVX512F__)
+#define KORCH_FMA16(s, v, b) KORCH_FMA(s, v, b, "g")
+#else
+#define KORCH_FMA16 KORCH_FMA_IN_C
 #endif
 
 /* Of a or b, lane by lane; in C, ?: takes no vectors everywhere. */
