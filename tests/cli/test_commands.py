@@ -16,7 +16,7 @@ import pytest
 import korch
 from korch.cli import main
 from korch.executable.archive import read_manifest
-from korch.profile import Database, Measurement
+from korch.profile import Database, Failed, Measurement
 
 
 @pytest.fixture
@@ -200,6 +200,20 @@ def test_rules_discover(korch_json, korch_text):
     assert facts["size"] == 1 and "A @ ones = sum(A)" in facts["laws"]
     lines = korch_text("rules", "discover", "--size", "1").splitlines()
     assert lines[:-1] == facts["laws"] and lines[-1].startswith(f"{len(facts['laws'])} law")
+
+
+def test_cache_lists_failed_kernels(korch_text, korch_json, tmp_path, monkeypatch):
+    monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path / "cache"))
+    assert korch_text("cache", "failures") == "no kernel has failed\n" and not (tmp_path / "cache").exists()
+    with Database(tmp_path / "cache") as database:
+        database.record("a", Measurement(1e-3), label="loops  good")
+        database.record("b", Failed("status 3"), label="onednn matmul c1")
+        database.record("c", Failed("wrong by 0.5"), label="loops  c2")
+        database.record("d", Failed("wrong by 0.5"), label="tiles  c3")
+    listed = korch_json("cache", "failures")["failures"]
+    assert [f["kernel"] for f in listed] == ["tiles  c3", "loops  c2", "onednn matmul c1"]
+    assert korch_text("cache", "failures").splitlines() == [
+        "    2  wrong by 0.5", "       tiles  c3", "    1  status 3", "       onednn matmul c1"]  # fmt: skip
 
 
 def test_the_cache_goes_to_another_machine(korch_text, korch_json, tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ from korch.errors import Error
 
 class Action(StrEnum):
     SHOW = "show"
+    FAILURES = "failures"
     PATH = "path"
     CLEAR = "clear"
     EXPORT = "export"
@@ -27,7 +28,8 @@ def cache(
     file: Annotated[Path | None, typer.Argument(help="To export to, or to import.")] = None,
     json: Json = False,
 ) -> None:
-    """Show, locate or clear what is kept between runs; take measurements and plans to another machine of the kind."""
+    """Show, locate or clear what is kept between runs, or list the kernels that failed and why; take measurements and
+    plans to another machine of the kind."""
     from korch.profile import default_folder
 
     folder = default_folder()
@@ -43,6 +45,9 @@ def cache(
         print_json({"path": str(folder), "removed": removed}) if json else typer.echo(
             f"removed {count(removed, 'file')}"
         )
+    elif action is Action.FAILURES:
+        failures = _failures(folder)
+        print_json({"failures": failures}) if json else typer.echo(_listed(failures))
     else:
         facts = _facts(folder)
         print_json(facts) if json else typer.echo(_text(facts))
@@ -65,6 +70,29 @@ def _clear(folder: Path) -> int:
     from korch.profile import clear
 
     return clear(folder) + clear_archives(folder)
+
+
+def _failures(folder: Path) -> list[dict[str, str]]:
+    """The kernels that failed, by backend, variant and key of the cone; asking makes no files."""
+    from korch.profile import Database
+    from korch.profile.database import database_file
+
+    if not database_file(folder).is_file():
+        return []
+    with Database(folder) as database:
+        return [{"kernel": label, "reason": reason} for label, reason in database.failures()]
+
+
+def _listed(failures: list[dict[str, str]]) -> str:
+    """Kernels by reason, what stopped most of them first."""
+    by_reason: dict[str, list[str]] = {}
+    for failure in failures:
+        by_reason.setdefault(failure["reason"], []).append(failure["kernel"])
+    most_first = sorted(by_reason.items(), key=lambda item: -len(item[1]))
+    lines = [
+        line for reason, kernels in most_first for line in (f"{len(kernels):>5}  {reason}", f"       {kernels[0]}")
+    ]
+    return "\n".join(lines or ["no kernel has failed"])
 
 
 def _facts(folder: Path) -> dict[str, Any]:

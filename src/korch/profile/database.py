@@ -104,6 +104,12 @@ class Database:
         row = self._row("SELECT reason FROM failures WHERE key = ?", key)
         return Failed(row[0]) if row else None
 
+    def failures(self) -> list[tuple[str, str]]:
+        """(label, reason) of every kernel that failed, the latest first."""
+        with _translated(self.file), self._guard:
+            found = self._connection.execute("SELECT label, reason FROM failures ORDER BY measured DESC, key")
+            return found.fetchall()
+
     def record(self, key: str, result: Measurement | Failed, workspace: int = 0, label: str = "") -> None:
         """Keeps what was measured of a kernel; `label` is for people."""
         if isinstance(result, Failed):

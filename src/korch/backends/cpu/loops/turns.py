@@ -35,12 +35,15 @@ class Loop:
         return f"for (int {self.name} = {self.low}; {self.name} < {end}; {self.name} += {self.step})"
 
 
+def helped(turns: float, threads: int, work: float) -> bool:
+    """Whether threads help each other with the turns of loops."""
+    return threads > 1 and work >= LONG and turns >= FEW * threads
+
+
 def open_shared(text: Text, loops: Sequence[Loop], threads: int, work: float) -> int:
     """Opens the loops, outermost first, for a team, or for one thread; how many blocks there are to close. `work`: of
     the whole kernel, in element operations."""
-    count = math.prod(loop.count for loop in loops)
-    helped = threads > 1 and work >= LONG and count >= FEW * threads
-    shared = _shared(loops, threads) if helped else 0
+    shared = _shared(loops, threads) if helped(math.prod(loop.count for loop in loops), threads, work) else 0
     if shared:
         _open_turns(text, loops[:shared], threads)
     elif threads > 1:
