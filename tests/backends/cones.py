@@ -400,7 +400,7 @@ DEPTHWISE = [
 
 def direct(shape: tuple[int, ...], made: int, kernel: tuple[int, int], strides: tuple[int, int] = (1, 1),
            dilations: tuple[int, int] = (1, 1), pads: tuple[int, ...] = (0, 0, 0, 0), planar: bool = False,
-           rows: slice | None = None, behind: str = "") -> Cone:  # fmt: skip
+           rows: slice | None = None, behind: str = "", groups: int = 1) -> Cone:  # fmt: skip
     """A convolution of an image [n, height, width, channels], which `planar` lies channel by channel, and of which some
     `rows` may be seen."""
     rng, b = np.random.default_rng(4), Builder()
@@ -410,8 +410,8 @@ def direct(shape: tuple[int, ...], made: int, kernel: tuple[int, int], strides: 
         x = b.op("Slice", x, starts=(0, 0, rows.start, 0), steps=(1,) * 4,
                  lengths=(n, channels, rows.stop - rows.start, width))  # fmt: skip
     x = b.op("Transpose", x, perm=(0, 2, 3, 1)) if planar else x
-    w = b.constant(rng.standard_normal((made, channels, *kernel)).astype(np.float32))
-    y = b.op("Conv", x, w, strides=strides, dilations=dilations, pads=pads, group=1, channels_last=1)
+    w = b.constant(rng.standard_normal((made, channels // groups, *kernel)).astype(np.float32))
+    y = b.op("Conv", x, w, strides=strides, dilations=dilations, pads=pads, group=groups, channels_last=1)
     y = followed(b, y, behind)
     return Cone.of(y.builder.graph([("y", y)]).primitives)
 
@@ -431,4 +431,7 @@ DIRECT = [
     direct((1, 20, 21, 24), 24, (3, 3), pads=(1, 1, 1, 1)),
     direct((2, 30, 45, 3), 16, (3, 3), (2, 2), pads=(1, 1, 1, 1), planar=True, behind="silu"),
     direct((1, 20, 45, 3), 72, (3, 3), pads=(1, 1, 1, 1), behind="mish"),
+    direct((1, 14, 14, 64), 64, (3, 3), (2, 2), pads=(1, 1, 1, 1), groups=4, behind="tanh"),
+    direct((2, 9, 17, 60), 105, (3, 1), (1, 2), (2, 1), pads=(1, 0, 2, 1), groups=5, behind="silu"),
+    direct((1, 8, 21, 8), 12, (2, 4), (1, 1), (1, 3), pads=(0, 4, 1, 0), groups=2),
 ]

@@ -1,6 +1,7 @@
-"""Direct convolutions of few channels as C: a tile of outputs along a row, by a group of channels, in registers.
+"""Direct convolutions as C: a tile of outputs along a row, by a group of channels, in registers.
 
-What reads images and sound has so few channels that the layouts of libraries waste lanes on it. Each step of a tile
+What reads images and sound, and what sees its channels group by group, has so few of them that the layouts of libraries
+waste lanes on it. Each step of a tile
 is one number of each window and one vector of weights for each vector of channels. An image that comes channels-first
 is read as it lies. Windows that reach over the left or right edge are copied, with zeros, first; rows beyond an edge
 are left out.
@@ -27,8 +28,12 @@ from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
 FEW = 24
-"""Channels of the input or of the output: of more of both, a library is as good. (3x3 at 104x104 from and to so many
-channels, of oneDNN's time: 16 1.02, 17 0.75, 24 0.77, 32 1.02; 64 at 52x52 1.06.)"""
+"""Channels of the input or of the output: of more of both, Winograd's algorithm takes fewer multiply-adds where windows
+move by one, and all channels are seen together. (Of oneDNN's time, on Zen 3 with two threads: 3x3 by two from 256
+channels at 26x26 to 512 0.88, from 64 at 104x104 to 128 0.87; of groups with 8 to 32, by one 0.5 to 1.1, by two 0.4 to
+0.9, with 4 0.1.)"""
+LEAST = 4
+"""Channels that each of several groups reads and makes at least."""
 UNROLLED = 9
 """Steps of a run that are written out, at most."""
 PATCH = 1 << 17
@@ -62,15 +67,26 @@ class Direct(Window):
     """The first row that is seen of the image."""
     planar: bool
     """Whether the image lies channel by channel."""
+    groups: int = 1
+
+    @property
+    def read(self) -> int:
+        """Channels that an output sees."""
+        return self.channels // self.groups
+
+    @property
+    def columns(self) -> tuple[Group, ...]:
+        """The channels that each group makes, as tiles take them."""
+        return tile.groups(self.made // self.groups)
 
     @property
     def runs(self) -> Runs:
         taps, dilation = self.kernel[1], self.dilations[1]
         if self.planar:
             return Runs(self.channels, None, taps, dilation)
-        if dilation == 1:
+        if dilation == self.groups == 1:
             return Runs(1, 0, taps * self.channels, 1)
-        return Runs(taps, dilation * self.channels, self.channels, 1)
+        return Runs(taps, dilation * self.channels, self.read, 1)
 
     @property
     def pixel(self) -> int:
@@ -83,7 +99,7 @@ class Direct(Window):
 
     def tiles(self) -> tuple[int, int]:
         """(tiles of a row, outputs of one)."""
-        most = min(registers().rows(len(g.lanes)) for g in tile.groups(self.made))
+        most = min(registers().rows(len(g.lanes)) for g in self.columns)
         count = -(-self.outputs[1] // most)
         return count, -(-self.outputs[1] // count)
 
@@ -105,7 +121,8 @@ def objection(cone: Cone) -> str:
         return "a convolution with computed weights"
     if views and not (_turns_planes(views) and {q.output for q in views}.isdisjoint(cone.leaves)):
         return "an image that is turned in another way"
-    if min(x.shape[3], w.shape[0]) > FEW or min(p.attr("pads")) < 0:
+    by_one = p.attr("group") == 1 and set(p.attr("strides")) == {1}
+    if (by_one and min(x.shape[3], w.shape[0]) > FEW) or min(p.attr("pads")) < 0:
         return f"more than {FEW} channels, or negative pads"
     direct = _direct(views, p)
     if 4 * direct.kernel[0] * direct.span(direct.tiles()[1]) * direct.channels > PATCH:
@@ -117,11 +134,17 @@ def _parts(cone: Cone) -> tuple[list[Primitive], Primitive, list[Primitive]] | N
     """Views of an image, the convolution that reads them, and what stands behind it."""
     at = next((i for i, p in enumerate(cone.primitives) if p.op not in VIEWS), 0)
     views, p, rest = [*cone.primitives[:at]], cone.primitives[at], [*cone.primitives[at + 1 :]]
-    if p.op != "Conv" or p.output.rank != 4 or not p.attr("channels_last") or p.attr("group") != 1:
+    if p.op != "Conv" or p.output.rank != 4 or not p.attr("channels_last") or not _fill_tiles(p, views):
         return None
     if any(q.output not in following.inputs[:1] for q, following in pairwise([*views, p])):
         return None
     return None if p.inputs[1].shape[2:] == (1, 1) else (views, p, rest)
+
+
+def _fill_tiles(p: Primitive, views: Sequence[Primitive]) -> bool:
+    """Whether each group, of several, reads and makes enough channels for tiles."""
+    w, groups = p.inputs[1], p.attr("group")
+    return groups == 1 or (not views and min(w.shape[1], w.shape[0] // groups) >= LEAST)
 
 
 def _turns_planes(views: Sequence[Primitive]) -> bool:
@@ -137,7 +160,8 @@ def _turns_planes(views: Sequence[Primitive]) -> bool:
 def _direct(views: Sequence[Primitive], p: Primitive) -> Direct:
     image = (*views, p)[0].inputs[0]
     begin = views[0].attr("starts")[2] if len(views) > 1 else 0
-    return Direct(**vars(window_of(p)), made=p.inputs[1].shape[0], image=image, begin=begin, planar=bool(views))
+    return Direct(**vars(window_of(p)), made=p.inputs[1].shape[0], image=image, begin=begin, planar=bool(views),
+                  groups=p.attr("group"))  # fmt: skip
 
 
 def generate(cone: Cone, threads: int) -> Code:
@@ -154,20 +178,25 @@ def generate(cone: Cone, threads: int) -> Code:
     opened = open_shared(text, loops, threads, multiply_adds(p))
     text.add(f"const int left = KORCH_MIN(part * {columns}, {width - columns});")
     _find(text, window, columns)
-    text.add(f"float y[{columns * max(g.width for g in tile.groups(window.made))}] __attribute__((aligned(64)));")
+    text.add(f"float y[{columns * max(g.width for g in window.columns)}] __attribute__((aligned(64)));")
     functions: dict[str, list[str]] = {}
-    for number, at, group in _alike(window.made):
+    made, room = window.made // window.groups, sum(g.width for g in window.columns)
+    text.open(f"for (int some = 0; some < {window.groups}; ++some)")
+    text.add(f"const float *const own = a + some * {window.read};",
+             f"const float *const packed = (const float *)state + some * {window.steps * room};")  # fmt: skip
+    for number, at, group in _alike(window.columns):
         name = f"KERNEL_tile{'_'.join(map(str, group.lanes))}"
         functions[name] = _tile(name, window, columns, group)
         text.open(f"for (int group = 0; group < {number}; ++group)")
-        text.add(f"enum {{ count = {group.columns} }};", f"const int c0 = {group.first} + group * {group.width};",
-                 f"const float *b = (const float *)state + {window.steps} * ({at} + group * {group.width});",
-                 )  # fmt: skip
+        text.add(f"enum {{ count = {group.columns} }};",
+                 f"const int c0 = some * {made} + {group.first} + group * {group.width};",
+                 f"const float *b = packed + {window.steps} * ({at} + group * {group.width});")  # fmt: skip
         _sum(text, name, window, group)
         text.open(f"for (int w = left; w < left + {columns}; ++w)")
         text.add(f"const float *restrict z = y + (w - left) * {group.width};")
         epilogue.store(text, cone, p, streamed, of=group.columns)
         text.close(2)
+    text.close()
     close_run(text, opened, streamed)
     packing = _packing(window, cone.leaves.index(p.inputs[1]))
     lines = [*packing, *(line for function in functions.values() for line in function), *text.lines]
@@ -207,17 +236,17 @@ def _find(text: Text, window: Direct, columns: int) -> None:
 def _sum(text: Text, name: str, window: Direct, group: Group) -> None:
     """The statements that sum a tile: of long sums, some lines at a time, as sums of sums err less."""
     lines, each = max(1, tile.LONGEST // window.runs.steps), group.width * window.runs.steps
-    text.add(f"{name}(a, line, plane, b + first * {each}, y, KORCH_MIN({lines}, last - first), 0);")
+    text.add(f"{name}(own, line, plane, b + first * {each}, y, KORCH_MIN({lines}, last - first), 0);")
     if lines < window.kernel[0]:
         text.add(f"for (int l = first + {lines}; l < last; l += {lines})",
-                 f"  {name}(a + (l - first) * line, line, plane, b + l * {each}, y, KORCH_MIN({lines}, last - l), 1);",
+                 f"  {name}(own + (l - first) * line, line, plane, b + l * {each}, y, KORCH_MIN({lines}, last - l), 1);",
                  )  # fmt: skip
 
 
-def _alike(channels: int) -> Iterator[tuple[int, int, Group]]:
-    """(how many, columns packed before, the first) of groups that are alike."""
+def _alike(columns: Sequence[Group]) -> Iterator[tuple[int, int, Group]]:
+    """(how many, columns packed before, the first) of groups of columns that are alike."""
     at = 0
-    for _, some in groupby(tile.groups(channels), key=lambda g: (g.columns, g.lanes)):
+    for _, some in groupby(columns, key=lambda g: (g.columns, g.lanes)):
         same = list(some)
         yield len(same), at, same[0]
         at += len(same) * same[0].width
@@ -252,22 +281,23 @@ def _tile(name: str, window: Direct, columns: int, group: Group) -> list[str]:
 
 
 def _packing(window: Direct, leaf: int) -> list[str]:
-    """State: [made, channels, kh, kw] group by group, each step by step."""
-    groups, (high, wide) = tile.groups(window.made), window.kernel
+    """State: [made, channels, kh, kw] group by group, in each its columns group by group, each step by step."""
+    made, (high, wide) = window.made // window.groups, window.kernel
+    found = [(some * made + g.first, g.columns, g.width) for some in range(window.groups) for g in window.columns]
     channel, tap = _place(window)
     return [
         "static int KERNEL_init(void **state, const void *const *in) {",
         f"  const float *w = in[{leaf}];",
-        f"  float *to = *state = korch_aligned({4 * window.steps * sum(g.width for g in groups)});",
+        f"  float *to = *state = korch_aligned({4 * window.steps * sum(width for *_, width in found)});",
         "  if (!to) return 1;",
-        f"  static const int groups[][3] = {{{', '.join(f'{{{g.first}, {g.columns}, {g.width}}}' for g in groups)}}};",
-        f"  for (int g = 0; g < {len(groups)}; ++g)",
+        f"  static const int groups[][3] = {{{', '.join(f'{{{a}, {b}, {c}}}' for a, b, c in found)}}};",
+        f"  for (int g = 0; g < {len(found)}; ++g)",
         f"    for (int l = 0; l < {high}; ++l)",
         f"      for (int o = 0; o < {window.runs.outer}; ++o)",
         f"        for (int k = 0; k < {window.runs.inner}; ++k)",
         "          for (int n = 0; n < groups[g][2]; ++n) {",
         f"            const int channel = {channel}, tap = {tap};",
-        f"            const int at = ((groups[g][0] + n) * {window.channels} + channel) * {high} + l;",
+        f"            const int at = ((groups[g][0] + n) * {window.read} + channel) * {high} + l;",
         f"            *to++ = n < groups[g][1] ? w[at * {wide} + tap] : 0.0f;",
         "          }",
         "  return 0;",
