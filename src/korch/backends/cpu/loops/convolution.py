@@ -238,9 +238,9 @@ def _sum(text: Text, name: str, window: Direct, group: Group) -> None:
     lines, each = max(1, tile.LONGEST // window.runs.steps), group.width * window.runs.steps
     text.add(f"{name}(own, line, plane, b + first * {each}, y, KORCH_MIN({lines}, last - first), 0);")
     if lines < window.kernel[0]:
+        at, more = "own + (l - first) * line", f"KORCH_MIN({lines}, last - l)"
         text.add(f"for (int l = first + {lines}; l < last; l += {lines})",
-                 f"  {name}(own + (l - first) * line, line, plane, b + l * {each}, y, KORCH_MIN({lines}, last - l), 1);",
-                 )  # fmt: skip
+                 f"  {name}({at}, line, plane, b + l * {each}, y, {more}, 1);")  # fmt: skip
 
 
 def _alike(columns: Sequence[Group]) -> Iterator[tuple[int, int, Group]]:
