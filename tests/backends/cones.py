@@ -431,6 +431,7 @@ DIRECT = [
     direct((1, 20, 21, 24), 24, (3, 3), pads=(1, 1, 1, 1)),
     direct((2, 30, 45, 3), 16, (3, 3), (2, 2), pads=(1, 1, 1, 1), planar=True, behind="silu"),
     direct((1, 20, 45, 3), 72, (3, 3), pads=(1, 1, 1, 1), behind="mish"),
+    direct((1, 13, 14, 40), 72, (3, 3), (2, 2), pads=(1, 1, 1, 1), behind="silu"),
     direct((1, 14, 14, 64), 64, (3, 3), (2, 2), pads=(1, 1, 1, 1), groups=4, behind="tanh"),
     direct((2, 9, 17, 60), 105, (3, 1), (1, 2), (2, 1), pads=(1, 0, 2, 1), groups=5, behind="silu"),
     direct((1, 8, 21, 8), 12, (2, 4), (1, 1), (1, 3), pads=(0, 4, 1, 0), groups=2),
