@@ -157,6 +157,8 @@ def cases() -> list[Case]:
         Case("depthwise 3x3", depthwise, LOOPS, (depthwise,), ONEDNN, 1.2),
         computed("depthwise 5x5", conv(image(1, 12, 128, 384), 384, 5, group=384), 0.9),
         computed("3x3 of an image", conv(image(1, 224, 224, 3), 32, 3, 2), 1.0),
+        computed("3x3 by two in groups", conv(image(1, 112, 112, 64), 64, 3, 2, 4), 1.0),
+        computed("3x3 by two", conv(image(1, 104, 104, 64), 128, 3, 2), 1.05),
         computed("pointwise with silu", silu(conv(image(1, 104, 104, 32), 32)), 1.0),
         computed("24 columns", conv(image(1, 256, 256, 96), 24), 1.0),
         computed("5 columns", product(image(104 * 104, 64), 5), 0.7),
