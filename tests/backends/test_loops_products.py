@@ -281,6 +281,26 @@ def test_a_lone_last_column_is_a_vector_of_rows_or_of_steps(monkeypatch: pytest.
     assert "korch_dot(" not in pair.source and "(s0_1, all" in pair.source
 
 
+def test_every_line_is_asked_for():
+    """Where a line has what several steps ask for, some of them do; else each does."""
+    for step in range(1, 40):
+        every = tile.Ahead(1, step).every
+        assert tile.UNROLLED % every == 0 and (every == 1 or every * step <= 16)
+        assert every == tile.UNROLLED or 2 * every * step > 16
+    assert tile.Ahead(2, 4).every == 1
+
+
+def test_threads_help_each_other_with_large_products(monkeypatch: pytest.MonkeyPatch):
+    """Where blocks enough cost little: wider tiles and larger caches want larger blocks."""
+    with_registers(tile.Registers(16, 8), monkeypatch)
+    monkeypatch.setattr(products, "L2", 1 << 19)
+    products.planned.cache_clear()
+    large, small = (BACKEND.build(product((196, k), (k, 512)), 2)[0].source for k in (1024, 16))
+    assert "korch_take(" in large and "korch_take(" not in small
+    assert "korch_take(" not in BACKEND.build(product((196, 1024), (1024, 512)), 1)[0].source
+    products.planned.cache_clear()
+
+
 def test_parts_are_computed_where_they_lie():
     (kernel,) = BACKEND.build(CONES["joined"], 1)
     assert kernel.workspace == 0 and kernel.source.count("omp simd") == 1  # the copy of what is there already

@@ -1,10 +1,9 @@
 """Direct convolutions as C: a tile of outputs along a row, by a group of channels, in registers.
 
 What reads images and sound, and what sees its channels group by group, has so few of them that the layouts of libraries
-waste lanes on it. Each step of a tile
-is one number of each window and one vector of weights for each vector of channels. An image that comes channels-first
-is read as it lies. Windows that reach over the left or right edge are copied, with zeros, first; rows beyond an edge
-are left out.
+waste lanes on it. Each step of a tile is one number of each window and one vector of weights for each vector of
+channels. An image that comes channels-first is read as it lies. Windows that reach over the left or right edge are
+copied, with zeros, first; rows beyond an edge are left out.
 """
 
 from __future__ import annotations
@@ -274,7 +273,7 @@ def _tile(name: str, window: Direct, columns: int, group: Group) -> list[str]:
         place = f"a[o * {step} + {r * window.strides[1] * window.pixel} + k * {runs.inner_step}]"
         added = tile.multiplied([(f"s{r}_{j}", f"b{j}", lanes) for j, (_, lanes, _) in enumerate(vectors)])
         lines.append(f"        {{ const float x = {place}; {added} }}")
-    lines += [tile.APART_STEPS, "      }", "    }"]
+    lines += [tile.STEP_ENDS, "      }", "    }"]
     places = [(f"*(korch_at{lanes} *)(y + {r * group.width + at})", f"s{r}_{j}") for r, j, at, lanes in sums]
     lines += ["  if (more) {", *(f"    {s} += {place};" for place, s in places), "  }"]
     return [*lines, *(f"  {place} = {s};" for place, s in places), "}"]

@@ -23,9 +23,9 @@ find it in the first-level cache. (Of 256 steps and more, 3 to 7% on Granite Rap
 1 to 2% on Zen 5, with pieces for it.)"""
 DEEP = 8
 """Multiply-adds that a core has under way at once: smaller tiles wait for results."""
-APART_STEPS = '    __asm__ volatile("" ::: "memory");'
+STEP_ENDS = '    __asm__ volatile("" ::: "memory");'
 """Between steps. What rows or windows share, compilers would keep for later steps in more registers than there are."""
-TOGETHER = 8
+UNROLLED = 8
 """Steps between two turns of a tile's loop: what counts and asks ahead is a fifth of a step's instructions else, and a
 core that works for two gets as many as it can decode. (192 rows of 1024 steps for 480 columns on Zen 3 while others
 work beside: 84 instead of 72 GFLOP/s of 103, and 83 by 4 steps; else 98 both ways.)"""
@@ -140,7 +140,7 @@ class Ahead:
     @property
     def every(self) -> int:
         """Steps that lie in one line, of those that tiles take together."""
-        return min(1 << (LINE // self.step).bit_length() - 1, TOGETHER) if self.lines == 1 and self.step < LINE else 1
+        return min(1 << (LINE // self.step).bit_length() - 1, UNROLLED) if self.lines == 1 and self.step < LINE else 1
 
     @property
     def lines_asked(self) -> list[str]:
@@ -176,7 +176,7 @@ def function(name: str, rows: int, group: Group, strides: Strides, more: bool, b
     for r in range(rows):
         added = multiplied([(f"s{r}_{j}", f"b{j}", lanes) for j, (_, lanes, _) in whole])
         step.append(f"    {{ const float x = a[{r * strides.row} + k * {strides.step}]; {added} }}")
-    lines += _steps([*step, *(tail.within if tail else []), APART_STEPS], ahead)
+    lines += _steps([*step, *(tail.within if tail else []), STEP_ENDS], ahead)
     lines += tail.after if tail else []
     for s, r, vector in sums:
         lines += _stored(s, r, vector, strides, more, behind)
@@ -194,9 +194,9 @@ def _steps(step: list[str], ahead: Ahead | None) -> list[str]:
     asked = ahead.lines_asked if ahead else []
     seldom = [f"      if (i % {ahead.every} == 0) {{", *asked, "      }"] if ahead else []
     return ["  int k0 = 0;",
-            f"  for (; k0 + {TOGETHER} <= count; k0 += {TOGETHER})",
-            f"#pragma GCC unroll {TOGETHER}",
-            f"    for (int i = 0; i < {TOGETHER}; ++i) {{",
+            f"  for (; k0 + {UNROLLED} <= count; k0 += {UNROLLED})",
+            f"#pragma GCC unroll {UNROLLED}",
+            f"    for (int i = 0; i < {UNROLLED}; ++i) {{",
             "      const int k = k0 + i;", *seldom, *step,
             "    }",
             "  for (int k = k0; k < count; ++k) {", *asked, *step, "  }"]  # fmt: skip
