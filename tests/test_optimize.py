@@ -10,7 +10,9 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
+from korch.errors import CacheError
 from korch.executable import Executable
+from korch.executable.recall import Recall
 from korch.ir import Graph, Primitive, Tensor
 from korch.ir.primitive import APPROXIMATE, EXACT
 from korch.numerics.judge import Judge
@@ -123,3 +125,13 @@ def test_strict_numerics_take_no_winograd(numerics: str):
     assert (counts["executed"] < 0.5 * counts["as_written"]) == (numerics == "default")
     if not found.summary.gap:
         assert all(c.won_by_us is None or c.won_by_us > -0.01 for c in found.explanation.choices)
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_program_that_cannot_be_remembered_is_not_lost(monkeypatch: pytest.MonkeyPatch, caplog):
+    def full(*_: object) -> None:
+        raise CacheError("the disk is full")
+
+    monkeypatch.setattr(Recall, "keep", full)
+    found = search(product_model(), "default")
+    assert found.summary.kernels and "the disk is full" in caplog.text

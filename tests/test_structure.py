@@ -18,7 +18,7 @@ SOURCE = ROOT / "src" / "korch"
 LONGEST = 600
 
 LAYERS = (
-    ("digest", "errors", "machine", "processor"),
+    ("digest", "errors", "folders", "machine", "processor"),
     ("devices",),
     ("options",),
     ("ir",),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
 
+from korch.errors import CacheError
 from korch.executable import Executable
 from korch.executable.feeds import random_feeds
 from korch.executable.plan import Accuracy
@@ -24,6 +27,8 @@ from korch.profile.database import Database
 from korch.rewrite import add_choices
 from korch.search import Report, Search, in_place
 from korch.targets import Target, target_of
+
+log = logging.getLogger(__name__)
 
 FEW = 3
 """Runs over which a program is timed whose kernels' times are known."""
@@ -116,8 +121,9 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
         else:
             judge = Judge(prepared, feeds, options.numerics)
             executable, facts = Search(graph, target, costs, report, start + patience, judge).run()
-            recall.keep(executable.plan, patience, facts)
-            target.keep(executable, recall)
+            with _not_lost():
+                recall.keep(executable.plan, patience, facts)
+                target.keep(executable, recall)
         peak = target.peak(target.machine(costs))
         costs.rest()
         actual = _timed(target, executable, feeds, bool(known))
@@ -136,6 +142,15 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
         target=options.target, device=options.device, costs=options.costs,
     )  # fmt: skip
     return executable, summary
+
+
+@contextmanager
+def _not_lost() -> Iterator[None]:
+    """A program that cannot be remembered is a program all the same."""
+    try:
+        yield
+    except CacheError as e:
+        log.warning("the program is not remembered: %s", e)
 
 
 def _timed(target: Target, executable: Executable, feeds: Mapping[str, Array], known: bool) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +26,15 @@ def cpu_flags() -> tuple[str, ...]:
     """What the system says that this processor can do, sorted."""
     said = cpuinfo()
     return tuple(sorted((said.get("flags") or said.get("Features") or "").split()))
+
+
+def processor() -> str:
+    """Model and instruction sets, as the system tells them."""
+    said = cpuinfo()
+    if not said:
+        return f"{platform.machine()} {platform.processor()}"
+    model = (said.get("model name", platform.machine()), said.get("cpu family", ""), said.get("model", ""))
+    return "|".join((*model, " ".join(cpu_flags())))
 
 
 def computes_512_bits_at_once() -> bool:

@@ -10,10 +10,10 @@ import pytest
 from tests.executable.small_plans import chain, feeds_of
 
 from korch.backends.toolchain import Toolchain
-from korch.executable import Executable
+from korch.executable import Executable, link
 from korch.executable.link import library_key
 from korch.executable.recall import Recall
-from korch.ir import Graph
+from korch.ir import Builder, Graph
 from korch.options import Options
 from korch.profile import Database
 from korch.profile.setting import Setting
@@ -81,3 +81,26 @@ def test_another_question_has_another_answer(database: Database):
         recall_of(database, replace(plan.graph, constants={n: x + 1 for n, x in plan.graph.constants.items()})),
     ]
     assert [other.plan(plan.graph, OPTIONS, 100.0) for other in others] == [None] * 3
+
+
+def test_attributes_count_where_texts_shorten_them(database: Database):
+    """Of two models that only differ in a long list of indices, each has its own plan and times."""
+
+    def picking(first: int) -> Graph:
+        b = Builder()
+        indices = (first, *range(1, 60))
+        return b.graph([("y", b.op("Interpolate", b.input("x", "float32", (60,)), axis=0, **taps(indices)))])
+
+    def taps(indices: tuple[int, ...]) -> dict[str, object]:
+        return {"indices": indices, "weights": (1.0,) * len(indices), "taps": 1}
+
+    one, other = picking(0), picking(5)
+    assert str(one) == str(other) and one.fingerprint != other.fingerprint == picking(5).fingerprint
+    assert recall_of(database, one).key != recall_of(database, other).key == recall_of(database, picking(5)).key
+
+
+def test_a_library_is_of_one_processor(monkeypatch: pytest.MonkeyPatch):
+    plan = chain()
+    here = library_key(plan, {"a.c": ""})
+    monkeypatch.setattr(link, "processor", lambda: "another")
+    assert library_key(plan, {"a.c": ""}) != here

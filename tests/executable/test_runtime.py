@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle
@@ -264,6 +266,15 @@ static void KERNEL_run(void *state, const void *const *in, void *out, void *work
 """
 
 
+SLOW = """\
+#include <unistd.h>
+static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
+    usleep(400000);
+    *(float *)out = 7;
+}
+"""
+
+
 def test_the_threads_of_a_run_are_the_plans() -> None:
     b = Builder()
 
@@ -336,3 +347,72 @@ def test_a_closed_executable_says_so() -> None:
         e.run(feeds_of(e.plan))
     with pytest.raises(Error, match="closed"):
         e.save("/nonexistent/x.korch")
+
+
+def test_outputs_that_share_memory_are_refused(small: Executable) -> None:
+    x = np.zeros((3, 50), np.float32)
+    with pytest.raises(InputError, match="output 'y' shares memory"):
+        small.run({"x": x}, {"y": x})
+    half = np.zeros((2, 3, 50), np.float32)
+    found = small.run({"x": half[0]}, {"y": half[1]})["y"]
+    np.testing.assert_array_equal(found, small.run({"x": x})["y"])
+
+
+def test_nobody_closes_what_another_thread_runs() -> None:
+    """The model is freed when the run is over, not under it."""
+    b = Builder()
+
+    def slow(p: Primitive) -> Kernel:
+        return Kernel(native(p).cone, "hand", SLOW)
+
+    e = Executable.link(plan_of(b.graph([("y", b.op("Neg", b.input("x", "float32", ())))]), slow))
+    feeds, found = feeds_of(e.plan), []
+    other = threading.Thread(target=lambda: found.append(e.run(feeds)["y"]))
+    other.start()
+    time.sleep(0.1)
+    e.close()
+    other.join()
+    assert found == [7]
+
+
+def test_a_fork_is_told_to_run_models_of_its_own(small: Executable) -> None:
+    """The threads are not there, and waiting for them would never end; and it leaves the parent's files alone."""
+    feeds = feeds_of(small.plan)
+    small.run(feeds)
+    assert "after the fork" in _in_a_fork(lambda: small.run(feeds))
+    with Executable.link(small.plan) as fresh:
+        assert "after the fork" in _in_a_fork(lambda: fresh.run(feeds))
+    assert _in_a_fork(small.close) == "ran" and small.linked.library.exists()
+    with Executable.link(small.plan, threads=1) as one:
+        one.run(feeds)
+        assert _in_a_fork(lambda: one.run(feeds)) == "ran"
+
+
+def _in_a_fork(work: Callable[[], object]) -> str:
+    """What came of `work` there."""
+    ours, theirs = os.pipe()
+    if not (child := os.fork()):
+        told = "ran"
+        try:
+            work()
+        except BaseException as e:
+            told = str(e)
+        os.write(theirs, told.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    told = os.read(ours, 1000).decode()
+    os.close(ours)
+    os.close(theirs)
+    return told
+
+
+def test_an_interrupt_in_a_host_step_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    b = Builder()
+    with Executable.link(plan_of(b.graph([("y", b.op("Exp", b.input("x", "float32", (3,))))]), host)) as e:
+
+        def interrupted(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(type(e._host._steps[0]), "run", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            e.run(feeds_of(e.plan))

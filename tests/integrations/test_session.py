@@ -30,7 +30,7 @@ def session(small_model: Path, small_archive: Path):
 
 def test_runs_like_onnxruntime(session, small_model: Path, feeds):
     theirs = onnxruntime.InferenceSession(str(small_model))
-    for names in (None, ["y"]):
+    for names in (None, [], ["y"]):
         np.testing.assert_allclose(session.run(names, feeds)[0], theirs.run(names, feeds)[0], rtol=1e-4)
 
 

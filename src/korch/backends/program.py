@@ -51,6 +51,7 @@ HEAD = 500
 LONG = 100_000
 """Characters of functions for which two compilers are worth their start, or as many more as there are processors."""
 _NUMBERS = re.compile(r"^( *static const [^=\n]*= )?[\s{]*-?\d[-\d\s,{}]*;?\n", re.M)
+_SHARES = re.compile(r"#pragma omp (?!simd)")
 _MARK = re.compile(r"\bKERNEL_")
 _T = TypeVar("_T")
 
@@ -195,10 +196,11 @@ def run_head(team: bool, out: str = "out") -> str:
 
 
 def callers(kernel: Kernel) -> str:
-    """Who calls the kernel (see `ENTRY`). What libraries do is not known."""
+    """Who calls the kernel (see `ENTRY`). What libraries do is not known, and errors of indices are looked for behind
+    what runs outside of teams."""
     if has(kernel.source, "team"):
         return "KORCH_TEAM"
-    opens = kernel.headers or "#pragma omp parallel" in kernel.source or "korch_out_of_range" in kernel.source
+    opens = kernel.libraries or _SHARES.search(kernel.source) or "korch_out_of_range" in kernel.source
     return "KORCH_OPENS" if opens else "KORCH_SINGLE"
 
 

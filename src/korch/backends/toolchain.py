@@ -115,9 +115,14 @@ def _link_flags(libraries: Sequence[Library]) -> list[str]:
 
 def _place(made: Path, output: Path) -> None:
     """Puts the library at `output` in one step, so that nobody loads half of one."""
-    partial = output.with_name(f".{output.name}.{os.getpid()}")
-    shutil.copyfile(made, partial)
-    partial.replace(output)
+    opened, partial = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
+    os.close(opened)
+    try:
+        shutil.copy(made, partial)  # with its mode
+        os.replace(partial, output)
+    except BaseException:
+        os.unlink(partial)
+        raise
 
 
 def _run(command: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from korch.executable.host import HostSteps
 from korch.executable.link import C_TEXTS, Linked, Shelf, link
 from korch.executable.native import NativeModel
 from korch.executable.plan import Plan
-from korch.executable.ports import feeds_of, fitting_input, targets_of
+from korch.executable.ports import check_apart, feeds_of, fitting_input, targets_of
 from korch.executable.runtime import Executable, Profile, new_folder
 from korch.executable.weights import WEIGHTS
 from korch.ir.ops.table import Array
@@ -57,6 +57,7 @@ class CpuExecutable(Executable):
         """All outputs by name; those that `outputs` does not give are new, in memory of earlier ones that nobody
         refers to any more."""
         inputs, targets = feeds_of(self.plan, feeds, fitting_input), self._targets(outputs or {})
+        check_apart(outputs or {}, inputs, targets)
         self._guarded(lambda: self._native.run(inputs, targets))
         return dict(zip(self.plan.graph.output_names, targets, strict=True))
 
@@ -88,6 +89,8 @@ class CpuExecutable(Executable):
             failure, self._host.failure = self._host.failure, None
             if failure is None:
                 raise
+            if not isinstance(failure, Exception):  # an interrupt
+                raise failure from None
             raise Error(f"{e}: {failure}") from failure
 
 

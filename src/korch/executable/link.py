@@ -23,6 +23,7 @@ from korch.executable.memory import ALIGNMENT, INPUT_ALIGNMENT, MemoryPlan, Plac
 from korch.executable.plan import Plan, Step, check
 from korch.executable.weights import WEIGHTS
 from korch.ir.tensor import Tensor
+from korch.processor import processor
 
 C_TEXTS = files("korch.executable").joinpath("c")
 LIBRARY, SOURCES = "program.so", "sources/"
@@ -107,10 +108,11 @@ def _write_library(plan: Plan, sources: Mapping[str, Text], file: Path, shelf: S
 
 
 def library_key(plan: Plan, sources: Mapping[str, Text]) -> str:
-    """Of all that goes into the plan's library: C texts, compiler, libraries and where they are."""
+    """Of all that goes into the plan's library: C texts, compiler, the processor that it compiles for, libraries and
+    where they are."""
     toolchain = find_toolchain()
     files = [str(library.file) for library in _libraries(plan)]
-    return digest("library", *_whole(sources).items(), toolchain, *files, *DEFINES)
+    return digest("library", *_whole(sources).items(), toolchain, processor(), *files, *DEFINES)
 
 
 def _libraries(plan: Plan) -> Sequence[Library]:

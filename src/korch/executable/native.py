@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_void_p
 from pathlib import Path
@@ -21,10 +23,18 @@ _ERROR_BYTES = 1024
 
 
 class NativeModel:
-    """One open model. `threads` 0: as many as it was planned for. ArchiveError where it does not open."""
+    """One open model. `threads` 0: as many as it was planned for. ArchiveError where it does not open.
+
+    Calls take turns: nobody closes what another thread runs.
+    """
+
+    _team_of = 0
+    """The process in which models have run on several threads."""
 
     def __init__(self, library: Path, weights: Path, threads: int, libraries: Iterable[str]) -> None:
         self._handle: int | None = None
+        self._turn = threading.RLock()
+        self._threads = threads
         self._lib = _open_library(library, libraries)
         error = ctypes.create_string_buffer(_ERROR_BYTES)
         self._handle = self._lib.korch_open(str(weights).encode(), threads, error, _ERROR_BYTES)
@@ -35,13 +45,15 @@ class NativeModel:
 
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Fills `outputs`; Error with the model's own text where the run fails."""
-        self._judge(self._lib.korch_run(self._open(), _addresses(inputs), _addresses(outputs)))
+        with self._turn:
+            self._judge(self._lib.korch_run(self._ready(), _addresses(inputs), _addresses(outputs)))
 
     def profile(self, inputs: Sequence[Array], outputs: Sequence[Array], runs: int) -> Array:
         """Seconds [runs, steps + 1]; the last column is the whole run."""
         seconds = np.zeros((runs, self._columns))
         at = seconds.ctypes.data_as(POINTER(c_double))
-        self._judge(self._lib.korch_profile(self._open(), _addresses(inputs), _addresses(outputs), at, runs))
+        with self._turn:
+            self._judge(self._lib.korch_profile(self._ready(), _addresses(inputs), _addresses(outputs), at, runs))
         return seconds
 
     def set_host(self, call: HostCall, reads: Sequence[int]) -> None:
@@ -59,14 +71,25 @@ class NativeModel:
 
     def close(self) -> None:
         """Frees the model; closing twice does nothing."""
-        handle, self._handle = self._handle, None
-        if handle:
-            self._lib.korch_close(handle)
+        with self._turn:
+            handle, self._handle = self._handle, None
+            if handle:
+                self._lib.korch_close(handle)
 
     def _open(self) -> int:
         if not self._handle:
             raise Error("the executable is closed")
         return self._handle
+
+    def _ready(self) -> int:
+        """The handle, in the process whose threads run the model: a fork has none of them and would wait for ever."""
+        here = os.getpid()
+        if self._threads != 1:
+            if NativeModel._team_of not in (0, here):
+                raise Error("a model ran on several threads before this process was forked, where they are missing: "
+                            "run models only after the fork, or on one thread")  # fmt: skip
+            NativeModel._team_of = here
+        return self._open()
 
     def _judge(self, status: int) -> None:
         if status:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -48,6 +48,13 @@ def targets_of(plan: Plan, given: Mapping[str, Array], empty: Callable[[int], Ar
     _check_known("output", given, plan.graph.output_names)
     return [_writable(n, t, given[n]) if n in given else empty(k)
             for k, (n, t) in enumerate(zip(plan.graph.output_names, plan.graph.outputs, strict=True))]  # fmt: skip
+
+
+def check_apart(given: Mapping[str, Array], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+    """InputError where an output that the caller gives shares memory with an input or another output."""
+    for name, x in given.items():
+        if sum(np.may_share_memory(x, y) for y in (*inputs, *outputs)) > 1:
+            raise InputError(f"output {name!r} shares memory with an input or another output: give an array of its own")
 
 
 def _check_known(kind: str, given: Iterable[str], known: Iterable[str]) -> None:

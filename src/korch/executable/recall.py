@@ -34,10 +34,11 @@ class Recall:
 
     @staticmethod
     def of(graph: Graph, options: Options, setting: Setting, database: Database) -> Recall:
-        """For `graph` before choices were added: its text and the values of its constants."""
+        """For `graph` before choices were added, and the values of its constants."""
         backends = [f"{e.name} {e.version}" for e in entries()]
         machine = (setting.compiler, setting.processor, setting.threads)
-        return Recall(database, digest("plan", _code(), graph, _values(graph), options.numerics, *machine, *backends))
+        return Recall(database, digest("plan", _code(), graph.fingerprint, _values(graph), options.numerics,
+                                       *machine, *backends))  # fmt: skip
 
     def plan(self, graph: Graph, options: Options, patience: float) -> tuple[Plan, dict[str, float]] | None:
         """What a search with at least this patience in seconds, or one that came to its end, has found, and its facts.

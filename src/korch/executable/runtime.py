@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from korch.executable.link import Linked, Shelf
 from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.ports import Port, input_ports, output_ports
+from korch.folders import removed_with
 from korch.ir.ops.table import Array
 
 
@@ -47,7 +47,7 @@ class Executable(ABC):
         self.plan = plan
         self.threads = threads or plan.threads
         self.linked = linked
-        self._forget = weakref.finalize(self, shutil.rmtree, linked.folder, ignore_errors=True)
+        self._forget = removed_with(self, linked.folder)
 
     @staticmethod
     def link(plan: Plan, threads: int = 0, shelf: Shelf | None = None) -> Executable:

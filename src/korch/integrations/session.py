@@ -53,9 +53,9 @@ class InferenceSession:
     def run(
         self, output_names: Sequence[str] | None, input_feed: Mapping[str, np.ndarray], run_options: Any = None
     ) -> list[np.ndarray]:
-        """The outputs named, in that order; all of them for None. InputError names what does not fit."""
+        """The outputs named, in that order; all of them where none is named. InputError names what does not fit."""
         known = [port.name for port in self.executable.outputs]
-        names = known if output_names is None else output_names
+        names = output_names or known
         if unknown := [name for name in names if name not in known]:
             raise InputError(f"the model has no output {unknown[0]!r}; it has {', '.join(known)}")
         results = self.executable.run(input_feed)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from korch.digest import digest
 from korch.ir.constants import Constants, Given
 from korch.ir.ops.table import Array
 from korch.ir.primitive import Primitive
@@ -78,6 +79,11 @@ class Graph:
         """The choice-free selection: each tensor's first producer, unused primitives dropped."""
         first = {t: ps[0] for t, ps in self.producers.items()}
         return replace(self, primitives=select(self, first))
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of all but the values of constants. The text alone would not do: it shortens attributes."""
+        return digest(self, *(p.attrs for p in self.primitives))
 
     def __str__(self) -> str:
         ends = ", ".join(f"{n}={t.name}" for n, t in zip(self.output_names, self.outputs, strict=True))

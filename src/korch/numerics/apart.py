@@ -17,11 +17,12 @@ from typing import IO
 
 import numpy as np
 import onnx
+from google.protobuf.message import EncodeError
 
 from korch.numerics.exact import Arrays, float64_outputs
 
 Outputs = dict[str, np.ndarray]
-_FAILURES = (OSError, ValueError, EOFError, MemoryError, pickle.PickleError)  # e.g. a model of more than 2 GB
+_FAILURES = (OSError, ValueError, EOFError, MemoryError, pickle.PickleError, EncodeError)  # a model of more than 2 GB
 
 
 @contextmanager

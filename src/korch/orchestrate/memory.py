@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -21,7 +20,7 @@ class Memory:
     @staticmethod
     def of(graph: Graph, profiler: Costs) -> Memory:
         """The memory of `graph`."""
-        return Memory(profiler, hashlib.sha256(str(graph).encode()).hexdigest()[:24])
+        return Memory(profiler, graph.fingerprint[:24])
 
     def place(self, timed: Iterable[tuple[Entry, float]]) -> None:
         """Enters and keeps what kernels took in place; the first time counts, or noise would never settle."""

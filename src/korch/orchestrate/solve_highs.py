@@ -86,7 +86,8 @@ class Highs:
         self._connection, theirs = Pipe()
         worker = str(Path(__file__).with_name("highs_worker.py"))
         command = [sys.executable, worker, str(theirs.fileno())]
-        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdout=subprocess.DEVNULL)
+        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
+                                         stdout=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
         theirs.close()
 
 

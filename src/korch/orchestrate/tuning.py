@@ -176,7 +176,7 @@ class Tuner:
                 if self._over(until) or not self._repriced(solution.chosen):
                     return solution, not picked
                 continue
-            self._measure(self._to_measure(solution, costs, picked))
+            self._measure(self._to_measure(solution, costs, picked), picked)
             self._keep(solution.chosen)
             if self._over(until) and self._incumbent:
                 return solution, False
@@ -333,7 +333,17 @@ class Tuner:
         most = costs.batch if self.deadline - time.monotonic() > SHORT else min(costs.batch, HURRIED)
         return list(todo.values())[: max(most, len(first))]
 
-    def _measure(self, todo: list[tuple[Entry, Offer]]) -> None:
+    def _measure(self, todo: Sequence[tuple[Entry, Offer]], picked: Sequence[Entry]) -> None:
+        """Where time is short, a first plan waits for one way to compute each of its kernels, not for all."""
+        if self._until == inf and self.deadline - time.monotonic() < SHORT:
+            unknown = [e for e in picked if e.best_measured == inf and e.open]
+            first = {id(e): (e, min(e.open, key=lambda o: (o.guess, o.backend.name))) for e in unknown}
+            self._take(list(first.values()))
+            todo = [(e, o) for e, o in todo if not o.measured]
+        self._take(todo)
+
+    def _take(self, todo: Sequence[tuple[Entry, Offer]]) -> None:
+        """Measures the offers; single primitives that none of theirs computes are offered to whoever takes any."""
         kernels = self._kernels(todo)
         flat = [k for e, o in todo for k in kernels[id(o)]]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
@@ -344,6 +354,9 @@ class Tuner:
             self.measured += len(told)
             if len(told) == len(own):
                 offer.learn(own, told, self.profiler.setting.threads)
+        for entry, _ in todo:
+            if len(entry.cone.primitives) == 1 and all(o.alone == inf for o in entry.offers):
+                entry.add(self.ledger.fallbacks(entry.cone))
         self._tell(done=self.measured)
 
     def _kernels(self, todo: Sequence[tuple[Entry, Offer]]) -> dict[int, list[Kernel]]:

@@ -76,7 +76,8 @@ class WorkerProcess:
 
     def _start(self) -> Connection:
         ours, theirs = Pipe()
-        self._complaints.truncate(0)
+        self._complaints.seek(0)  # children write where the last one stopped
+        self._complaints.truncate()
         with theirs:
             command = [sys.executable, "-m", self._module, str(theirs.fileno()), *self._arguments]
             self._process = subprocess.Popen(

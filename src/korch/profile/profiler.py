@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from pathlib import Path
@@ -16,12 +14,14 @@ from korch.backends.libraries import find_libraries
 from korch.backends.toolchain import Toolchain, find_toolchain
 from korch.backends.units import Units
 from korch.errors import BackendError
+from korch.folders import removed_with
+from korch.processor import processor
 from korch.profile.database import Database
 from korch.profile.locks import locked, machine_lock
 from korch.profile.process import WorkerProcess, environment
 from korch.profile.remembered import Progress, Remembered, by_cone
 from korch.profile.results import Failed, Measurement, Result, Unloadable
-from korch.profile.setting import Setting, processor
+from korch.profile.setting import Setting
 from korch.profile.task import Calibrate, Rates, Task
 from korch.profile.timing import timing_library
 
@@ -62,7 +62,7 @@ class Profiler(Remembered):
         self._lock = machine_lock()
         self._limit = limit
         self.units = Units(Path(tempfile.mkdtemp(prefix="korch-units-")))
-        weakref.finalize(self, shutil.rmtree, self.units.folder, ignore_errors=True)
+        removed_with(self, self.units.folder)
 
     def rest(self) -> None:
         """Ends the measuring process; it starts again when it is asked."""
@@ -90,12 +90,13 @@ class Profiler(Remembered):
         self, batch: Sequence[tuple[str, Kernel]], deadline: float, limit: float
     ) -> Iterator[tuple[str, Result]]:
         """Compiles what nobody else has measured meanwhile, then measures; divides a batch that does not build."""
-        if monotonic() > deadline:
+        left = deadline - monotonic()
+        if left < 0:
             return
         with tempfile.TemporaryDirectory(prefix="korch-batch-") as folder:
             library = Path(folder) / "batch.so"
             wanted = [k for key, k in batch if self._recall(k, key) is None]
-            failed = self._compile(wanted, library, limit)
+            failed = self._compile(wanted, library, min(limit, max(left, LEAST)))
             place = {id(k): i for i, k in enumerate(wanted)}
             for at, (key, kernel) in enumerate(batch):
                 if monotonic() > deadline:

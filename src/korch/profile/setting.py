@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 from dataclasses import dataclass
 
 from korch.backends.contract import Kernel
@@ -11,7 +10,6 @@ from korch.backends.table import entry_of
 from korch.digest import digest
 from korch.errors import BackendError
 from korch.ir.cone import Cone
-from korch.processor import cpu_flags, cpuinfo
 
 
 @dataclass(frozen=True)
@@ -21,15 +19,6 @@ class Setting:
     compiler: str
     processor: str
     threads: int
-
-
-def processor() -> str:
-    """Model and instruction sets, as the system tells them."""
-    said = cpuinfo()
-    if not said:
-        return f"{platform.machine()} {platform.processor()}"
-    model = (said.get("model name", platform.machine()), said.get("cpu family", ""), said.get("model", ""))
-    return "|".join((*model, " ".join(cpu_flags())))
 
 
 def available() -> set[int]:

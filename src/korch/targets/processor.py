@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from korch.backends.contract import Backend, Kernel
 from korch.backends.table import backends
+from korch.backends.toolchain import find_toolchain
 from korch.executable import Executable
 from korch.executable.cpu import CpuExecutable
 from korch.executable.plan import Plan
@@ -27,6 +28,11 @@ class Processor:
 
     options: Options
     timed: bool = True
+
+    @staticmethod
+    def of(options: Options) -> Processor:
+        """With the threads that the compiler can give a program."""
+        return Processor(options if find_toolchain().openmp else replace(options, threads=1))
 
     def backends(self) -> tuple[Backend, ...]:
         return backends()

@@ -39,7 +39,7 @@ class Loops:
 
     def declines(self, cone: Cone) -> Declined | None:
         if windowed := _windowed(cone):
-            objection = windowed.objection(cone)
+            objection = windowed.objection(cone) or next(filter(None, map(_unfit, cone.primitives)), "")
             return Declined(objection) if objection else None
         product, joined = products.product_of(cone), joins.parts(cone)
         for p in cone.primitives:
@@ -104,13 +104,20 @@ def _generator(cone: Cone) -> Callable[[Cone, int], Code]:
     return transforms.generate if transforms.transform_of(cone) else generate
 
 
-def _unsupported(p: Primitive) -> str:
+def _unfit(p: Primitive) -> str:
+    """What no generator takes."""
     if any(t.dtype not in C_TYPES for t in (*p.inputs, p.output)):
         return f"{p.op} on dtype {p.output.dtype}"
     if any(t.size > LARGEST for t in (*p.inputs, p.output)):
         return "more than 2^31 elements"
     if any(t.size == 0 for t in (*p.inputs, p.output)):
         return "a tensor without elements"
+    return ""
+
+
+def _unsupported(p: Primitive) -> str:
+    if reason := _unfit(p):
+        return reason
     match p.category:
         case Category.OPAQUE:
             return "an opaque primitive"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from korch.backends.cpu.loops.ctypes import INFIX, literal, together
+from korch.backends.cpu.loops.ctypes import INFIX, extreme_order, literal, together
 from korch.backends.maps.trace import Maker
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
 EXTREMES = {"Max": "korch_larger{lanes}({0}, {1})", "Min": "korch_smaller{lanes}({0}, {1})",
-            "Relu": "korch_larger{lanes}({0}, (korch_f{lanes}){{0}})"}  # fmt: skip
+            "Relu": "korch_larger{lanes}((korch_f{lanes}){{0}}, {0})"}  # fmt: skip
 CALLED = {"Sigmoid": "korch_sigmoid"}
 """Primitives that are functions of vectors, by names but for the lanes."""
 SPELLED = frozenset({"Add", "Sub", "Mul", "Div", *EXTREMES, *CALLED, "LeakyRelu"})
@@ -109,8 +109,14 @@ def expression(p: Primitive, args: list[str], lanes: int) -> str:
         return f"{args[0]} {INFIX[p.op]} {args[1]}"
     if p.op in CALLED:
         return f"{CALLED[p.op]}{lanes}({args[0]})"
-    if p.op in EXTREMES:
+    if p.op == "Relu":
         return EXTREMES[p.op].format(*args, lanes=lanes)
+    if p.op in EXTREMES:
+        a, b = (args[i] for i in extreme_order(p))
+        larger = EXTREMES[p.op].format(a, b, lanes=lanes)
+        return (
+            larger if any(t.value is not None for t in p.inputs) else f"KORCH_PICK({lanes}, {a} != {a}, {a}, {larger})"
+        )
     (x,), alpha = args, p.attr("alpha")
     below = f"{literal(alpha, 'float32')} * {x}"
     return f"korch_larger{lanes}({x}, {below})" if 0 < alpha <= 1 else f"KORCH_PICK({lanes}, {x} >= 0, {x}, {below})"

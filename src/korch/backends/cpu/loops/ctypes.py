@@ -97,6 +97,8 @@ def elementwise(p: Primitive, args: list[str]) -> str:
     """The C expression of an elementwise primitive on the expressions `args` (each evaluated once)."""
     op, dtype = p.op, p.inputs[0].dtype
     floating = dtype in ("float32", "float64")
+    if op == "Div" and not floating:
+        return _divided(dtype, *args)
     if op in INFIX:
         return f"{args[0]} {INFIX[op]} {args[1]}"
     if op in LOGIC:
@@ -108,12 +110,10 @@ def elementwise(p: Primitive, args: list[str]) -> str:
             return f"!{args[0]}"
         case "Neg":
             return f"-{args[0]}"
-        case "Max":
-            return f"KORCH_MAX({args[0]}, {args[1]})"
-        case "Min":
-            return f"KORCH_MIN({args[0]}, {args[1]})"
+        case "Max" | "Min":
+            return _extreme(p, args)
         case "Relu":
-            return f"KORCH_MAX({args[0]}, {literal(0, dtype)})"
+            return f"KORCH_MAX({literal(0, dtype)}, {args[0]})"
         case "LeakyRelu":
             return f"{args[0]} >= 0 ? {args[0]} : {literal(p.attr('alpha'), dtype)} * {args[0]}"
         case "Reciprocal":
@@ -125,13 +125,13 @@ def elementwise(p: Primitive, args: list[str]) -> str:
         case "IsNaN":
             return f"{args[0]} != {args[0]}"
         case "IsInf":
-            return f"isinf({args[0]})"
+            return f"isinf({args[0]}) != 0"
         case "Identity":
             return args[0]
         case "Cast":
             return _cast(p.inputs[0], p.attr("to"), args[0])
         case "Abs" if not floating:
-            return f"KORCH_MAX({args[0]}, -{args[0]})"
+            return args[0] if dtype.startswith("u") else f"KORCH_MAX({args[0]}, -{args[0]})"
         case "Mod":
             return _mod(p, args, floating)
         case _:
@@ -161,7 +161,26 @@ def _cast(source: Tensor, to: str, x: str) -> str:
 def _mod(p: Primitive, args: list[str], floating: bool) -> str:
     a, b = args
     if floating:
-        return f"fmod{'f' if p.inputs[0].dtype == 'float32' else ''}({a}, {b})"
-    if p.attr("fmod") or p.inputs[0].dtype.startswith("u"):
-        return f"{a} % {b}"
-    return f"(({a} % {b}) + {b}) % {b}"
+        single = p.inputs[0].dtype == "float32"
+        return f"fmod{'f' * single}({a}, {b})" if p.attr("fmod") else f"korch_modulo{'df'[single]}({a}, {b})"
+    if p.inputs[0].dtype.startswith("u"):
+        return f"{b} ? {a} % {b} : 0"
+    return f"korch_{'remainder' if p.attr('fmod') else 'modulo'}({a}, {b})"
+
+
+def _divided(dtype: str, a: str, b: str) -> str:
+    return f"{b} ? {a} / {b} : 0" if dtype[0] in "ub" else f"KORCH_DIVIDED({a}, {b})"
+
+
+def extreme_order(p: Primitive) -> tuple[int, int]:
+    """In which order Max and Min compare: an operand that does not compare stays where it is the second, so a number
+    comes first, which is no NaN."""
+    return (1, 0) if p.inputs[1].value is not None else (0, 1)
+
+
+def _extreme(p: Primitive, args: list[str]) -> str:
+    a, b = (args[i] for i in extreme_order(p))
+    larger = f"KORCH_{p.op.upper()}({a}, {b})"
+    if not p.inputs[0].is_float or any(t.value is not None for t in p.inputs):
+        return larger
+    return f"{a} != {a} ? {a} : {larger}"

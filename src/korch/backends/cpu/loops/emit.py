@@ -146,7 +146,7 @@ def _unrolled(writer: Writer) -> Var | None:
 
 def _own_workspace(writer: Writer, each: int) -> None:
     """A piece of the workspace for every thread."""
-    where = f"omp_get_thread_num() * {each}" if writer.threads > 1 else "0"
+    where = f"omp_get_thread_num() * INT64_C({each})" if writer.threads > 1 else "0"
     writer.text.add(f"char *const own = (char *)workspace + {where};")
     writer.workspace = each * writer.threads
 

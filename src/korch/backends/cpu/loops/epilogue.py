@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from korch.backends.cpu.loops.caches import outgrows
+from korch.backends.cpu.loops.ctypes import spells
 from korch.backends.cpu.loops.spell import C, c_index
 from korch.backends.cpu.loops.wide import Wide, behind_register, in_vectors
 from korch.backends.cpu.loops.writer import LINE, Text
@@ -25,9 +26,11 @@ def objection(first: Primitive, rest: Sequence[Primitive]) -> str:
     """Why the `rest` of a cone, behind the primitive `first`, is not built; empty if it is."""
     if any(p.category is not Category.ELEMENTWISE or p.output.shape != first.output.shape for p in rest):
         return f"more than elementwise primitives behind {first.op}"
-    if any(t.dtype != "float32" for t in (*first.inputs, first.output)):
-        return f"{first.op} on {first.output.dtype}"
-    return ""
+    made = {p.output for p in (first, *rest)}
+    stored = (*(t for p in (first, *rest) for t in p.inputs if t not in made), first.output, (first, *rest)[-1].output)
+    if other := next((t for t in stored if t.dtype != "float32" and t.value is None), None):
+        return f"{first.op} beside {other.dtype}"
+    return next((f"{p.op} on {p.inputs[0].dtype}" for p in rest if not spells(p)), "")
 
 
 def open_run(text: Text, cone: Cone, x: Tensor, threads: int) -> None:
@@ -85,7 +88,7 @@ def _store(text: Text, cone: Cone, p: Primitive, lead: Indices, place: str, stre
         return
     trace, value = traced(C())
     if streamed:
-        text.add(f"float piece[{BLOCK}] __attribute__((aligned(64)));")
+        text.add(f"float piece[{of}] __attribute__((aligned(64)));")
         simd(text, [*trace.lines, f"piece[c] = {value};"])
         text.add(f"korch_stream(out + {place}, piece, count);")
     else:

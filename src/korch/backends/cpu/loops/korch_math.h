@@ -2,6 +2,24 @@
 #ifndef KORCH_MATH_H
 #define KORCH_MATH_H
 
+/* Integers divide toward zero; by 0 they give 0, as numpy has it: processors stop there, and at the least number by -1. */
+#define KORCH_DIVIDED(a, b) ((b) == 0 ? 0 : (b) == -1 ? (__typeof__(a))(0 - (uint64_t)(a)) : (a) / (b))
+KORCH_INLINE int64_t korch_remainder(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+
+/* The same with the sign of b. */
+KORCH_INLINE int64_t korch_modulo(int64_t a, int64_t b) {
+  int64_t r = korch_remainder(a, b);
+  return r && (r ^ b) < 0 ? r + b : r;
+}
+KORCH_INLINE double korch_modulod(double a, double b) {
+  double r = fmod(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+KORCH_INLINE float korch_modulof(float a, float b) {
+  float r = fmodf(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
 KORCH_INLINE float korch_bits_to_float(int32_t i) { float f; memcpy(&f, &i, 4); return f; }
 KORCH_INLINE int32_t korch_float_to_bits(float f) { int32_t i; memcpy(&i, &f, 4); return i; }
 

@@ -255,8 +255,8 @@ class Reduction:
         self.text.add("#pragma omp for schedule(static)")
         self.text.open(f"for (int chunk = 0; chunk < {chunks}; ++chunk)")
         bounds = (
-            f"{first.lo} + chunk * {first.extent} / {chunks}",
-            f"{first.lo} + (chunk + 1) * {first.extent} / {chunks}",
+            f"{first.lo} + (int)(chunk * INT64_C({first.extent}) / {chunks})",
+            f"{first.lo} + (int)((chunk + 1) * INT64_C({first.extent}) / {chunks})",
         )
         if along or not s.loops:
             self._row(trace, folds, along, _stored_apart, parallel=False, chunk=bounds)

@@ -12,6 +12,7 @@ from pathlib import Path
 import korch.backends.cpu
 from korch.backends.contract import Backend, Declined, Kernel
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
+from korch.backends.cpu.loops.bounds import checks
 from korch.backends.cpu.loops.caches import L2, SCRATCH
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
 from korch.backends.cpu.tiles.access import SUMMED, length_along, ways_across
@@ -68,6 +69,8 @@ class Tiles:
             return Declined(f"has {len(cone.linear)} linear primitives; tiles take two and more")
         if cone.exports:
             return Declined("tiles store one tensor")
+        if checks(cone):
+            return Declined("has indices to check")
         if sum(t.nbytes for t in cone.leaves if t.const) > WEIGHTS:
             return Declined("has more weights than are worth reading for every strip")
         if not any(_can_be_cut(cone, staged) for staged in _staged(cone)):
