@@ -6,16 +6,42 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from korch.backends.contract import Declined
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.backend import BACKEND
+from korch.executable import Executable
+from korch.executable.plan import Plan, Step
 from korch.ir import Builder, Cone, Value
 from korch.profile import Database, Measurement, Profiler
 from korch.profile.results import Failed
 
-from .cones import CONES, EXPORTS, cone_of, depthwise, direct, exporting, random_cone, residual_norm
+from .cones import (
+    CONES,
+    EXPORTS,
+    cone_of,
+    depthwise,
+    direct,
+    exporting,
+    normalised,
+    random_cone,
+    residual_norm,
+    softmax,
+    total,
+)
+
+SUMS = {
+    "all": (total((0, 1)), (7, 30011)),
+    "rows": (total((1,)), (3, 40000)),
+    "more rows": (total((1,)), (12, 20000)),
+    "columns": (total((0,)), (40000, 5)),
+    "images": (total((1, 2)), (1, 150, 170, 6)),
+    "norm": (normalised((1,)), (2, 60000)),
+    "softmax": (softmax(1), (3, 50000)),
+    "softmax across": (softmax(0), (50000, 3)),
+}
 
 
 @pytest.fixture(scope="module", params=[1, 2])
@@ -196,3 +222,20 @@ def test_even_steps_need_no_table():
         assert "KERNEL_table" not in picked(*even), even
     for odd in ((0, 1, 3), (0, 0, 1, 2, 2, 3), (0, 1, 2, 2, 3, 5)):
         assert "KERNEL_table" in picked(*odd), odd
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_have_the_same_bits_on_any_number_of_threads(name: str):
+    """Few outputs are added up in a fixed number of parts, whoever takes them."""
+    build, shape = SUMS[name]
+    b = Builder()
+    y = build(b, b.input("x", "float32", shape))
+    cone = Cone.of(b.graph([("y", y)]).primitives)
+    x = np.random.default_rng(5).standard_normal(shape).astype(np.float32)
+    found = []
+    for threads in (1, 2, 3, 7):
+        kernel = BACKEND.build(cone, threads)[0]
+        plan = Plan(b.graph([("y", y)]), (Step.of(kernel, 1e-6, None),), threads, "default", 1e-6, 0.0)
+        with Executable.link(plan) as e:
+            found.append(e.run({"x": x})["y"].tobytes())
+    assert len(set(found)) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from math import inf
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 import korch.backends.cpu.tiles.backend as tiles
 from korch.backends.contract import Backend
-from korch.backends.cpu.loops import caches
+from korch.backends.cpu.loops import caches, tile
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.tiles.backend import BACKEND as TILES
@@ -110,3 +111,18 @@ def test_any_run_of_numbers_anywhere(flags: tuple[str, ...], tmp_path: Path):
         library.one(y[offset:].ctypes.data_as(ctypes.c_void_p), x.ctypes.data_as(ctypes.c_void_p))
         assert (y[offset : offset + 28] == np.concatenate([x[:16], x[:8], x[:4]])).all()
         assert not y[:offset].any() and not y[offset + 28 :].any()
+
+
+def test_what_waits_for_its_stores_has_room_for_the_widest_group(monkeypatch: pytest.MonkeyPatch):
+    """A lone last vector joins its neighbours: 208 channels end in five vectors of 16."""
+    monkeypatch.setattr(caches, "OUTGROWN", 0)
+    monkeypatch.setattr(tile, "registers", lambda: tile.Registers(32, 16))
+    tile.groups.cache_clear()
+    try:
+        text = LOOPS.build(cones.direct((1, 20, 45, 3), 208, (3, 3), pads=(1, 1, 1, 1), behind="tanh"), 1)[0].source
+    finally:
+        tile.groups.cache_clear()
+    counts = [int(n) for n in re.findall(r"enum \{ count = (\d+) \}", text)]
+    rooms = [int(n) for n in re.findall(r"float piece\[(\d+)\]", text)]
+    assert max(counts) == 80 and len(rooms) == len(counts)
+    assert all(room >= count for room, count in zip(rooms, counts, strict=True))

@@ -52,7 +52,7 @@ def test_an_axis_of_one_has_nothing_to_add():
 
 
 def test_log_sum_exp_of_nothing_finite():
-    x = np.asarray([[-np.inf, -np.inf], [-np.inf, 1.0], [90, 91]], np.float32)
+    x = np.asarray([[-np.inf, -np.inf], [-np.inf, 1.0], [90, 91], [np.inf, 0], [np.inf, -np.inf]], np.float32)
     check("ReduceLogSumExp", x, axes=[1])
 
 

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 DTYPES = frozenset({"float16", "float32", "float64", "bool", "int8", "int16", "int32", "int64",
                     "uint8", "uint16", "uint32", "uint64"})  # fmt: skip
 RANDOM = frozenset({"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli",
-                    "Multinomial"})  # fmt: skip
+                    "Multinomial", "Dropout"})  # fmt: skip
 
 
 def fission(model: onnx.ModelProto) -> Graph:
@@ -115,6 +115,8 @@ class _Walk:
     def _results(self, node: Node) -> tuple[Value | None, ...]:
         answer = self._ruled(node)
         if not isinstance(answer, Opaque):
+            for v in filter(None, answer):
+                _check_dtype(v.dtype, f"the result of {node.title}")
             return answer
         if node.proto.op_type in RANDOM:
             raise ModelError(f"{node.title} draws random numbers; make them an input of the model")

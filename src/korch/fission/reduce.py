@@ -18,8 +18,9 @@ Fold = Callable[[str, Value], Value]
 
 
 def _log_sum_exp(b: Builder, x: Value, fold: Fold, spread: Callable[[Value], Value]) -> Value:
-    """m + log sum exp(x - m) with m = max x, or where that is -inf the least finite number."""
-    m = b.op("Max", fold("ReduceMax", x), float(np.finfo(x.dtype).min))
+    """m + log sum exp(x - m) with m = max x, or where that is infinite the last finite number before."""
+    limits = np.finfo(x.dtype)
+    m = b.op("Min", b.op("Max", fold("ReduceMax", x), float(limits.min)), float(limits.max))
     return b.op("Log", fold("ReduceSum", b.op("Exp", x - spread(m)))) + m
 
 

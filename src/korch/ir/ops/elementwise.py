@@ -66,10 +66,10 @@ def _erf(x: Array) -> Array:
 
 
 def _divide(a: Array, b: Array) -> Array:
-    """Integers divide as C does, toward zero."""
+    """Integers divide as C does, toward zero; by zero they give zero."""
     if np.issubdtype(a.dtype, np.integer):
-        quotient = np.abs(a) // np.where(b == 0, 1, np.abs(b))
-        return (quotient * np.sign(a) * np.sign(b)).astype(a.dtype)
+        by = np.where(b == 0, 1, b).astype(b.dtype)
+        return np.where(b == 0, 0, (a - np.fmod(a, by)) // by).astype(a.dtype)
     return a / b
 
 

@@ -10,13 +10,15 @@ from korch.backends.cpu.loops.binding import ARGS, POOLS, Stage
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.nests import beside
 from korch.backends.cpu.loops.spell import c_index
-from korch.backends.cpu.loops.writer import SMALL, Writer, target
+from korch.backends.cpu.loops.writer import SMALL, Writer
 from korch.backends.maps.index import Index, Lookup, Var
 from korch.backends.maps.trace import Trace
 from korch.ir.ops.reduce import spatial_axes, window_counts
 
 STRIP = 256
 """Accumulators of a reduction that runs across the contiguous axis."""
+FEW, CHUNKS = 8, 16
+"""Outputs, or strips of them, below which threads share what one of them adds up, and in how many parts."""
 LANES = {32: 64, 16: 16}
 """Sums side by side along it, and the numbers from which on. (Layer normalisation of 32, 64, 160, 256 and 1024 numbers:
 8, 12, 26, 38 and 262 ns a row; 18, 25, 44, 56 and 286 as the compiler does it.)"""
@@ -147,8 +149,8 @@ class Reduction:
 
     def _along(self, trace: Trace, folds: list[Fold], along: Var, chunk: tuple[str, str] | None) -> None:
         """Folds along contiguous memory, as vectors."""
-        if not chunk and (lanes := _lanes(folds, along)):
-            self._in_lanes(trace, folds, along, lanes)
+        if lanes := _lanes(folds, along):
+            self._in_lanes(trace, folds, along, lanes, chunk or (str(along.lo), str(along.hi)))
             return
         s = folds[0].s
         self.text.add(*(f"{C_TYPES[s.tensor.dtype]} {f.part} = {f.start};" for f in folds))
@@ -158,18 +160,19 @@ class Reduction:
         self.text.close()
         self.text.add(*(f.step(f.acc, f.part) for f in folds))
 
-    def _in_lanes(self, trace: Trace, folds: list[Fold], along: Var, lanes: int) -> None:
+    def _in_lanes(self, trace: Trace, folds: list[Fold], along: Var, lanes: int, part: tuple[str, str]) -> None:
         """So many sums side by side, added up in pairs. (Compilers add up the lanes of a reduction one after the other,
         which takes longer than all else of a short row.)"""
-        v, end = along.name, along.hi - along.extent % lanes
+        v, (lo, hi) = along.name, part
+        self.text.add(f"const int {v}1 = {lo} + ({hi} - ({lo})) / {lanes} * {lanes};")
         self._accumulators([f.part for f in folds], folds, lanes, " = {0}")
         folded = [line for f in folds for line in f.steps(f"{f.part}[{v} - {v}0]")]
-        self.text.open(f"for (int {v}0 = {along.lo}; {v}0 < {end}; {v}0 += {lanes})")
+        self.text.open(f"for (int {v}0 = {lo}; {v}0 < {v}1; {v}0 += {lanes})")
         self._sweep(along, f"{v}0", f"{v}0 + {lanes}", [*trace.lines, *folded])
         self.text.close()
-        if end < along.hi:
-            folded = [line for f in folds for line in f.steps(f"{f.part}[{v} - {end}]")]
-            self._sweep(along, str(end), str(along.hi), [*trace.lines, *folded])
+        if not lo.isdigit() or along.extent % lanes:
+            folded = [line for f in folds for line in f.steps(f"{f.part}[{v} - {v}1]")]
+            self._sweep(along, f"{v}1", hi, [*trace.lines, *folded])
         self.text.add(*(f.step(f.acc, f"korch_sum{lanes}({f.part})") for f in folds))
 
     def _columns(self, trace: Trace, folds: list[Fold], store: Store, parallel: bool,
@@ -235,24 +238,29 @@ class Reduction:
     # few outputs, long folds: every thread folds a part, then the parts are folded in order
 
     def _should_share(self, s: Stage, along: Var | None) -> bool:
-        if not self.parallel or not s.reds or s.maker.op in POOLS:
+        """Whatever the number of threads, one included: the order in which numbers are added up is the same for all."""
+        if not s.reds or s.maker.op in POOLS:
             return False
         outputs = s.loops if along else s.loops[:-1]
-        width = math.prod(v.extent for v in outputs)
+        width = math.prod(v.extent for v in (*self.writer.plan.hoisted, *outputs))
         strips = 1 if along or not s.loops else math.ceil(s.loops[-1].extent / STRIP)
-        longest = math.prod(v.extent for v in s.reds)
-        return width * strips < 2 * self.writer.threads and longest * s.stored > SMALL and s.reds[0].extent >= 8
+        return width * strips < FEW and s.maker.inputs[0].size > SMALL and s.reds[0].extent >= 8
 
     def _partial(self, trace: Trace, folds: list[Fold], along: Var | None) -> None:
         """A fixed number of chunks, so that the result does not depend on the number of threads. A stage may have
         several such nests, each for a part of its outputs."""
         s = folds[0].s
         first = s.reds[0]
-        chunks = min(16, first.extent)
+        chunks = min(CHUNKS, first.extent)
         self.text.open("")
         for f in folds:
-            self.writer.buffer(f.s, chunks * s.stored, f"p{f.s.number}")
-        self.text.add("#pragma omp for schedule(static)")
+            name, room = f"p{f.s.number}", chunks * s.stored
+            if self.writer.plan.hoisted:  # each thread adds up what is its own
+                self.text.add(f"{C_TYPES[f.s.tensor.dtype]} {name}[{room}];")
+            else:
+                self.writer.buffer(f.s, room, name)
+        if self.parallel:
+            self.text.add("#pragma omp for schedule(static)")
         self.text.open(f"for (int chunk = 0; chunk < {chunks}; ++chunk)")
         bounds = (
             f"{first.lo} + (int)(chunk * INT64_C({first.extent}) / {chunks})",
@@ -263,7 +271,8 @@ class Reduction:
         else:
             self._columns(trace, folds, _stored_apart, parallel=False, chunk=bounds)
         self.text.close()
-        self.text.add("#pragma omp single nowait" if s.root else "#pragma omp single")
+        if self.parallel:
+            self.text.add("#pragma omp single nowait" if s.root else "#pragma omp single")
         for v in s.loops:
             self.writer.loop(v)
         self.text.open("")
@@ -278,7 +287,7 @@ class Reduction:
         self.text.add(
             f"{C_TYPES[f.s.tensor.dtype]} {f.acc} = {name}[{at}];",
             f"for (int chunk = 1; chunk < {chunks}; ++chunk) {step}",
-            f"{target(f.s)}[{at}] = {f.end(f.acc)};",
+            self.writer.store(f.s, f.end(f.acc)),
         )
 
     def _arg(self) -> None:

@@ -1,0 +1,110 @@
+"""What generated C makes of NaN, infinities, zero divisors and the ends of integers: what the reference does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.executable.small_plans import plan_of
+
+from korch.backends.contract import Declined, Kernel
+from korch.backends.cpu.loops.backend import BACKEND
+from korch.executable import Executable
+from korch.executable.plan import Plan, Step
+from korch.ir import Builder, Cone, Primitive, Value
+from korch.ir.evaluate import evaluate_graph
+
+FLOATS = (0.0, 1.0, -2.5, 3.0, np.inf, -np.inf, np.nan)
+UNARY: dict[str, Callable[[Builder, Value], Value]] = {
+    "Relu": lambda b, x: b.op("Relu", x),
+    "clipped": lambda b, x: b.op("Min", b.op("Max", x, -1.0), 2.0),
+    "clipped the other way": lambda b, x: b.op("Max", b.op("Min", x, 2.0), -1.0),
+    "IsInf": lambda b, x: b.op("Cast", b.op("IsInf", x), to="float32"),
+    "IsNaN": lambda b, x: b.op("Cast", b.op("IsNaN", x), to="float32"),
+    "infinite": lambda b, x: b.op("IsInf", x),
+    "LeakyRelu": lambda b, x: b.op("LeakyRelu", x, alpha=0.1),
+    "SiLU": lambda b, x: x * b.op("Sigmoid", x),
+    "Tanh": lambda b, x: b.op("Tanh", x),
+    "Exp": lambda b, x: b.op("Exp", x),
+}
+BINARY = ("Max", "Min", "Add", "Less", "Equal")
+
+
+def built(p: Primitive) -> Kernel:
+    return BACKEND.build(Cone.of([p]), 1)[0]
+
+
+def assert_like_reference(b: Builder, outputs: list[tuple[str, Value]], feeds: dict[str, np.ndarray]) -> None:
+    graph = b.graph(outputs)
+    with np.errstate(all="ignore"):
+        expected = evaluate_graph(graph, feeds, precision="float32")
+    with Executable.link(plan_of(graph, built, threads=1)) as e:
+        found = e.run(feeds)
+    for name, _ in outputs:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-5, err_msg=name)
+        if found[name].dtype == bool:
+            assert set(found[name].view(np.uint8).tolist()) <= {0, 1}, name
+
+
+def test_numbers_that_are_none():
+    """By ones and twos: behind a product they are in vectors, in a loop by whatever the compiler makes of it."""
+    b = Builder()
+    x, y = (b.input(name, "float32", (len(FLOATS) ** 2,)) for name in "xy")
+    outputs = [(name, build(b, x)) for name, build in UNARY.items()] + [(op, b.op(op, x, y)) for op in BINARY]
+    outputs.append(("Mod", b.op("Mod", x, y, fmod=0)))
+    grid = np.array([(u, v) for u in FLOATS for v in FLOATS], np.float32)
+    assert_like_reference(b, outputs, {"x": grid[:, 0].copy(), "y": grid[:, 1].copy()})
+
+
+@pytest.mark.parametrize("function", ["Relu", "clipped", "clipped the other way", "LeakyRelu", "SiLU"])
+def test_what_is_no_number_stays_so_behind_a_product(function: str):
+    b = Builder()
+    x, w = b.input("x", "float32", (12, 8)), b.constant(np.eye(8, 40, dtype=np.float32))
+    cone = Cone.of(b.graph([("y", UNARY[function](b, x @ w))]).primitives)
+    values = np.ones((12, 8), np.float32)
+    values[3, 2] = np.nan
+    with Executable.link(whole(b, cone)) as e:
+        (found,) = e.run({"x": values}).values()
+    assert np.isnan(found[3]).all() and np.isfinite(np.delete(found, 3, 0)).all()
+
+
+def whole(b: Builder, cone: Cone) -> Plan:
+    """A plan of one kernel."""
+    plan = plan_of(b.graph([("y", Value(b, cone.root))]), built, threads=1)
+    return replace(plan, steps=(Step.of(BACKEND.build(cone, 1)[0], 1e-6, plan.steps[-1].runner_up),))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8", "uint32"])
+def test_integers_divide_by_anything(dtype: str):
+    limits = np.iinfo(dtype)
+    numbers = sorted({limits.min, limits.min + 1, limits.max, limits.max // 3 * 2, 0, 1, 2, 3, 7} |
+                     ({-1, -2, -7} if limits.min else set()))  # fmt: skip
+    grid = np.array([(u, v) for u in numbers for v in numbers], dtype)
+    b = Builder()
+    x, y = (b.input(name, dtype, (len(grid),)) for name in "xy")
+    outputs = [("Div", b.op("Div", x, y)), ("fmod", b.op("Mod", x, y, fmod=1)), ("mod", b.op("Mod", x, y, fmod=0)),
+               ("Abs", b.op("Abs", x))]  # fmt: skip
+    assert_like_reference(b, outputs, {"x": grid[:, 0].copy(), "y": grid[:, 1].copy()})
+
+
+@pytest.mark.parametrize("behind", ["Greater", "Cast", "Where"])
+@pytest.mark.parametrize("made", [1, 16])
+def test_kernels_of_floats_decline_other_types_beside_them(behind: str, made: int):
+    """A depthwise and a direct convolution write and read nothing but floats."""
+    b = Builder()
+    channels = 8 if made == 1 else 3
+    x = b.input("x", "float32", (1, 9, 9, channels))
+    w = b.constant(np.ones((channels * made if made == 1 else made, 1 if made == 1 else 3, 3, 3), np.float32))
+    group = channels if made == 1 else 1
+    y = b.op("Conv", x, w, strides=(1, 1), dilations=(1, 1), pads=(1,) * 4, group=group, channels_last=1)
+    assert BACKEND.declines(Cone.of(b.primitives)) is None
+    match behind:
+        case "Greater":
+            b.op("Greater", y, 0.0)
+        case "Cast":
+            b.op("Cast", y, to="uint8")
+        case _:
+            b.op("Where", b.input("mask", "bool", y.shape), y, 0.0)
+    assert isinstance(BACKEND.declines(Cone.of(b.primitives)), Declined)
