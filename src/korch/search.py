@@ -254,8 +254,9 @@ class Search:
         until = self.deadline - min(LAST, (self.deadline - time.monotonic()) / 4)
         tuned = self._placed(graph, ledger, tuner, lambda: tuner.explore(until))
         if self.deadline - time.monotonic() > LOOK:
+            tuner.excuse(tuned)
             self._placed(graph, ledger, tuner, tuner.hope, MOST_HOPES)
-            tuned = tuner.sketch()
+            tuned = self._placed(graph, ledger, tuner, tuner.sketch)
         for _ in range(MOST_DOUBTS):
             if self.deadline - time.monotonic() < LOOK or not tuner.doubt(tuned):
                 break

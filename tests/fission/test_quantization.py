@@ -32,6 +32,16 @@ def test_no_zero_means_bytes():
     check("DequantizeLinear", np.arange(6, dtype=np.int32), SCALE, constants=[1])
 
 
+def test_halves_lose_no_integers():
+    """What is scaled by halves is not held in them: 100000 is more than they reach, 60001 between two."""
+    small = np.asarray(0.001, np.float16)
+    check("DequantizeLinear", np.asarray([100000, -7], np.int32), small, constants=[1], opset=21)
+    check("DequantizeLinear", np.asarray([60001, 5], np.uint16), np.asarray(1, np.float16),
+          np.asarray(60000, np.uint16), constants=[1, 2], opset=21)  # fmt: skip
+    check("QuantizeLinear", np.asarray([1, 2, -3], np.float16), np.asarray(1, np.float16),
+          np.asarray(32768, np.uint16), constants=[1, 2], opset=21)  # fmt: skip
+
+
 def test_blocks_stay_opaque():
     scale = values(2, 3, low=0.1, high=0.5)
     check("QuantizeLinear", values(4, 3), scale, opset=21, axis=0, block_size=2, opaque=True, constants=[1])

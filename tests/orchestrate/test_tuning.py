@@ -445,3 +445,25 @@ def test_a_primitive_that_its_backends_fail_to_compute_falls_back(profiler: Prof
     assert [o.backend.name for o in ledger.entries[0].offers] == ["loops"]
     plan = Tuner(graph, ledger, profiler, lambda state: None).prove()
     assert [ledger.entry(i).best.backend.name for i in plan.chosen] == ["onnxruntime"]
+
+
+@pytest.mark.parametrize(("again", "wins"), [(0.99e-3, "small"), (1.9e-3, "large")])
+def test_a_slow_moment_in_a_program_is_doubted_once(
+    again: float, wins: str, profiler: Profiler, monkeypatch: pytest.MonkeyPatch
+):
+    tuner, ways = choosing(profiler, monkeypatch, 1e-3, 1.05e-3)
+    slow = tuner.sketch()
+    assert way(tuner, slow, ways) == "small"
+    tuner.place(slow, [2e-3])
+    other = tuner.sketch()
+    assert way(tuner, other, ways) == "large"
+    tuner.place(other, [1.05e-3])
+    tuner.excuse(other)
+    excused = tuner.sketch()
+    assert way(tuner, excused, ways) == "small" and not tuner.placed(excused)
+    assert way(tuner, tuner.certain(excused), ways) == "large"  # of what nobody saw again, the first time counts
+    tuner.place(excused, [again])
+    last = tuner.sketch()
+    assert way(tuner, last, ways) == wins and last.cost == pytest.approx(min(again, 1.05e-3), rel=0.01)
+    tuner.excuse(last)
+    assert way(tuner, tuner.sketch(), ways) == wins

@@ -70,11 +70,11 @@ def skip_layer_normalization(b: Builder, x: Value, skip: Value, scale: Value, sh
 
 @fission("SkipSimplifiedLayerNormalization", domain=DOMAIN)
 def skip_rms_normalization(b: Builder, x: Value, skip: Value, scale: Value, bias: Value | None = None, *,
-                           epsilon: float = 1e-12, outputs: int = 1) -> tuple[Value, ...]:  # fmt: skip
-    """The root-mean-square normalisation of x + skip + bias; its fourth output is the sum."""
+                           epsilon: float = 1e-12, outputs: int = 1) -> tuple[Value | None, ...]:  # fmt: skip
+    """The root-mean-square normalisation of x + skip + bias; its fourth output is the sum. (Nobody computes others.)"""
     total = x + skip if bias is None else x + skip + bias
     y = rms_normalization(b, total, scale, epsilon=epsilon)
-    return (y, total, total, total) if outputs > 1 else (y,)
+    return (y, None, None, total) if outputs > 1 else (y,)
 
 
 @fission("SimplifiedLayerNormalization")

@@ -29,11 +29,12 @@ def dequantize_linear(b: Builder, x: Value, scale: Value, zero: Value | None = N
     """(x - zero) scale."""
     if block_size:
         return Opaque("it is scaled by blocks")
-    wide = b.op("Cast", x, to=scale.dtype)
+    dtype = _exact(scale.dtype)
+    wide = b.op("Cast", x, to=dtype)
     if zero is not None:
-        wide = wide - b.op("Cast", _along(b, zero, x, axis), to=scale.dtype)
-    y = wide * _along(b, scale, x, axis)
-    return y if not output_dtype else b.op("Cast", y, to=helper.tensor_dtype_to_np_dtype(output_dtype).name)
+        wide = wide - b.op("Cast", _along(b, zero, x, axis), to=dtype)
+    y = wide * b.op("Cast", _along(b, scale, x, axis), to=dtype)
+    return b.op("Cast", y, to=helper.tensor_dtype_to_np_dtype(output_dtype).name if output_dtype else scale.dtype)
 
 
 @fission("DynamicQuantizeLinear", since=11)
@@ -45,6 +46,11 @@ def dynamic_quantize_linear(b: Builder, x: Value) -> tuple[Value, ...]:
     scale = (high - low) / 255.0
     zero = _rounded(b, -low / scale, None, "uint8")
     return _rounded(b, x / scale, zero, "uint8"), scale, zero
+
+
+def _exact(dtype: str) -> str:
+    """Halves do not hold the integers of 16 bits and more."""
+    return "float32" if dtype == "float16" else dtype
 
 
 def _kind(zero: Value | None, output_dtype: int) -> str:
@@ -63,7 +69,8 @@ def _along(b: Builder, v: Value, x: Value, axis: int) -> Value:
 def _rounded(b: Builder, wide: Value, zero: Value | None, kind: str) -> Value:
     """The nearest integer (even at ties) plus zero, within the integers of `kind`."""
     q = b.op("Round", wide)
+    q = b.op("Cast", q, to=_exact(q.dtype))
     if zero is not None:
-        q = q + b.op("Cast", zero, to=wide.dtype)
+        q = q + b.op("Cast", zero, to=q.dtype)
     limits = np.iinfo(kind)
     return b.op("Cast", b.op("Min", b.op("Max", q, float(limits.min)), float(limits.max)), to=kind)

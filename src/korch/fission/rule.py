@@ -18,7 +18,7 @@ class Opaque:
     reason: str
 
 
-Answer = Value | tuple[Value, ...] | Opaque
+Answer = Value | tuple[Value | None, ...] | Opaque
 Definition = Callable[..., Answer]
 
 

@@ -42,6 +42,10 @@ FEAR = 1.15
 """How many times as much it may take: of the kernels that have been timed alone the cheapest are those that happened to
 be, and without time to see them in a program they are taken for no better than others. (5.8 ms alone, 7.1 in a program:
 of `efficientvit`, when time was over.)"""
+UNLIKE = 1.25
+"""How many times as long as others of its kind, of what they take alone, a kernel may have taken in a program before
+that is doubted. (A depthwise convolution with SiLU behind it took 129 us alone and 219 where it was timed in place, in
+a slow moment; without it three kernels of 200 were in the plan.)"""
 BETTER = 4
 """One in so many kernels of a kind is as good as is expected of those that nobody has timed."""
 
@@ -64,6 +68,8 @@ class Kind:
     """The kind of all kernels of the same backend and as many linear primitives."""
     alone: list[float] = field(default_factory=list[float])
     placed: list[float] = field(default_factory=list[float])
+    slowdown: float = 1.0
+    """Of a kernel in a program against the kernel alone, as far as it is known; at least 1."""
 
     def learn(self, seconds: float, bound: float) -> None:
         if isfinite(seconds) and bound > 0:
@@ -74,11 +80,7 @@ class Kind:
     def place(self, alone: float, in_place: float) -> None:
         if alone > 0:
             self.placed.append(in_place / alone)
-
-    @property
-    def slowdown(self) -> float:
-        """Of a kernel in a program against the kernel alone, as far as it is known; at least 1."""
-        return max(1.0, median(self.placed)) if len(self.placed) >= SEEN else 1.0
+            self.slowdown = max(1.0, median(self.placed)) if len(self.placed) >= SEEN else 1.0
 
     @property
     def factor(self) -> float:
@@ -97,9 +99,10 @@ class Kind:
 class Offer:
     """One backend's offer for all cones of one signature: its best variant, once measured.
 
-    `alone` is the kernel's time by itself; `in_place` what it took inside the linked program, which then counts.
-    `banned` variants are no longer offered, nor `forms` that have never come near. `built`: the best that was measured
-    and kernels of plans so far, by cone, threads and variant; a chain takes a quarter of a second.
+    `alone` is the kernel's time by itself; `in_place` what it took inside the linked program, which then counts;
+    `before` what it took there when that was doubted. `banned` variants are no longer offered, nor `forms` that have
+    never come near. `built`: the best that was measured and kernels of plans so far, by cone, threads and variant; a
+    chain takes a quarter of a second.
     """
 
     backend: Backend
@@ -109,6 +112,7 @@ class Offer:
     alone: float | None = None
     error: float = 0.0
     in_place: float | None = None
+    before: float | None = None
     banned: frozenset[str] = frozenset()
     built: dict[tuple[Cone, int, str], Kernel] = field(default_factory=dict[tuple[Cone, int, str], Kernel],
                                                        repr=False, compare=False)  # fmt: skip
@@ -153,13 +157,24 @@ class Offer:
     @property
     def feared(self) -> float:
         """Seconds in a program, or what may be feared of a measured kernel that nobody has seen in one."""
-        return self.seconds if self.in_place is not None else FEAR * self.seconds
+        return self.seconds if self.in_place is not None else self.before or FEAR * self.seconds
 
     def place(self, seconds: float) -> None:
-        """Enters what the kernel took in place."""
+        """Enters what the kernel took in place; of two times the least."""
         assert self.alone is not None
-        self.in_place = seconds
-        self.kind.place(self.alone, seconds)
+        self.in_place = min(seconds, self.before or inf)
+        self.kind.place(self.alone, self.in_place)
+
+    def doubtful(self, worth: float) -> bool:
+        """Whether it took much longer in place than alone, by `worth` seconds and more, and nobody has looked again."""
+        if self.before or self.in_place is None or self.alone is None:
+            return False
+        usual = self.alone * self.kind.slowdown
+        return self.in_place > max(UNLIKE * usual, usual + worth)
+
+    def excuse(self) -> None:
+        """Forgets what it took in place, until it is timed there again."""
+        self.before, self.in_place = self.in_place, None
 
     @property
     def best(self) -> Best:
@@ -189,7 +204,7 @@ class Offer:
         """The offer without `variants`: to be measured again where the best is among them."""
         self.banned |= frozenset(variants)
         if self._is_banned(self.variant):
-            self.alone = self.in_place = None
+            self.alone = self.in_place = self.before = None
 
     def kernels(self, cone: Cone, threads: int) -> list[Kernel]:
         """What is worth measuring."""

@@ -23,13 +23,15 @@ class Memory:
         return Memory(profiler, graph.fingerprint[:24])
 
     def place(self, timed: Iterable[tuple[Entry, float]]) -> None:
-        """Enters and keeps what kernels took in place; the first time counts, or noise would never settle."""
+        """Enters and keeps what kernels took in place; the first time counts, or noise would never settle, and of those
+        that were doubted the least."""
         fresh = [(e.best, self._placed(e), s) for e, s in timed if e.best.in_place is None]
         known = self.profiler.database.in_place([key for _, key, _ in fresh])
         for offer, key, seconds in fresh:
-            offer.place(known.get(key, seconds))
-            if key not in known:
-                self.profiler.database.record_in_place(key, seconds)
+            doubted = offer.before is not None
+            offer.place(seconds if doubted else known.get(key, seconds))
+            if doubted or key not in known:
+                self.profiler.database.record_in_place(key, offer.seconds)
 
     def lower(self, timed: Iterable[tuple[Entry, float]]) -> float:
         """Enters times in place that are below the known ones; the seconds that came off."""

@@ -92,10 +92,9 @@ def solve(
     with Highs() if highs is None else nullcontext(highs) as solver:
         relaxed = _relax(pruned, at, cost, best.columns, solver.solve, deadline, warm.restart if warm else None)
         best = best.proves(relaxed.bound)
-        order = frontier(pruned, cost, relaxed.rows, relaxed.duals, relaxed.bound, relaxed.reduced)
         if best.gap <= max(gap, PROVED):
             log.debug("the first plan is good enough")
-        elif order is None:
+        elif (order := _frontier(pruned, cost, relaxed)) is None:
             best = _branch_and_bound(pruned, cost, relaxed, best, solver.solve, deadline)
         else:
             best = _beams(order, best, max(gap, PROVED), deadline)
@@ -107,6 +106,10 @@ def solve(
                 best = _search_frontier(order, best, deadline)
     plan = check(problem, (pruned.candidates[i].id for i in best.columns))
     return _solution(plan, best.bound / MICRO, begin, relaxed, pruned)
+
+
+def _frontier(pruned: Problem, cost: Floats, relaxed: _Relaxed) -> Frontier | None:
+    return frontier(pruned, cost, relaxed.rows, relaxed.duals, relaxed.bound, relaxed.reduced)
 
 
 def solve_plainly(

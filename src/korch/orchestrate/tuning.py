@@ -237,6 +237,14 @@ class Tuner:
         """Enters what the plan's kernels took in place, where no earlier plan has shown that."""
         self.memory.place(self._means(tuned, seconds))
 
+    def excuse(self, tuned: Tuned) -> None:
+        """Gives kernels that are not in the plan another chance, once, where they took much longer in a program than
+        alone: a machine that others use is slow for seconds."""
+        kept = {id(self.ledger.entry(i).best) for i in tuned.chosen}
+        for o in (o for e in self.ledger.distinct for o in e.offers):
+            if id(o) not in kept and o.doubtful(WORTH * tuned.cost):
+                o.excuse()
+
     def doubt(self, tuned: Tuned, most: int = DOUBTED) -> bool:
         """Measures again what would be in the plan if it took a little less: the plan's own kernels have been timed
         many times, all others once. Whether something takes less."""
@@ -307,7 +315,8 @@ class Tuner:
 
     def _costed(self, cost: Callable[[Entry], float]) -> Problem:
         """The problem with today's costs and the price of memory; what costs infinitely much takes no part."""
-        costs = [cost(e) + self.ledger.price(i) for i, e in enumerate(self.ledger.entries)]
+        known = {id(e): cost(e) for e in self.ledger.distinct}
+        costs = [known[id(e)] + self.ledger.price(i) for i, e in enumerate(self.ledger.entries)]
         for i, base in self._bases.items():
             if isfinite(costs[base]):
                 costs[i] = max(costs[i], costs[base])

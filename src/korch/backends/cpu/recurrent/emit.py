@@ -213,7 +213,7 @@ def _ended(form: _Form, r: int) -> Iterator[str]:
             yield f"{vector} fresh = {tanh}({sigmoid}({s}) * {n} + {given}), z = {sigmoid}({z});"
             yield form.store(f"out + {at}", f"z * ({form.load(f'before + {at}')} - fresh) + fresh")
         case _ if form.p.attr("relu"):
-            yield form.store(f"out + {at}", f"korch_larger{lanes}({sums[0]}, (korch_f{lanes}){{0}})")
+            yield form.store(f"out + {at}", f"korch_larger{lanes}((korch_f{lanes}){{0}}, {sums[0]})")
         case _:
             yield form.store(f"out + {at}", f"{tanh}({sums[0]})")
 
@@ -260,10 +260,13 @@ def _called(form: _Form, rows: int) -> str:
 def _shared(form: _Form) -> list[str]:
     """Every thread has some vectors of units, and meets the others behind each step: of all directions together, where
     a thread's weights of all of them stay in its cache."""
-    directions, share = len(form.reversed), math.ceil(form.blocks / form.threads) * form.lanes
+    directions = len(form.reversed)
     stays = 4 * directions * form.packed / form.threads <= L2 / 2
     text = _opening(team=True)
-    text.add(f"const int unit = korch_thread_number() * {share}, end = KORCH_MIN(unit + {share}, {form.hidden});")
+    text.add("const int threads = korch_team_threads();",
+             f"const int share = ({form.blocks} + threads - 1) / threads * {form.lanes};",
+             "const int unit = korch_thread_number() * share;",
+             f"const int end = KORCH_MIN(unit + share, {form.hidden});")  # fmt: skip
     loops = [f"for (int t = 0; t < {form.steps}; ++t)", f"for (int d = 0; d < {directions}; ++d)"]
     step = f"KERNEL_step(weights, in, out, workspace, d, t, unit, end, 0, {form.batch});"
     meet = "korch_meet(&weights->meeting);"

@@ -22,10 +22,19 @@ static inline int korch_thread_number(void) {
 #endif
 }
 
+/* Of the region: fewer than it asked for where OpenMP is limited (OMP_THREAD_LIMIT, OMP_DYNAMIC). */
+static inline int korch_team_threads(void) {
+#ifdef _OPENMP
+  return omp_get_num_threads();
+#else
+  return 1;
+#endif
+}
+
 /* Returns when all threads of the region have come. */
 static inline void korch_meet(korch_meeting *m) {
 #ifdef _OPENMP
-  const int threads = omp_get_num_threads();
+  const int threads = korch_team_threads();
   const unsigned round = atomic_load_explicit(&m->round, memory_order_relaxed);
   if (atomic_fetch_add_explicit(&m->here, 1, memory_order_acq_rel) == threads - 1) {
     atomic_store_explicit(&m->here, 0, memory_order_relaxed);
