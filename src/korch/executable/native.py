@@ -6,6 +6,7 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_void_p
 from pathlib import Path
 from typing import Any
@@ -28,16 +29,17 @@ class NativeModel:
     Calls take turns: nobody closes what another thread runs.
     """
 
-    _team_of = 0
-    """The process in which models have run on several threads."""
+    _home = 0
+    """The process that has opened the first model; others are its forks."""
+    _thread: ThreadPoolExecutor | None
 
     def __init__(self, library: Path, weights: Path, threads: int, libraries: Iterable[str]) -> None:
         self._handle: int | None = None
         self._turn = threading.RLock()
-        self._threads = threads
+        self._fork, self._thread = 0, None
         self._lib = _open_library(library, libraries)
         error = ctypes.create_string_buffer(_ERROR_BYTES)
-        self._handle = self._lib.korch_open(str(weights).encode(), threads, error, _ERROR_BYTES)
+        self._handle = self._on_own_thread(self._lib.korch_open, str(weights).encode(), threads, error, _ERROR_BYTES)
         if not self._handle:
             raise ArchiveError(error.value.decode(errors="replace"))
         self._columns = self._lib.korch_step_count(self._handle)
@@ -45,15 +47,13 @@ class NativeModel:
 
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Fills `outputs`; Error with the model's own text where the run fails."""
-        with self._turn:
-            self._judge(self._lib.korch_run(self._ready(), _addresses(inputs), _addresses(outputs)))
+        self._call(self._lib.korch_run, _addresses(inputs), _addresses(outputs))
 
     def profile(self, inputs: Sequence[Array], outputs: Sequence[Array], runs: int) -> Array:
         """Seconds [runs, steps + 1]; the last column is the whole run."""
         seconds = np.zeros((runs, self._columns))
         at = seconds.ctypes.data_as(POINTER(c_double))
-        with self._turn:
-            self._judge(self._lib.korch_profile(self._ready(), _addresses(inputs), _addresses(outputs), at, runs))
+        self._call(self._lib.korch_profile, _addresses(inputs), _addresses(outputs), at, runs)
         return seconds
 
     def set_host(self, call: HostCall, reads: Sequence[int]) -> None:
@@ -81,19 +81,23 @@ class NativeModel:
             raise Error("the executable is closed")
         return self._handle
 
-    def _ready(self) -> int:
-        """The handle, in the process whose threads run the model: a fork has none of them and would wait for ever."""
-        here = os.getpid()
-        if self._threads != 1:
-            if NativeModel._team_of not in (0, here):
-                raise Error("a model ran on several threads before this process was forked, where they are missing: "
-                            "run models only after the fork, or on one thread")  # fmt: skip
-            NativeModel._team_of = here
-        return self._open()
+    def _call(self, function: Any, *arguments: Any) -> None:
+        """Error with the model's own text where it fails."""
+        with self._turn:
+            handle = self._open()
+            if status := self._on_own_thread(function, handle, *arguments):
+                raise Error(self._lib.korch_error(handle).decode(errors="replace") or f"run failed: status {status}")
 
-    def _judge(self, status: int) -> None:
-        if status:
-            raise Error(self._lib.korch_error(self._open()).decode(errors="replace") or f"run failed: status {status}")
+    def _on_own_thread(self, function: Any, *arguments: Any) -> Any:
+        """What the function returns, in a fork called by a thread that was started there: OpenMP starts others for it,
+        where it would wait for ever for those that the main thread had before."""
+        here = os.getpid()
+        NativeModel._home = NativeModel._home or here
+        if here == NativeModel._home:
+            return function(*arguments)
+        if self._thread is None or self._fork != here:
+            self._fork, self._thread = here, ThreadPoolExecutor(1)
+        return self._thread.submit(function, *arguments).result()
 
     def __del__(self) -> None:
         self.close()

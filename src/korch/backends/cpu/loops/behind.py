@@ -114,9 +114,8 @@ def expression(p: Primitive, args: list[str], lanes: int) -> str:
     if p.op in EXTREMES:
         a, b = (args[i] for i in extreme_order(p))
         larger = EXTREMES[p.op].format(a, b, lanes=lanes)
-        return (
-            larger if any(t.value is not None for t in p.inputs) else f"KORCH_PICK({lanes}, {a} != {a}, {a}, {larger})"
-        )
+        plain = any(t.value is not None for t in p.inputs)
+        return larger if plain else f"KORCH_PICK({lanes}, {a} != {a}, {a}, {larger})"
     (x,), alpha = args, p.attr("alpha")
     below = f"{literal(alpha, 'float32')} * {x}"
     return f"korch_larger{lanes}({x}, {below})" if 0 < alpha <= 1 else f"KORCH_PICK({lanes}, {x} >= 0, {x}, {below})"
