@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -176,7 +175,6 @@ def test_timing_a_program_in_place_takes_seconds(seconds: float, off: float, mos
             counted.append(runs * blocks)
             return Profile((seconds,), seconds, runs * blocks)
 
-    monkeypatch.setattr(search, "locked", lambda _: nullcontext())
     monkeypatch.setattr(search.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(search.time, "sleep", lambda pause: now.__setitem__(0, now[0] + pause))
     assert search.in_place(Slow(), {}, seconds / off).total == seconds  # pyright: ignore[reportArgumentType]

@@ -29,7 +29,6 @@ from korch.orchestrate.solve_highs import Highs
 from korch.orchestrate.spare import without_spare_libraries
 from korch.orchestrate.tuning import SHORT, State, Tuned, Tuner
 from korch.profile.costs import Costs
-from korch.profile.locks import locked, machine_lock
 from korch.targets import Target
 
 log = logging.getLogger(__name__)
@@ -331,13 +330,12 @@ def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float
     after `until` (of time.monotonic())."""
     runs = _within(RUNS, ENOUGH / BLOCKS[1], promised)
     blocks = _within(BLOCKS, 1.5 * ENOUGH, (runs + 1) * promised)
-    with locked(machine_lock()):
-        begin, best = time.monotonic(), executable.profile(feeds, runs, blocks)
-        for pause in PAUSES:
-            if best.total <= SUSPICIOUS * promised + NOTHING or time.monotonic() > min(until, begin + MUCH):
-                break
-            time.sleep(pause)
-            best = best.least(executable.profile(feeds, runs, blocks))
+    begin, best = time.monotonic(), executable.profile(feeds, runs, blocks)
+    for pause in PAUSES:
+        if best.total <= SUSPICIOUS * promised + NOTHING or time.monotonic() > min(until, begin + MUCH):
+            break
+        time.sleep(pause)
+        best = best.least(executable.profile(feeds, runs, blocks))
     return best
 
 
