@@ -406,30 +406,6 @@ def test_what_kernels_lose_in_place_is_expected_of_their_kind():
     assert offers[-1].seconds == pytest.approx(1.2e-6) and offers[0].seconds == 1.2e-6
 
 
-def test_a_late_first_plan_has_one_way_to_compute_each_kernel(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
-    """What else there may be is measured when there is a plan, while there is time."""
-    graph = attention()
-    asked: list[tuple[float, int]] = []
-    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline=time.monotonic() + tuning.SHORT / 2)
-    whole, take = profiler.measure_until, tuner._take
-
-    def measured_until(deadline: float, kernels):
-        asked.append((deadline, len(kernels)))
-        return whole(deadline, kernels)
-
-    def taken(todo):
-        if not asked:
-            entries = [id(e) for e, _ in todo]
-            assert len(set(entries)) == len(entries) > 0
-        take(todo)
-
-    monkeypatch.setattr(profiler, "measure_until", measured_until)
-    monkeypatch.setattr(tuner, "_take", taken)
-    plan = tuner.sketch()
-    assert asked[0][0] == inf and all(isfinite(until) for until, _ in asked[1:]) and len(asked) > 1
-    assert all(tuner.ledger.entry(i).best.measured for i in plan.chosen)
-
-
 def test_a_primitive_that_its_backends_fail_to_compute_falls_back(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     """Whatever goes wrong with all kernels of one primitive, something runs it."""
     b = Builder()

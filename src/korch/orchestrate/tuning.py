@@ -176,7 +176,7 @@ class Tuner:
                 if self._over(until) or not self._repriced(solution.chosen):
                     return solution, not picked
                 continue
-            self._measure(self._to_measure(solution, costs, picked), picked)
+            self._measure(self._to_measure(solution, costs, picked))
             self._keep(solution.chosen)
             if self._over(until) and self._incumbent:
                 return solution, False
@@ -342,16 +342,7 @@ class Tuner:
         most = costs.batch if self.deadline - time.monotonic() > SHORT else min(costs.batch, HURRIED)
         return list(todo.values())[: max(most, len(first))]
 
-    def _measure(self, todo: Sequence[tuple[Entry, Offer]], picked: Sequence[Entry]) -> None:
-        """Where time is short, a first plan waits for one way to compute each of its kernels, not for all."""
-        if self._until == inf and self.deadline - time.monotonic() < SHORT:
-            unknown = [e for e in picked if e.best_measured == inf and e.open]
-            first = {id(e): (e, min(e.open, key=lambda o: (o.guess, o.backend.name))) for e in unknown}
-            self._take(list(first.values()))
-            todo = [(e, o) for e, o in todo if not o.measured]
-        self._take(todo)
-
-    def _take(self, todo: Sequence[tuple[Entry, Offer]]) -> None:
+    def _measure(self, todo: Sequence[tuple[Entry, Offer]]) -> None:
         """Measures the offers; single primitives that none of theirs computes are offered to whoever takes any."""
         kernels = self._kernels(todo)
         flat = [k for e, o in todo for k in kernels[id(o)]]
