@@ -155,10 +155,8 @@ def test_who_calls_a_kernel() -> None:
     opens = [replace(kernel(1), libraries=("dnnl",)), replace(kernel(1), source="#pragma omp parallel\n" + SOURCE),
              replace(kernel(1), source="korch_out_of_range = 1;" + SOURCE)]  # fmt: skip
     alone = replace(kernel(1), headers=("h",), source="#pragma omp simd\n" + SOURCE)
-    assert (
-        callers(kernel(1)) == callers(alone) == "KORCH_SINGLE"
-        and callers(replace(kernel(1), source=team)) == "KORCH_TEAM"
-    )
+    assert callers(kernel(1)) == callers(alone) == "KORCH_SINGLE"
+    assert callers(replace(kernel(1), source=team)) == "KORCH_TEAM"
     assert {callers(k) for k in opens} == {"KORCH_OPENS"}
 
 

@@ -49,7 +49,7 @@ def assert_like_reference(b: Builder, outputs: list[tuple[str, Value]], feeds: d
 
 
 def test_numbers_that_are_none():
-    """By ones and twos: behind a product they are in vectors, in a loop by whatever the compiler makes of it."""
+    """In loops, of which compilers make vectors and what is left over."""
     b = Builder()
     x, y = (b.input(name, "float32", (len(FLOATS) ** 2,)) for name in "xy")
     outputs = [(name, build(b, x)) for name, build in UNARY.items()] + [(op, b.op(op, x, y)) for op in BINARY]
@@ -60,6 +60,7 @@ def test_numbers_that_are_none():
 
 @pytest.mark.parametrize("function", ["Relu", "clipped", "clipped the other way", "LeakyRelu", "SiLU"])
 def test_what_is_no_number_stays_so_behind_a_product(function: str):
+    """There it is in vectors."""
     b = Builder()
     x, w = b.input("x", "float32", (12, 8)), b.constant(np.eye(8, 40, dtype=np.float32))
     cone = Cone.of(b.graph([("y", UNARY[function](b, x @ w))]).primitives)
@@ -90,14 +91,12 @@ def test_integers_divide_by_anything(dtype: str):
 
 
 @pytest.mark.parametrize("behind", ["Greater", "Cast", "Where"])
-@pytest.mark.parametrize("made", [1, 16])
-def test_kernels_of_floats_decline_other_types_beside_them(behind: str, made: int):
-    """A depthwise and a direct convolution write and read nothing but floats."""
+@pytest.mark.parametrize(("weights", "group"), [((8, 1, 3, 3), 8), ((16, 3, 3, 3), 1)], ids=["depthwise", "direct"])
+def test_kernels_of_floats_decline_other_types_beside_them(behind: str, weights: tuple[int, ...], group: int):
+    """Such convolutions write and read nothing but floats."""
     b = Builder()
-    channels = 8 if made == 1 else 3
-    x = b.input("x", "float32", (1, 9, 9, channels))
-    w = b.constant(np.ones((channels * made if made == 1 else made, 1 if made == 1 else 3, 3, 3), np.float32))
-    group = channels if made == 1 else 1
+    x = b.input("x", "float32", (1, 9, 9, weights[1] * group))
+    w = b.constant(np.ones(weights, np.float32))
     y = b.op("Conv", x, w, strides=(1, 1), dilations=(1, 1), pads=(1,) * 4, group=group, channels_last=1)
     assert BACKEND.declines(Cone.of(b.primitives)) is None
     match behind:
@@ -108,3 +107,15 @@ def test_kernels_of_floats_decline_other_types_beside_them(behind: str, made: in
         case _:
             b.op("Where", b.input("mask", "bool", y.shape), y, 0.0)
     assert isinstance(BACKEND.declines(Cone.of(b.primitives)), Declined)
+
+
+def test_indices_are_not_checked_beside_a_product():
+    """Whichever thread of a team finds one outside of its axis, nobody would ask it."""
+    b = Builder()
+    product = b.op("Relu", b.input("x", "float32", (64, 32)) @ b.constant(np.ones((32, 32), np.float32)))
+    table, at = b.input("table", "float32", (10, 32)), b.input("at", "int64", (8,))
+    beside = [b.op("Relu", b.input("z", "float32", (8, 32))), b.op("Take", table, at, axis=0, batch=0)]
+    for other, declined in zip(beside, (False, True), strict=True):
+        whole = b.op("Concat", product, other, axis=0)
+        cone = Cone.of(b.graph([("y", whole)]).plain().primitives)
+        assert isinstance(BACKEND.declines(cone), Declined) is declined

@@ -52,6 +52,7 @@ LONG = 100_000
 """Characters of functions for which two compilers are worth their start, or as many more as there are processors."""
 _NUMBERS = re.compile(r"^( *static const [^=\n]*= )?[\s{]*-?\d[-\d\s,{}]*;?\n", re.M)
 _SHARES = re.compile(r"#pragma omp (?!simd)")
+"""What only threads of a region of the kernel's own may meet."""
 _MARK = re.compile(r"\bKERNEL_")
 _T = TypeVar("_T")
 
