@@ -436,3 +436,29 @@ DIRECT = [
     direct((2, 9, 17, 60), 105, (3, 1), (1, 2), (2, 1), pads=(1, 0, 2, 1), groups=5, behind="silu"),
     direct((1, 8, 21, 8), 12, (2, 4), (1, 1), (1, 3), pads=(0, 4, 1, 0), groups=2),
 ]
+
+
+def planar(shape: tuple[int, ...], made: int, kernel: tuple[int, ...], strides: tuple[int, ...] = (1, 1),
+           dilations: tuple[int, ...] = (1, 1), pads: tuple[int, ...] = (0,) * 4, behind: str = "") -> Cone:  # fmt: skip
+    """A convolution of [n, channels, height, width], or of [n, channels, width], to so few channels that they would not
+    fill a vector."""
+    rng, b = np.random.default_rng(5), Builder()
+    x = b.input("x", "float32", shape)
+    w = b.constant(rng.standard_normal((made, shape[1], *kernel)).astype(np.float32))
+    y = b.op("Conv", x, w, strides=strides, dilations=dilations, pads=pads, group=1, channels_last=0)
+    each = b.constant(rng.standard_normal((made,) + (1,) * len(kernel)).astype(np.float32))
+    y = followed(b, b.op("Add", y, each), behind)
+    return Cone.of(y.builder.graph([("y", y)]).primitives)
+
+
+PLANAR = [
+    planar((1, 5, 20, 45), 3, (3, 3), pads=(1, 1, 1, 1)),
+    planar((1, 32, 30, 70), 3, (9, 9)),
+    planar((2, 7, 17, 31), 1, (5, 3), (2, 1), pads=(2, 0, 1, 1), behind="tanh"),
+    planar((2, 4, 9, 16), 6, (3, 3), (3, 1), (2, 3), (2, 3, 3, 2), behind="silu"),
+    planar((1, 70, 8, 9), 2, (1, 2), pads=(0, 0, 0, 0)),
+    planar((1, 1, 3, 40), 4, (7, 11), pads=(5, 9, 5, 1)),
+    planar((3, 6, 100), 5, (4,), (1,), (2,), (3, 3)),
+    planar((1, 3, 64, 65), 7, (3, 3), pads=(1, 1, 1, 1)),
+    planar((1, 2, 2, 33), 2, (3, 3), pads=(4, 1, 4, 1)),
+]

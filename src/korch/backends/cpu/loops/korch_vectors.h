@@ -126,6 +126,33 @@ KORCH_FIRST_COPIED(8)
 KORCH_FIRST_COPIED(16)
 #endif
 
+/* The numbers of a vector from memory in whose lanes a mask is set, zeros in the others: no other is touched. A mask is
+ * of the lanes from one to before another, whatever of them there are. */
+#define KORCH_SOME(lanes, mask, made, loaded) \
+  typedef mask korch_some##lanes; \
+  KORCH_INLINE mask korch_between##lanes(int from, int end) { \
+    from = KORCH_MIN(KORCH_MAX(from, 0), lanes), end = KORCH_MAX(KORCH_MIN(end, lanes), from); \
+    return made; \
+  } \
+  KORCH_INLINE korch_f##lanes korch_load_some##lanes(const float *x, mask some) { loaded; }
+#define KORCH_LANES8 ((korch_i8){0, 1, 2, 3, 4, 5, 6, 7})
+#define KORCH_LANES16 ((korch_i16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+#define KORCH_BETWEEN(lanes) ((KORCH_LANES##lanes >= from) & (KORCH_LANES##lanes < end))
+#define KORCH_SOME_COPIED(lanes) \
+  KORCH_SOME(lanes, korch_i##lanes, KORCH_BETWEEN(lanes), korch_f##lanes v = {0}; \
+             for (int i = 0; i < lanes; ++i) if (some[i]) v[i] = x[i]; return v)
+#if defined(__AVX__) && !defined(__clang__)
+KORCH_SOME(8, korch_i8, KORCH_BETWEEN(8), return __builtin_ia32_maskloadps256((const korch_f8 *)x, some))
+#else
+KORCH_SOME_COPIED(8)
+#endif
+#if defined(__AVX512F__) && !defined(__clang__)
+KORCH_SOME(16, uint16_t, (uint16_t)((1u << end) - (1u << from)),
+           return __builtin_ia32_loadups512_mask(x, (korch_f16){0}, some))
+#else
+KORCH_SOME_COPIED(16)
+#endif
+
 /* Stores past the caches, where a vector has lines of its own; whoever has done so calls `korch_streamed` before others
  * read it. */
 #if defined(__clang__)

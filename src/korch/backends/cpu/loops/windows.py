@@ -42,12 +42,13 @@ class Window:
 
 
 def window_of(p: Primitive) -> Window:
-    """Those of a channels-last convolution; one over a single axis has height 1."""
+    """Those of a convolution; one over a single axis has height 1."""
     x, y, w = p.inputs[0].shape, p.output.shape, p.inputs[1].shape
     axes = len(w) - 2
+    first, channel = (1, -1) if p.attr("channels_last") else (2, 1)
 
     def both(along: tuple[int, ...], one: int) -> tuple[int, int]:
         return (one, along[0]) if axes == 1 else (along[0], along[1])
 
-    return Window(x[-1], both(x[1:-1], 1), both(y[1:-1], 1), both(w[2:], 1), both(p.attr("strides"), 1),
-                  both(p.attr("dilations"), 1), both(p.attr("pads")[:axes], 0))  # fmt: skip
+    return Window(x[channel], both(x[first : first + axes], 1), both(y[first : first + axes], 1), both(w[2:], 1),
+                  both(p.attr("strides"), 1), both(p.attr("dilations"), 1), both(p.attr("pads")[:axes], 0))  # fmt: skip
