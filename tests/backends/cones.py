@@ -81,6 +81,11 @@ def pool(op: str, channels_last: int, kernel: int = 3, stride: int = 1) -> Build
     return lambda b, x: b.op(op, x, **window, dilations=(1, 1), channels_last=channels_last, **extra)
 
 
+def pooled_norm(b: Builder, x: Value) -> Value:
+    """Windows that begin before the image, over what waits for its channels to be reduced."""
+    return pool("MaxPool", 1, 3, 3)(b, x - b.op("ReduceMax", x, axes=(3,), keepdims=1))
+
+
 def nearest(b: Builder, x: Value) -> Value:
     for axis in (2, 3):
         x = b.op("Gather", x, axis=axis, indices=tuple(i // 2 for i in range(2 * x.shape[axis])))
@@ -208,6 +213,7 @@ CONES = {
     "max pool 5": cone_of(pool("MaxPool", 0, 5), (1, 8, 13, 13)),
     "max pool stride": cone_of(pool("MaxPool", 0, 3, 2), (1, 8, 21, 20)),
     "max pool last": cone_of(pool("MaxPool", 1), (1, 20, 20, 24)),
+    "max pool of a norm": cone_of(pooled_norm, (1, 9, 9, 16)),
     "average pool": cone_of(pool("AveragePool", 0), (1, 7, 20, 20)),
     "average pool last": cone_of(pool("AveragePool", 1), (1, 20, 20, 24)),
     "to channels last": cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 2, 3, 1))), (1, 65, 40, 40)),
@@ -243,11 +249,17 @@ CONES = {
     "product": cone_of(total((1,), 1, "ReduceProd"), (40, 9)),
     "least": cone_of(total((0,), 0, "ReduceMin"), (40, 9)),
     "arg max": cone_of(lambda b, x: b.op("ArgMax", x, axis=1, keepdims=0, select_last_index=0), (4, 50, 7)),
+    "arg max last": cone_of(lambda b, x: b.op("ArgMax", x, axis=2, keepdims=0, select_last_index=1), (4, 50, 70)),
+    "arg max of many": cone_of(lambda b, x: b.op("ArgMax", b.op("Relu", x), axis=1, keepdims=1, select_last_index=0),
+                               (2, 21, 30, 33)),
+    "arg min of many": cone_of(lambda b, x: b.op("ArgMin", b.op("Relu", x), axis=1, keepdims=1, select_last_index=1),
+                               (2, 21, 30, 33)),
     "integers": cone_of(lambda b, x: b.op("Cast", x * 3 + 1, to="float32"), (7, 9), dtype="int64"),
     "where": cone_of(lambda b, x: b.op("Where", b.op("Less", x, 0.0), x, x * 2.0), (7, 33)),
     "few rows": cone_of(lambda b, x: b.op("Exp", b.op("Transpose", x, perm=(1, 0, 2))), (3, 5, 4000)),
     "take": cone_of(taken(0, 0, (3, 5)), (11, 40)),
     "take columns": cone_of(taken(1, 0, (6,)), (5, 9)),
+    "take one of many": cone_of(taken(1, 0, ()), (100, 50, 64)),
     "take in the middle": cone_of(taken(1, 0, (2, 2)), (3, 7, 4, 8)),
     "take one": cone_of(taken(0, 0, ()), (7, 8)),
     "take in batches": cone_of(taken(2, 2, (3, 4, 6)), (3, 4, 9, 5)),
@@ -438,8 +450,15 @@ DIRECT = [
 ]
 
 
-def planar(shape: tuple[int, ...], made: int, kernel: tuple[int, ...], strides: tuple[int, ...] = (1, 1),
-           dilations: tuple[int, ...] = (1, 1), pads: tuple[int, ...] = (0,) * 4, behind: str = "") -> Cone:  # fmt: skip
+def planar(
+    shape: tuple[int, ...],
+    made: int,
+    kernel: tuple[int, ...],
+    strides: tuple[int, ...] = (1, 1),
+    dilations: tuple[int, ...] = (1, 1),
+    pads: tuple[int, ...] = (0, 0, 0, 0),
+    behind: str = "",
+) -> Cone:
     """A convolution of [n, channels, height, width], or of [n, channels, width], to so few channels that they would not
     fill a vector."""
     rng, b = np.random.default_rng(5), Builder()

@@ -12,6 +12,8 @@ import pytest
 from korch.backends.contract import Declined
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.backend import BACKEND
+from korch.backends.cpu.loops.schedule import schedule
+from korch.backends.cpu.loops.spell import table_definition, table_name
 from korch.executable import Executable
 from korch.executable.plan import Plan, Step
 from korch.ir import Builder, Cone, Value
@@ -82,6 +84,27 @@ def test_an_export_that_is_wrong_or_missing_is_found(profiler: Profiler):
     results = profiler.measure([replace(kernel, cone=other), replace(none, cone=cone)])
     assert [type(r) for r in results] == [Failed, Failed]
     assert "never writes" in str(results[1])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_no_stage_is_computed_beyond_its_tensor(threads: int):
+    """Where nobody uses what it finds there, no other test would see that it reads beyond its leaves."""
+    for name, cone in CONES.items():
+        for stage in schedule(cone, threads).stages:
+            for at, length in zip(stage.axes, stage.tensor.shape, strict=True):
+                low, high = at.range()
+                assert low >= 0 and high < length, name
+
+
+def test_tables_that_are_equal_in_python_are_not_in_c():
+    weights, places = table_name((0.0, 1.0)), table_name((0, 1))
+    assert "float" in table_definition(weights) and "int32_t" in table_definition(places)
+
+
+def test_norms_compute_roots_once_a_channel():
+    source = BACKEND.build(CONES["instance norm pad last"], 2)[0].source
+    root = next(i for i, line in enumerate(source.splitlines()) if "sqrtf(" in line)
+    assert "out[" not in "".join(source.splitlines()[root : root + 4])
 
 
 def test_refusals_say_why():

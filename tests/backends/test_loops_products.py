@@ -92,6 +92,14 @@ def joined(shape: tuple[int, ...], channels: int, group: int, first: bool) -> Co
     return cone_of(b.op("Concat", *((y, other) if first else (other, b.op("Exp", other), y)), axis=3))
 
 
+def backwards(rows: int, steps: int, columns: int) -> Cone:
+    """A product of rows that are read from the last to the first."""
+    b = Builder()
+    x = b.op("Slice", b.input("x", "float32", (rows, steps)), starts=(rows - 1, 0), steps=(-1, 1),
+             lengths=(rows, steps))  # fmt: skip
+    return cone_of(b.op("MatMul", x, weights(b, steps, columns)))
+
+
 def detected(shape: tuple[int, ...], classes: int, first: bool) -> Cone:
     """Scores beside boxes at every place of one scale, in rows behind those of another scale or before them."""
     b = Builder()
@@ -146,6 +154,7 @@ CONES = {
     "three_places": pointwise((1, 1, 3, 200), 330, behind=True),
     "few_columns": pointwise((1, 20, 21, 64), 5, behind=True),
     "last_of_computed": product((2, 37, 29), (2, 29, 45), const=False, behind=True),
+    "backwards": backwards(64, 64, 48),
     "last_of_long": product((3, 40, 301), (3, 301, 21), const=False),
 }
 

@@ -28,6 +28,7 @@ UNARY: dict[str, Callable[[Builder, Value], Value]] = {
     "SiLU": lambda b, x: x * b.op("Sigmoid", x),
     "Tanh": lambda b, x: b.op("Tanh", x),
     "Exp": lambda b, x: b.op("Exp", x),
+    "Sign": lambda b, x: b.op("Sign", x),
 }
 BINARY = ("Max", "Min", "Add", "Less", "Equal")
 

@@ -29,7 +29,7 @@ def in_a_map(writer: Writer, loops: tuple[Var, ...], loads: Iterable[Load]) -> I
     if outer.extent < AHEAD:
         return
     for load in dict.fromkeys(loads):
-        step = load.at.coefficient(outer) or 0
+        step = 0 if load.at.fetched else load.at.coefficient(outer) or 0
         if step >= max(SPREAD, 2 * inner.extent) and (run := _run(writer, load, [inner])):
             yield from _lines(writer, load, load.at + AHEAD * step, run)
 

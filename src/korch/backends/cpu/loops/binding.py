@@ -345,13 +345,15 @@ def _bind_inner(cone: Cone, stages: list[Stage], scope: _Scope, hoisted: set[Var
 
 
 def _fixed_axes(stage: Stage, hoisted: set[Var]) -> Fixed:
-    """The axes that every reader asks for at one place of the hoisted loops: a position, or an aligned block."""
+    """The axes that every reader asks for at one place of the hoisted loops: a position, or an aligned block. Not where
+    blocks reach beyond the tensor, as those of padded windows do."""
     fixed: Fixed = {}
     for a in range(stage.tensor.rank):
         positions = {idx[a] for idx in stage.reads}
         if len(positions) == 1:
-            part = _aligned(positions.pop(), hoisted)
-            if part:
+            part = _aligned(e := positions.pop(), hoisted)
+            lowest, highest = e.range()
+            if part and lowest >= 0 and highest < stage.tensor.shape[a]:
                 fixed[a] = part
     return fixed
 

@@ -121,7 +121,8 @@ def elementwise(p: Primitive, args: list[str]) -> str:
         case "Where":
             return f"{args[0]} ? {args[1]} : {args[2]}"
         case "Sign":
-            return f"({args[0]} > 0) - ({args[0]} < 0)"
+            of = args[0]  # NaN stays
+            return f"{of} == {of} ? ({of} > 0) - ({of} < 0) : {of}" if p.output.is_float else f"({of} > 0) - ({of} < 0)"
         case "IsNaN":
             return f"{args[0]} != {args[0]}"
         case "IsInf":

@@ -291,7 +291,8 @@ class _Tiles:
         numbers = (self.rows, self.group.columns, strides.row, strides.step, strides.second, strides.result, int(more))
         ahead = f"_{self.ahead.lines}ahead{self.ahead.step}" if self.ahead else ""
         forms = {ahead: self.ahead, "_streamed": strides.streamed, "_all": behind}
-        name = f"KERNEL_tile_{'_'.join(map(str, numbers))}{''.join(form for form, is_so in forms.items() if is_so)}"
+        named = "_".join(map(str, numbers)).replace("-", "m")
+        name = f"KERNEL_tile_{named}{''.join(form for form, is_so in forms.items() if is_so)}"
         if name not in self.writer.functions:
             self.writer.functions[name] = tile.function(name, self.rows, self.group, strides, more, behind,
                                                         self.ahead)  # fmt: skip

@@ -25,8 +25,12 @@ from korch.backends.maps.index import Div, Index, Lookup, Mod
 from korch.backends.maps.trace import Requests
 from korch.ir.cone import Cone
 from korch.ir.ops.elementwise import COSTLY
+from korch.ir.ops.table import Category
 from korch.ir.tensor import Tensor
 
+SLOW = frozenset({"Sqrt", "Reciprocal", "Div", *COSTLY})
+FEWER = 16
+"""How many times fewer statistics there are than places that read them."""
 BLOCK = 64
 """Elements of the contiguous axis that a hoisted loop leaves to its stages (whole cache lines, several vectors)."""
 
@@ -36,11 +40,11 @@ def schedule(cone: Cone, threads: int, place: Place | None = None) -> Schedule:
     config = Config(kept=worth_keeping(cone), place=place)
     plan = settled(cone, config)
     if config.kept and not plan.hoisted:
-        plan = settled(cone, Config(place=place))
+        plan = settled(cone, Config(kept=statistics(cone), place=place))
     plan = _vector_lanes(plan)
     if plan.hoisted and math.prod(v.extent for v in plan.hoisted) < threads and _large(cone):
         names = frozenset(v.name for v in plan.stages[-1].loops) | frozenset(v.name for v in plan.hoisted)
-        plan = settled(cone, replace(plan.config, grounded=plan.config.grounded | names, kept=frozenset()))
+        plan = settled(cone, replace(plan.config, grounded=plan.config.grounded | names, kept=statistics(cone)))
     return _merge(plan)
 
 
@@ -49,14 +53,27 @@ def _large(cone: Cone) -> bool:
 
 
 def worth_keeping(cone: Cone) -> frozenset[Tensor]:
-    """Costly elementwise values that several primitives read."""
+    """Costly elementwise values that several primitives read, and statistics."""
     uses: dict[Tensor, int] = {}
     for p in cone.primitives:
         for t in set(p.inputs):
             uses[t] = uses.get(t, 0) + 1
     reducing = any(is_reduction(p) for p in cone.primitives)
     costly = [p.output for p in cone.primitives if reducing and p.op in COSTLY and p.output != cone.root]
-    return frozenset(t for t in costly if uses.get(t, 0) > 1)
+    return frozenset(t for t in costly if uses.get(t, 0) > 1) | statistics(cone)
+
+
+def statistics(cone: Cone) -> frozenset[Tensor]:
+    """Values made of roots or quotients, one for each place along the last axis, which are read by many more places:
+    inner loops would compute them again for each. (Norms of images whose channels lie last.)"""
+    if not any(is_reduction(p) for p in cone.primitives):
+        return frozenset()
+    slow = set[Tensor]()
+    for p in cone.primitives:
+        if p.category is Category.ELEMENTWISE and (p.op in SLOW or not slow.isdisjoint(p.inputs)):
+            slow.add(p.output)
+    read = ((t, p.output) for p in cone.primitives if p.category is Category.ELEMENTWISE for t in p.inputs)
+    return frozenset(t for t, by in read if t in slow and t.shape[-1:] not in ((), (1,)) and FEWER * t.size <= by.size)
 
 
 def settled(cone: Cone, config: Config) -> Schedule:

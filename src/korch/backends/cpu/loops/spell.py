@@ -55,19 +55,23 @@ def c_index(e: Index) -> str:
     return C().index(e)
 
 
-_TABLES: dict[tuple[float, ...], str] = {}
+_NAMES: dict[tuple[bool, tuple[float, ...]], str] = {}
+"""By whether a table is one of places, and its contents: (0, 1) and (0.0, 1.0) are equal in Python, and not in C."""
+_TABLES: dict[str, tuple[float, ...]] = {}
 
 
 def table_name(table: tuple[float, ...]) -> str:
     """A name that depends on the contents alone (so that equal kernels have equal text)."""
-    if table not in _TABLES:
-        _TABLES[table] = "KERNEL_table_" + hashlib.sha256(repr(table).encode()).hexdigest()[:10]
-    return _TABLES[table]
+    key = all(isinstance(v, int) for v in table), table
+    if key not in _NAMES:
+        _NAMES[key] = "KERNEL_table_" + hashlib.sha256(repr(table).encode()).hexdigest()[:10]
+        _TABLES[_NAMES[key]] = table
+    return _NAMES[key]
 
 
 def table_definition(name: str) -> str:
     """The C definition of the table called `name`."""
-    table = next(t for t, n in _TABLES.items() if n == name)
+    table = _TABLES[name]
     if all(isinstance(v, int) for v in table):
         return f"static const int32_t {name}[] = {{{', '.join(map(str, table))}}};"
     return f"static const float {name}[] = {{{', '.join(literal(v, 'float32') for v in table)}}};"
