@@ -268,6 +268,18 @@ static void KERNEL_run(void *state, const void *const *in, void *out, void *work
 """
 
 
+COUNT_TEAM = """\
+static void KERNEL_team(void *state, const void *const *in, void *out, void *workspace) {
+#pragma omp single
+#ifdef _OPENMP
+    *(float *)out = omp_get_num_threads();
+#else
+    *(float *)out = -1;
+#endif
+}
+"""
+
+
 SLOW = """\
 #include <unistd.h>
 static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
@@ -277,11 +289,12 @@ static void KERNEL_run(void *state, const void *const *in, void *out, void *work
 """
 
 
-def test_the_threads_of_a_run_are_the_plans() -> None:
+@pytest.mark.parametrize("source", [COUNT, COUNT_TEAM])
+def test_the_threads_of_a_run_are_the_plans_or_fewer(source: str) -> None:
     b = Builder()
 
     def count(p: Primitive) -> Kernel:
-        return Kernel(native(p).cone, "hand", COUNT)
+        return Kernel(native(p).cone, "hand", source)
 
     plan = plan_of(b.graph([("y", b.op("Neg", b.input("x", "float32", ())))]), count, threads=3)
     with Executable.link(plan) as e, Executable.link(plan, threads=2) as two:

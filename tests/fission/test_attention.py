@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from .oracle import check, values
+from korch.fission import fission
+
+from .oracle import check, node_model, values
 
 N, QUERIES, KEYS, SIZE = 2, 3, 5, 4
 
@@ -44,6 +46,12 @@ def test_masks(shape):
 def test_short_masks_are_padded():
     attention(*qkv(), values(QUERIES, KEYS - 2))
     attention(*qkv(), values(QUERIES, KEYS - 2) > -1)
+
+
+def test_a_mask_of_another_type():
+    halves = [x.astype(np.float16) for x in qkv()]
+    graph = fission(node_model("Attention", [*halves, values(QUERIES, KEYS - 2)], opset=23))
+    assert all(len({t.dtype for t in p.inputs}) == 1 for p in graph.primitives if p.op == "Add")
 
 
 def test_rows_without_keys_are_zero():

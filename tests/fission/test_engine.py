@@ -24,7 +24,7 @@ def test_rules_of_their_time():
     old, new = rule_for("Softmax", "", 12), rule_for("Softmax", "ai.onnx", 13)
     assert old is not None and new is not None and (old.since, new.since) == (1, 13)
     assert rule_for("Softmax", "elsewhere", 13) is None
-    assert rule_for("LayerNormalization", "", 16) is None
+    assert rule_for("GroupNormalization", "", 17) is None
     assert rule_for("NonZero", "", 17) is None
 
 

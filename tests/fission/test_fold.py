@@ -60,6 +60,17 @@ def test_a_number_passes_layout_and_a_product_of_two_values():
 
 
 @pytest.mark.parametrize(
+    "move", ["t = Transpose<perm=[0,2,1]>(c)", "t = Slice(c, zero, three, two)", "t = Expand(c, whole)"]
+)
+def test_a_number_of_more_axes_passes_layout(move):
+    m = model(f"""(float[2,3,4] x) => (float y) {{
+        a = MatMul(x, w) c = Add(a, b) {move} u = Unsqueeze(t, one) y = Mul(u, k)
+    }}""", w=values(4, 5), b=values(5), k=values(1, 1, 1, 1), one=np.array([1]), zero=np.array([0]),
+        two=np.array([2]), three=np.array([3]), whole=np.array([2, 3, 5]))  # fmt: skip
+    assert "Mul" not in ops(m, 2, 3, 4)
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("a = Add(x, c) y = Add(a, d)", ["Add"]),

@@ -125,6 +125,20 @@ def test_operators_that_onnxruntime_puts_into_the_domain_of_onnx():
     check_model(read(model(text)), {"x": values(2, 8), "s": values(8)})
 
 
+def test_layer_normalization_that_onnxruntime_puts_into_older_models():
+    text = "(float[2,8] x, float[8] s) => (float[2,8] y) { y = LayerNormalization<axis=-1>(x, s) }"
+    x, s = values(2, 8), values(8)
+    expected = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * s
+    check_model(read(model(text, opset=14)), {"x": x, "s": s}, [expected])
+
+
+def test_nodes_that_no_output_depends_on_go():
+    """Whoever cuts a model before what cannot be compiled leaves that behind."""
+    m = model("(float[2] x) => (float[2] y) { y = Relu(x) a = NonZero(y) b = local.Strange(a) }")
+    assert [n.op_type for n in read(m).graph.node] == ["Relu"]
+    assert [n.op_type for n in m.graph.node] == ["Relu", "NonZero", "Strange"]
+
+
 def test_opsets():
     assert fission(read(model("(float[2] x) => (float[2] y) { y = Relu(x) }", opset=6))).primitives
     refused(model(RELU, opset=999), "opset 999", "upgrade")

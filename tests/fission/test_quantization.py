@@ -52,3 +52,7 @@ def test_blocks_stay_opaque():
 @pytest.mark.parametrize(("low", "high"), [(-3.0, 2.0), (1.0, 2.0), (-2.0, -1.0)])
 def test_dynamic(low, high):
     check("DynamicQuantizeLinear", values(4, 5, low=low, high=high), outputs=3)
+
+
+def test_dynamic_of_zeros():
+    check("DynamicQuantizeLinear", np.zeros((4, 5), np.float32), outputs=3)

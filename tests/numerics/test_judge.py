@@ -22,6 +22,13 @@ g (float[1,1,2,2] x) => (float[1,1,4,4] y)
 <float[2] head = {1, 1}, float[2] tail = {2, 2}>
 { scales = Concat<axis=0>(head, tail) y = Resize<mode="nearest">(x, , scales) }
 """
+SCALED = """<ir_version: 8, opset_import: ["": 17]>
+g (float[1,1,height,width] x) => (float[1,1,rows,columns] y)
+<int64[1] two = {2}, int64[1] three = {3}, int64[1] four = {4}, int64[2] head = {1, 1}, float[1] scale = {0.7}>
+{ s = Shape(x) long = Slice(s, two, three) wide = Slice(s, three, four) exact = Cast<to=1>(long)
+  less = Mul(exact, scale) whole = Floor(less) high = Cast<to=7>(whole)
+  sizes = Concat<axis=0>(head, high, wide) y = Resize<mode="nearest">(x, , , sizes) }
+"""
 LSTM = """<ir_version: 8, opset_import: ["": 17]>
 g (float[3,1,4] x) => (float[3,1,1,2] y)
 { w = ConstantOfShape<value=float[1] {0.5}>(shape_w) r = ConstantOfShape<value=float[1] {0.25}>(shape_r)
@@ -79,6 +86,14 @@ def test_inputs_that_take_single_precision_only_keep_it(monkeypatch: pytest.Monk
     found = exact.float64_outputs(model, {"x": x})["y"]
     assert seen == ["float64"]
     np.testing.assert_array_equal(found, x.repeat(2, 2).repeat(2, 3))
+
+
+def test_lengths_are_those_of_single_precision():
+    """floor(10 * 0.7) is 7 there, and 6 in double precision."""
+    model = read(onnx.parser.parse_model(SCALED), {"x": (1, 1, 10, 10)})
+    x = np.random.default_rng(0).standard_normal((1, 1, 10, 10)).astype(np.float32)
+    found, expected = exact.float64_outputs(model, {"x": x}), exact.onnxruntime_outputs(model, {"x": x})
+    assert found["y"].shape == expected["y"].shape == (1, 1, 7, 10)
 
 
 def test_operators_without_a_double_form_are_evaluated_in_single_precision():

@@ -101,7 +101,7 @@ def plan_memory(plan: Plan, alignment: int = ALIGNMENT, apart: Apart | None = No
     """Lays out all tensors of `plan`. Inputs and weights are never written; the caller gives the output buffers.
 
     `apart` says which tenants may share no byte: by default those that are in use at the same step. Without it, tenants
-    of a plan for several threads lie in slots.
+    of a plan for several threads of a processor lie in slots.
     """
     owner = owners(plan)
     outside = _outside(plan, owner)
@@ -109,7 +109,7 @@ def plan_memory(plan: Plan, alignment: int = ALIGNMENT, apart: Apart | None = No
                    if t.size and outside[owner[t]] != Place(Room.OUTPUT, k))  # fmt: skip
     inside = tenants(plan, alignment)
     blocks = [t.block for t in inside]
-    slots = plan.threads > 1 and not apart
+    slots = plan.target == "cpu" and plan.threads > 1 and not apart
     offsets = centre_blocks(blocks) if slots else pack_blocks(blocks, apart(inside) if apart else None)
     places = outside | {t.tensor: Place(Room.ARENA, at) for t, at in zip(inside, offsets, strict=True) if t.tensor}
     workspaces = {t.steps[0]: at for t, at in zip(inside, offsets, strict=True) if not t.tensor}

@@ -57,7 +57,7 @@ def attention(
         k, v = b.op("Concat", past_key, k, axis=2), b.op("Concat", past_value, v, axis=2)
     window = (left_window_size, 0 if is_causal else right_window_size)
     scale = 1 / math.sqrt(q.shape[3]) if scale is None else scale
-    mask = _mask(b, q.shape[2], k.shape[2], attn_mask, past, nonpad_kv_seqlen, window)
+    mask = _mask(b, q.shape[2], k.shape[2], attn_mask, past, nonpad_kv_seqlen, window, q.dtype)
     bare = _grouped_product(b, q * scale, b.op("Transpose", k, perm=(0, 1, 3, 2)))
     capped = b.op("Tanh", bare / softcap) * softcap if softcap else bare
     masked = _masked(b, capped, mask)
@@ -91,10 +91,12 @@ def _grouped_product(b: Builder, x: Value, y: Value) -> Value:
 
 
 def _mask(b: Builder, queries: int, keys: int, given: Value | None, past: int, valid: Value | None,
-          window: tuple[int, int]) -> Mask:  # fmt: skip
-    """The mask of [batch, heads, queries, keys]: `valid` keys a batch, a window (-1: open) around each query."""
+          window: tuple[int, int], dtype: str) -> Mask:  # fmt: skip
+    """The mask of [batch, heads, queries, keys]: `valid` keys a batch, a window (-1: open) around each query. What is
+    added to scores of a `dtype` may have another."""
     bias, allowed = None, None
     if given is not None:
+        given = given if given.dtype == "bool" else b.op("Cast", given, to=dtype)
         given = padded(b, given, [0] * (2 * given.rank - 1) + [keys - given.shape[-1]],
                        value=False if given.dtype == "bool" else -math.inf)  # fmt: skip
         bias, allowed = (None, given) if given.dtype == "bool" else (given, None)

@@ -110,7 +110,7 @@ class _Fold:
             case "Mul":
                 return self._scaled_product(x, factor)
             case _ if p.op in MOVES and factor.size == 1:
-                y = self._scaled_inside(Value(self.builder, p.inputs[0]), factor)
+                y = self._scaled_inside(Value(self.builder, p.inputs[0]), factor.reshape(()))
                 return None if y is None else self.builder.op(p.op, y, **dict(p.attrs))
             case _:
                 return None
@@ -148,7 +148,7 @@ class _Fold:
                 weights = _scaled_weights(p, i, self._wide(sides[i]), factor)
                 new = None if weights is None else self._rounded(weights, x.dtype)
             elif factor.size == 1:
-                new = self._scaled_inside(sides[i], factor)
+                new = self._scaled_inside(sides[i], factor.reshape(()))
             if new is not None:
                 sides[i] = new
                 return self.builder.op(p.op, *sides, **dict(p.attrs))

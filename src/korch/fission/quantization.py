@@ -43,7 +43,7 @@ def dynamic_quantize_linear(b: Builder, x: Value) -> tuple[Value, ...]:
     axes = tuple(range(x.rank))
     low = b.op("Min", b.op("ReduceMin", x, axes=axes, keepdims=0), 0.0)
     high = b.op("Max", b.op("ReduceMax", x, axes=axes, keepdims=0), 0.0)
-    scale = (high - low) / 255.0
+    scale = b.op("Where", b.op("Equal", high, low), 1.0, (high - low) / 255.0)  # of zeros alone
     zero = _rounded(b, -low / scale, None, "uint8")
     return _rounded(b, x / scale, zero, "uint8"), scale, zero
 

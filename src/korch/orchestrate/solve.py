@@ -196,7 +196,7 @@ def _relax(
         edges += fresh
         restart = _restart(problem, rows, answer.basis, edges)
         out = _Relaxed(rows, answer.duals, bound, reduced, restart)
-        if not fresh:
+        if not fresh or monotonic() > deadline:
             break
         known.update(fresh)
         rows = rows + _kept_by(plan, [chosen_row(e, at) for e in fresh], len(cost))

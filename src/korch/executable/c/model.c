@@ -292,10 +292,11 @@ static void korch_tick(korch_clock *clock) {
 }
 
 // Steps `from` to `to` - 1. One thread takes the kernels for one; the others need not wait before the next of these.
+// Kernels have parts for KORCH_THREADS threads: fewer share them out, more would find none.
 static void korch_run_team(korch_model *m, int from, int to, korch_clock *clock) {
     korch_meeting meeting = {0};
     korch_share shares[KORCH_THREADS] = {0};
-#pragma omp parallel num_threads(KORCH_THREADS)
+#pragma omp parallel num_threads(m->threads < KORCH_THREADS ? m->threads : KORCH_THREADS)
     {
         korch_shares = shares;
         for (int i = from; i < to; ++i) {

@@ -12,7 +12,8 @@ from korch.fission.importer.load import subgraphs_of
 
 
 def put_in_order(model: onnx.ModelProto) -> None:
-    """Sorts nodes so that inputs come first, keeping their order where it is right already."""
+    """Sorts nodes so that inputs come first, keeping their order where it is right already; those that no output
+    depends on go. (Whoever cuts a model leaves behind it what cannot be compiled.)"""
     _order(model.graph, frozenset())
 
 
@@ -23,13 +24,26 @@ def _order(graph: onnx.GraphProto, outside: frozenset[str]) -> None:
     for node, names in zip(graph.node, reads, strict=True):
         _check_defined(f"{title(node)} reads", names, known | makers.keys())
     _check_defined("the graph gives out", (o.name for o in graph.output), known | makers.keys())
-    order = _sorted(graph, [[makers[n] for n in names if n in makers] for names in reads])
+    before = [[makers[n] for n in names if n in makers] for names in reads]
+    needed = _needed([makers[o.name] for o in graph.output if o.name in makers], before)
+    order = [i for i in _sorted(graph, before) if i in needed]
     if order != list(range(len(graph.node))):
         nodes = [onnx.NodeProto.FromString(graph.node[i].SerializeToString()) for i in order]
         del graph.node[:]
         graph.node.extend(nodes)
     for inner in subgraphs_of(graph):
         _order(inner, known | makers.keys())
+
+
+def _needed(last: list[int], before: list[list[int]]) -> set[int]:
+    """The nodes `last`, and all that these need."""
+    needed, todo = set[int](), last
+    while todo:
+        i = todo.pop()
+        if i not in needed:
+            needed.add(i)
+            todo += before[i]
+    return needed
 
 
 def _makers(graph: onnx.GraphProto) -> dict[str, int]:

@@ -59,8 +59,11 @@ def check_nodes(model: onnx.ModelProto) -> None:
 
 
 def _is_ours(node: onnx.NodeProto, model: onnx.ModelProto) -> bool:
-    """Whether fission knows an operator that ONNX does not: onnxruntime's optimiser puts some into ONNX's domain."""
-    return not defs.has(node.op_type, node.domain) and rule_for(node.op_type, node.domain, opset_of(model)) is not None
+    """Whether fission knows an operator that ONNX, in this opset, does not: onnxruntime's optimiser puts some into
+    ONNX's domain."""
+    opset = opset_of(model)
+    known = defs.has(node.op_type, opset, "") if node.domain in ("", "ai.onnx") else defs.has(node.op_type, node.domain)
+    return not known and rule_for(node.op_type, node.domain, opset) is not None
 
 
 def _check_node(node: onnx.NodeProto, context: checker.C.CheckerContext) -> None:
