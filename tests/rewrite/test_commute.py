@@ -72,6 +72,17 @@ def test_a_linear_of_tokens_goes_through_image_and_resize():
     assert multiply_adds(fewest(plain)) == 2 * 3 * 16
 
 
+@pytest.mark.parametrize("op, attrs", [("Reshape", {"shape": (1, 4)}), ("Expand", {"shape": (5, 4)})])
+def test_nothing_maps_a_vector_before_it_is_a_matrix(op: str, attrs: dict[str, Any]):
+    plain = graph_of(lambda b, x: linear(b, b.op(op, x, **attrs), 3), (4,))
+    assert not by_rule(derived(plain), map_before_move)
+
+
+def test_nothing_maps_a_vector_that_is_left_of_a_matrix():
+    plain = graph_of(lambda b, x: b.op("ReduceMean", linear(b, x, 3), axes=(0,), keepdims=0), (5, 4))
+    assert sum(p.op == "MatMul" for p in derived(plain).primitives) == 1
+
+
 def test_repetition_along_the_channels_is_left_alone():
     plain = graph_of(lambda b, x: conv(b, b.op("Gather", x, axis=1, indices=(0, 0, 1, 2)), 2), (1, 3, 4, 4))
     assert not by_rule(derived(plain), map_before_move)

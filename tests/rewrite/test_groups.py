@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from korch.ir import Builder, Graph
+from korch.ir.evaluate import evaluate_graph
+from korch.ir.primitive import EXACT, REASSOCIATED
 from korch.rewrite import add_choices
 from korch.rewrite.groups import repeated_channels, wider_groups
 
@@ -68,6 +72,18 @@ def test_weights_that_convolutions_of_other_groups_share():
     full = wider_groups(plain)
     assert all(len(full.producers[t]) > 1 for t in plain.outputs)
     assert_same_values(plain, full)
+
+
+def test_wider_groups_are_not_exact():
+    """What is infinite in one of the groups that come together is NaN in the others."""
+    plain = conv_graph((1, 6, 5, 12), 12, 6)
+    full = wider_groups(plain)
+    x = np.ones((1, 6, 5, 12), np.float32)
+    x[..., 0] = np.inf
+    with np.errstate(invalid="ignore"):
+        written, wider = (evaluate_graph(replace(full, primitives=(p,)), {"x": x})["y"] for p in full.primitives)
+    assert np.isfinite(written[..., 2:]).all() and not np.isfinite(wider[..., 2:]).any()
+    assert [p.error for p in full.primitives] == [EXACT, REASSOCIATED]
 
 
 def test_wide_groups_and_single_channels_stay():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from korch.ir.evaluate import evaluate_graph
 from korch.ir.graph import select
 from korch.rewrite.layouts import add_layouts
 from korch.rewrite.views import same_order, sources
+
+from .choices import assert_same_values
 
 TINY = Path(__file__).parents[2] / "examples" / "tiny.onnx"
 
@@ -104,6 +107,56 @@ def test_tokens_are_a_view_of_channels_last():
     graph = assert_same_in_both_layouts(graph_of(build, 1, 4, 8, 8))
     views = [p for p in graph.primitives if p.op == "Reshape" and p.rule == "channels_last"]
     assert len(views) == 2  # into the tokens, and out of them
+
+
+@pytest.mark.parametrize("shape", [(1, 4, 8, 8), (1, 4, 1, 1)])
+@pytest.mark.parametrize("at", [0, 1])
+def test_constant_channels_stay_whole(shape: tuple[int, ...], at: int):
+    """Concat broadcasts nothing: not even one element, nor what the sum before it takes without leading ones."""
+
+    def build(b: Builder, x: Value) -> Value:
+        y = conv(b, x, 1)
+        c = b.constant(np.random.default_rng(1).standard_normal(y.shape).astype(np.float32))
+        parts = [y * c, y]
+        parts.insert(at, c)
+        return conv(b, b.op("Concat", *parts, axis=1), 3)
+
+    graph = assert_same_in_both_layouts(graph_of(build, *shape))
+    (twin,) = (p for p in graph.primitives if p.op == "Concat" and p.rule == "channels_last")
+    assert twin.inputs[at].const and twin.inputs[at].shape == (*shape[:1], *shape[2:], 1)
+
+
+def test_twins_are_not_called_as_other_tensors():
+    """Inputs x and x_nhwc, constants k and k_nhwc, that might be one another's twins."""
+    rng, b = np.random.default_rng(0), Builder()
+    x, z = b.input("x", "float32", (1, 3, 8, 8)), b.input("x_nhwc", "float32", (1, 8, 8, 3))
+    k, m = (b.constant(rng.standard_normal(shape).astype(np.float32), name=name)
+            for name, shape in (("k", (1, 3, 8, 8)), ("k_nhwc", (8, 8, 3))))  # fmt: skip
+    plain = b.graph([("y", conv(b, x + k, 3)), ("z", b.op("Relu", z + m))])
+    graph = assert_same_in_both_layouts(plain)
+    assert z.tensor not in graph.twins and m.tensor.name in plain.constants
+    assert np.array_equal(graph.constants["k_nhwc"], plain.constants["k_nhwc"])
+
+
+def mask(b: Builder, y: Value) -> Value:
+    """The class of each position, at the end of a segmentation network."""
+    return b.op("ArgMax", y, axis=1, keepdims=0, select_last_index=0)
+
+
+def repeated(b: Builder, y: Value) -> Value:
+    """Along one more axis."""
+    return b.op("Expand", y, shape=(2, *y.shape))
+
+
+@pytest.mark.parametrize("end", [
+    mask, repeated, lambda b, y: 1.0 - y, lambda b, y: b.op("Div", b.constant(np.float32([3, 5, 7])[:, None, None]), y),
+], ids=["class", "repeated", "difference", "quotient"])  # fmt: skip
+def test_a_convolution_reaches_what_has_a_constant_first_or_other_axes(end: Callable[[Builder, Value], Value]):
+    plain = graph_of(lambda b, x: end(b, b.op("Relu", conv(b, x, 3)) + 1.0), 1, 4, 8, 8)
+    graph = assert_same_in_both_layouts(plain)
+    assert_same_values(plain, graph)
+    (conv_twin,) = (p for p in graph.primitives if p.op == "Conv" and p.rule == "channels_last")
+    assert conv_twin in in_last_layout(graph).primitives
 
 
 def test_a_graph_without_windows_stays_as_it_is():

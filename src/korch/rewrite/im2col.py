@@ -12,18 +12,15 @@ Two threads of Zen 4, milliseconds, direct by oneDNN against windows + product:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import prod
-from typing import Any
 
 from korch.ir.builder import nothing_to_do
-from korch.ir.constants import Derived
 from korch.ir.graph import Graph
-from korch.ir.ops.table import op_named
-from korch.ir.primitive import REASSOCIATED, Primitive, freeze
+from korch.ir.primitive import REASSOCIATED, Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.cost import PER_BYTE
 from korch.rewrite.table import rewrite
+from korch.rewrite.transformed import Transformed
 
 SHARE = {1: 0.15, 2: 0.25, 3: 0.6}
 """The least share of the peak that direct convolutions of so few channels were seen to reach; of more, it is all."""
@@ -34,11 +31,11 @@ LARGEST = 1 << 25
 @rewrite(stage=2, error=REASSOCIATED)
 def im2col(graph: Graph) -> Graph:
     """`graph` with the product for every channels-last convolution whose matrix of windows is cheap enough."""
-    build = _Im2col(graph)
+    build = _Im2col(graph, "im2col", REASSOCIATED)
     for p in graph.primitives:
         if _has_windows(p) and _pays(p):
             build.convolution(p)
-    return graph.add(build.added, build.constants)
+    return build.result
 
 
 def _has_windows(p: Primitive) -> bool:
@@ -56,50 +53,39 @@ def _pays(p: Primitive) -> bool:
     return moved <= LARGEST and work + PER_BYTE * moved <= work / SHARE.get(channels, 1.0)
 
 
-@dataclass
-class _Im2col:
-    graph: Graph
-    added: list[Primitive] = field(default_factory=list)
-    constants: dict[str, Derived] = field(default_factory=dict)
-
+class _Im2col(Transformed):
     def convolution(self, p: Primitive) -> None:
         """Adds the chain that ends in p's output; rows of the input are runs of all their channels."""
         n, height, width, _ = p.output.shape
         _, inputs, rows, columns = p.inputs[1].shape
         x = self._padded(p)
-        x = self._add(p, "Reshape", x, shape=(*x.shape[:2], x.shape[2] * inputs))
+        x = self._step(p, "Reshape", x, shape=(*x.shape[:2], x.shape[2] * inputs))
         x = self._gathered(p, self._gathered(p, x, 0, 1), 1, inputs)
-        x = self._add(p, "Reshape", x, shape=(n, height, rows, width, columns * inputs))
-        x = self._add(p, "Transpose", x, perm=(0, 1, 3, 2, 4))
-        x = self._add(p, "Reshape", x, shape=(n, height * width, rows * columns * inputs))
-        y = self._add(p, "MatMul", x, self._weights(p.inputs[1]))
-        self._add(p, "Reshape", y, output=p.output, shape=p.output.shape)
+        x = self._step(p, "Reshape", x, shape=(n, height, rows, width, columns * inputs))
+        x = self._step(p, "Transpose", x, perm=(0, 1, 3, 2, 4))
+        x = self._step(p, "Reshape", x, shape=(n, height * width, rows * columns * inputs))
+        y = self._step(p, "MatMul", x, self._weights(p.inputs[1]))
+        self.add(p, "Reshape", (y,), p.output, shape=p.output.shape)
 
     def _padded(self, p: Primitive) -> Tensor:
         top, left, bottom, right = p.attr("pads")
-        return self._add(p, "Pad", p.inputs[0], pads=(0, top, left, 0, 0, bottom, right, 0), mode="constant", value=0.0)
+        around = (0, top, left, 0, 0, bottom, right, 0)
+        return self._step(p, "Pad", p.inputs[0], pads=around, mode="constant", value=0.0)
 
     def _gathered(self, p: Primitive, x: Tensor, axis: int, each: int) -> Tensor:
         """What the outputs along a spatial axis see of it, window after window; a position is `each` elements."""
         step, dilation, taps = p.attr("strides")[axis], p.attr("dilations")[axis], p.inputs[1].shape[2 + axis]
         seen = (i * step + k * dilation for i in range(p.output.shape[1 + axis]) for k in range(taps))
-        return self._add(
-            p, "Gather", x, axis=1 + axis, indices=tuple(at * each + c for at in seen for c in range(each))
-        )
+        indices = tuple(at * each + c for at in seen for c in range(each))
+        return self._step(p, "Gather", x, axis=1 + axis, indices=indices)
 
     def _weights(self, w: Tensor) -> Tensor:
         """[o, i, h, w] -> [h * w * i, o]."""
-        name, channels = f"{w.name}_im2col", w.shape[0]
-        turned = Derived(lambda: self.graph.constants[w.name].transpose(2, 3, 1, 0).reshape(-1, channels))
-        self.constants[name] = turned
-        return Tensor(name, w.dtype, (w.size // channels, channels), True)
+        channels = w.shape[0]
+        shape = (w.size // channels, channels)
+        return self.constant(w, "im2col", shape, lambda v: v.transpose(2, 3, 1, 0).reshape(shape))
 
-    def _add(self, p: Primitive, op: str, *inputs: Tensor, output: Tensor | None = None, **attrs: Any) -> Tensor:
+    def _step(self, p: Primitive, op: str, *inputs: Tensor, **attrs: object) -> Tensor:
         """The output of the new primitive; its input where that would be the same."""
         idle = nothing_to_do(op, inputs, attrs)
-        if idle is not None:
-            return idle
-        name = f"{p.output.name}_im2col{len(self.added)}"
-        output = output or Tensor(name, *op_named(op).infer(inputs, attrs))
-        self.added.append(Primitive(op, inputs, output, freeze(attrs), REASSOCIATED, p.origin, "im2col"))
-        return output
+        return idle or self.add(p, op, inputs, f"{p.output.name}_im2col{len(self.added)}", **attrs)

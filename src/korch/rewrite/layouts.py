@@ -18,6 +18,7 @@ from korch.ir.ops.reduce import first_to_last, last_to_first
 from korch.ir.ops.table import Array, Category
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
+from korch.rewrite.names import names_of, new_name
 from korch.rewrite.table import rewrite
 from korch.rewrite.views import Permutation, same_order, sources
 
@@ -31,7 +32,7 @@ WINDOWS = (*CONVOLUTIONS, "MaxPool", "AveragePool")
 def add_layouts(graph: Graph) -> Graph:
     """`graph` with channels-last producers for every island of convolutions and pools."""
     island = _island(graph)
-    build = _Twins(graph, island)
+    build = _Twins(graph, island, names_of(graph))
     for p in graph.primitives:
         build.twin_of(p)
     build.tie()
@@ -70,6 +71,8 @@ def _keeps_axes(p: Primitive) -> bool:
         return False
     if p.category is Category.ELEMENTWISE:
         return all(t.rank == p.output.rank or t.const for t in p.inputs)
+    if p.inputs[0].rank != p.output.rank:
+        return False
     if p.op.startswith("Reduce"):
         return bool(p.attr("keepdims"))
     return p.op in _MOVED or _is_window(p)
@@ -125,10 +128,12 @@ _MOVED: dict[str, Callable[[dict[str, Any], int], dict[str, Any]]] = {
 class _Twins:
     graph: Graph
     island: set[Tensor]
+    taken: set[str]
+    """Names that twins cannot have."""
     added: list[Primitive] = field(default_factory=list)
     constants: dict[str, Array] = field(default_factory=dict)
     twins: dict[Tensor, Tensor] = field(default_factory=dict)
-    _turned: dict[tuple[Tensor, int], Tensor] = field(default_factory=dict)
+    _turned: dict[tuple[Tensor, int, bool], Tensor] = field(default_factory=dict)
 
     def twin_to_plain(self) -> Mapping[Tensor, Tensor]:
         return {twin: t for t, twin in self.twins.items()}
@@ -136,12 +141,12 @@ class _Twins:
     def twin(self, t: Tensor) -> Tensor:
         """The channels-last form of `t`."""
         if t not in self.twins:
-            self.twins[t] = Tensor(f"{t.name}_{RANKS[t.rank]}", t.dtype, _permuted(t.shape))
+            self.twins[t] = Tensor(self._name(t, t.rank), t.dtype, _permuted(t.shape))
         return self.twins[t]
 
     def twin_of(self, p: Primitive) -> None:
         """Adds the channels-last producer that corresponds to `p`."""
-        if p.output in self.island and p.inputs[0].rank == p.output.rank and _keeps_axes(p):
+        if p.output in self.island and _keeps_axes(p):
             self._add(p, self._attrs(p), self.twin(p.output))
         elif p.op.startswith("Reduce") and p.inputs[0] in self.island and not p.attr("keepdims"):
             self._reduce_to_rest(p)
@@ -160,21 +165,24 @@ class _Twins:
     def _operand(self, p: Primitive, i: int, t: Tensor) -> Tensor:
         if p.op in CONVOLUTIONS and i == 1:
             return t
-        return self._turn(t, p.output.rank) if t.const else self.twin(t)
+        return self._turn(t, p.output.rank, p.category is Category.ELEMENTWISE) if t.const else self.twin(t)
 
-    def _turn(self, t: Tensor, rank: int) -> Tensor:
-        """A constant operand for channels-last broadcasting with tensors of that rank."""
+    def _turn(self, t: Tensor, rank: int, broadcast: bool) -> Tensor:
+        """A constant operand beside channels-last ones of that rank: whole, or as little as has to be `broadcast`."""
         if t.size == 1 and t.rank <= 1:
             return t
-        if (t, rank) not in self._turned:
+        if (t, rank, broadcast) not in self._turned:
             x = self.graph.constants[t.name]
             turned = np.ascontiguousarray(x.reshape((1,) * (rank - x.ndim) + x.shape).transpose(first_to_last(rank)))
-            while turned.ndim > 1 and turned.shape[0] == 1:
+            while broadcast and turned.ndim > 1 and turned.shape[0] == 1:
                 turned = turned[0]
-            new = Tensor(f"{t.name}_{RANKS[rank]}", t.dtype, turned.shape, True, t.value)
+            new = Tensor(self._name(t, rank), t.dtype, turned.shape, True, t.value)
             self.constants[new.name] = turned
-            self._turned[t, rank] = new
-        return self._turned[t, rank]
+            self._turned[t, rank, broadcast] = new
+        return self._turned[t, rank, broadcast]
+
+    def _name(self, t: Tensor, rank: int) -> str:
+        return new_name(f"{t.name}_{RANKS[rank]}", self.taken)
 
     def _reduce_to_rest(self, p: Primitive) -> None:
         """Without kept axes the result is the same tensor, if the order of what remains is the same."""

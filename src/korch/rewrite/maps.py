@@ -33,8 +33,8 @@ def map_of(s: Space, p: Primitive) -> Map | None:
 
 
 def mapped(s: Space, weights: Tensor, x: Tensor, axis: int) -> Tensor | None:
-    """`weights` [o, i] along `axis` of x; None where no primitive maps that axis."""
-    if axis == x.rank - 1:
+    """`weights` [o, i] along `axis` of x; None where no primitive maps that axis; a product takes no vectors."""
+    if axis == x.rank - 1 and x.rank > 1:
         return s.op("MatMul", x, s.op("Transpose", weights, perm=(1, 0)))
     if axis == x.rank - 2:
         return s.op("MatMul", weights, x)

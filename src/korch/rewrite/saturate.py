@@ -16,8 +16,9 @@ from korch.ir.primitive import APPROXIMATE, Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.cost import estimate
 from korch.rewrite.extract import Alternative, alternatives
+from korch.rewrite.names import names_of, next_name
 from korch.rewrite.rule import RULES, Rule
-from korch.rewrite.space import Space, next_name
+from korch.rewrite.space import Space
 from korch.rewrite.table import EVERYTHING, Welcome, rewrite
 
 log = logging.getLogger(__name__)
@@ -117,7 +118,7 @@ def is_acyclic(primitives: Iterable[Primitive]) -> bool:
 def _named(graph: Graph, full: Graph, added: Sequence[Primitive]) -> Graph:
     """`graph` with `added`, new tensors and constants named in the order in which they come."""
     new: dict[Tensor, Tensor] = {}
-    taken = {*graph.constants, *(t.name for t in (*graph.inputs, *graph.producers))}
+    taken = names_of(graph)
     constants: dict[str, Array] = {}
     for p in added:
         for t in (*p.inputs, p.output):

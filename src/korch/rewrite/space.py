@@ -22,6 +22,7 @@ from korch.ir.ops.table import Array, op_named
 from korch.ir.primitive import REASSOCIATED, Attrs, Primitive, freeze
 from korch.ir.ranges import Interval, ranges
 from korch.ir.tensor import Tensor
+from korch.rewrite.names import names_of, next_name
 
 SMALL = 1 << 18
 """Constants up to this size are remembered unrounded; of larger ones, a copy would cost more than it is worth."""
@@ -44,7 +45,7 @@ class Space:
         self._exact: dict[Tensor, Array] = {}
         self._constant_of: dict[tuple[str, tuple[int, ...], bytes], Tensor] = {}
         self._unread = _by_kind(graph)
-        self._taken = {*graph.constants, *(t.name for t in self.written)}
+        self._taken = names_of(graph)
         self._stamp = ("", "", REASSOCIATED)
         for p in graph.primitives:
             self._insert(p)
@@ -160,15 +161,6 @@ class Space:
 
     def _fresh(self, stem: str) -> str:
         return next_name(stem, self._taken)
-
-
-def next_name(stem: str, taken: set[str]) -> str:
-    """`stem` with a number that makes it new; `taken` takes note of it."""
-    number = len(taken)
-    while f"{stem}{number}" in taken:
-        number += 1
-    taken.add(f"{stem}{number}")
-    return f"{stem}{number}"
 
 
 def _by_kind(graph: Graph) -> dict[tuple[str, tuple[int, ...]], list[Tensor]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from math import prod
 
-from korch.ir.constants import Derived
 from korch.ir.graph import Graph
 from korch.ir.ops.strassen import BLOCKS, PRODUCTS, weights
 from korch.ir.ops.table import Array
@@ -73,9 +72,7 @@ class _Strassen(Transformed):
 
     def _weights(self, p: Primitive) -> Tensor:
         w, (c, k) = p.inputs[1], (p.inputs[0].shape[-1], p.output.shape[-1])
-        name = f"{w.name}_strassen"
-        self.constants[name] = Derived(lambda: weights(_matrix(self.graph.constants[w.name])))
-        return Tensor(name, w.dtype, (PRODUCTS, c // 2, k // 2), True)
+        return self.constant(w, "strassen", (PRODUCTS, c // 2, k // 2), lambda v: weights(_matrix(v)))
 
 
 def _matrix(w: Array) -> Array:

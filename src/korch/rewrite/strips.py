@@ -8,16 +8,13 @@ zeros too: kernel / (kernel + p - 1) of the products count, against channels / 1
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
-from korch.ir.primitive import REASSOCIATED, Primitive, freeze
-from korch.ir.tensor import Tensor
+from korch.ir.primitive import REASSOCIATED, Primitive
 from korch.rewrite.table import rewrite
+from korch.rewrite.transformed import Transformed
 
 LANES = 16
 
@@ -25,14 +22,11 @@ LANES = 16
 @rewrite(stage=2, error=REASSOCIATED)
 def conv_in_strips(graph: Graph) -> Graph:
     """Adds the producer to every channels-last convolution that leaves more than half of the lanes idle."""
-    added: list[Primitive] = []
-    constants: dict[str, Array] = {}
+    build = Transformed(graph, "conv_in_strips", REASSOCIATED)
     for p in graph.primitives:
         if _pays(p):
-            primitives, weights = _in_strips(p, graph, f"{p.output.name}_{len(constants)}")
-            added += primitives
-            constants.update(weights)
-    return graph.add(added, constants)
+            _add_strips(build, p)
+    return build.result
 
 
 def _pays(p: Primitive) -> bool:
@@ -46,28 +40,23 @@ def _pays(p: Primitive) -> bool:
     return together > 1 and width / (width + together - 1) * together > 1.25
 
 
-def _in_strips(p: Primitive, graph: Graph, stem: str) -> tuple[list[Primitive], dict[str, Array]]:
-    """The chain that ends in p's output, and its weights; `stem` begins the names of what is new."""
-    x, w = p.inputs
-    n, height, width, channels = p.output.shape
+def _add_strips(build: Transformed, p: Primitive) -> None:
+    """The chain that ends in p's output."""
+    (x, w), (n, height, width, channels) = p.inputs, p.output.shape
     together = LANES // channels
     groups = -(-width // together)
-    wide = _shifted(graph.constants[w.name], together)
-    weights = Tensor(f"{stem}_strip_weights", w.dtype, wide.shape, True)
+    shape = (together * w.shape[0], *w.shape[1:3], w.shape[3] + together - 1)
+    wide = build.constant(w, f"{together}strips", shape, lambda v: _shifted(v, together))
     top, left, bottom, _ = p.attr("pads")
     right = groups * together + w.shape[3] - 1 - left - x.shape[2]
     attrs = dict(p.attrs) | {"strides": (p.attr("strides")[0], together), "pads": (top, left, bottom, right)}
-    strips = Tensor(f"{stem}_strips", p.output.dtype, (n, height, groups, together * channels))
-    rows = Tensor(f"{stem}_rows", p.output.dtype, (n, height, groups * together, channels))
-    whole = rows if rows.shape != p.output.shape else p.output
-    chain = [
-        _like(p, "Conv", (x, weights), strips, attrs),
-        _like(p, "Reshape", (strips,), whole, {"shape": whole.shape}),
-    ]
-    if whole != p.output:
-        cut = {"starts": (0,) * 4, "steps": (1,) * 4, "lengths": p.output.shape}
-        chain.append(_like(p, "Slice", (rows,), p.output, cut))
-    return chain, {weights.name: wide}
+    strips = build.add(p, "Conv", (x, wide), f"{p.output.name}_strips", **attrs)
+    whole = (n, height, groups * together, channels)
+    if whole == p.output.shape:
+        build.add(p, "Reshape", (strips,), p.output, shape=whole)
+        return
+    rows = build.add(p, "Reshape", (strips,), f"{p.output.name}_rows", shape=whole)
+    build.add(p, "Slice", (rows,), p.output, starts=(0,) * 4, steps=(1,) * 4, lengths=p.output.shape)
 
 
 def _shifted(w: Array, together: int) -> Array:
@@ -77,7 +66,3 @@ def _shifted(w: Array, together: int) -> Array:
     for place in range(together):
         wide[place, ..., place : place + k] = w
     return wide.reshape(together * o, i, h, -1)
-
-
-def _like(p: Primitive, op: str, inputs: tuple[Tensor, ...], output: Tensor, attrs: Mapping[str, Any]) -> Primitive:
-    return Primitive(op, inputs, output, freeze(dict(attrs)), REASSOCIATED, p.origin, "conv_in_strips")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from korch.ir.constants import Derived
 from korch.ir.graph import Graph
-from korch.ir.ops.table import op_named
+from korch.ir.ops.table import Array, op_named
 from korch.ir.primitive import APPROXIMATE, Primitive, freeze
 from korch.ir.tensor import Tensor
+from korch.rewrite.names import names_of, new_name
 
 
 @dataclass
@@ -21,6 +23,10 @@ class Transformed:
     added: list[Primitive] = field(default_factory=list)
     constants: dict[str, Derived] = field(default_factory=dict)
     _made: dict[tuple[object, ...], Tensor] = field(default_factory=dict)
+    _taken: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._taken = names_of(self.graph)
 
     @property
     def result(self) -> Graph:
@@ -28,9 +34,9 @@ class Transformed:
         return self.graph.add(self.added, self.constants)
 
     def add(self, p: Primitive, op: str, inputs: tuple[Tensor, ...], output: str | Tensor, **attrs: object) -> Tensor:
-        """The output of a new primitive, by name or as it is; it comes from where `p` does."""
+        """The output of a new primitive, a new tensor of that name or the one given; it comes from where `p` does."""
         if isinstance(output, str):
-            output = Tensor(output, *op_named(op).infer(inputs, dict(attrs)))
+            output = Tensor(new_name(output, self._taken), *op_named(op).infer(inputs, dict(attrs)))
         self.added.append(Primitive(op, inputs, output, freeze(dict(attrs)), self.error, p.origin, self.rule))
         return output
 
@@ -47,3 +53,11 @@ class Transformed:
             number = sum(q.op == "MatMul" for q in self.added)
             self._made[a, b] = self.add(p, "MatMul", (a, b), f"{p.output.name}_{form}_{number}")
         return self._made[a, b]
+
+    def constant(self, w: Tensor, form: str, shape: tuple[int, ...], made: Callable[[Array], Array]) -> Tensor:
+        """`made` of the constant w, of that shape, computed when it is asked for: one for all that take this `form`."""
+        if (w, form) not in self._made:
+            t = Tensor(new_name(f"{w.name}_{form}", self._taken), w.dtype, shape, True)
+            self.constants[t.name] = Derived(lambda: made(self.graph.constants[w.name]))
+            self._made[w, form] = t
+        return self._made[w, form]

@@ -35,7 +35,6 @@ from math import prod
 
 import numpy as np
 
-from korch.ir.constants import Derived
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
 from korch.ir.ops.winograd import Tiling, weights
@@ -171,17 +170,16 @@ class _Winograd(Transformed):
     def _weights(self, view: View, tile: int) -> Tensor:
         """[points, C, K]; of several groups [points, groups, C, K], C and K of one."""
         w, groups = view.primitive.inputs[1], view.primitive.attr("group")
-        name = f"{w.name}_{_form(view, tile)}" + ("" if view.phases == 1 else f"_{view.primitive.op}{view.phases}")
+        form = _form(view, tile) + ("" if view.phases == 1 else f"_{view.primitive.op}{view.phases}")
+        form += "" if groups == 1 else f"_{groups}groups"
         c, k = view.channels
-        apart = (view.tiling(tile).side ** 2, c, groups, k // groups)
+        points, each = view.tiling(tile).side ** 2, k // groups
 
-        def turned() -> Array:
-            y = weights(view.kernels(self.graph.constants[w.name]), tile, view.stride)
-            return y if groups == 1 else np.ascontiguousarray(y.reshape(apart).swapaxes(1, 2))
+        def turned(v: Array) -> Array:
+            y = weights(view.kernels(v), tile, view.stride)
+            return y if groups == 1 else np.ascontiguousarray(y.reshape(points, c, groups, each).swapaxes(1, 2))
 
-        name += "" if groups == 1 else f"_{groups}groups"
-        self.constants[name] = Derived(turned)
-        return Tensor(name, w.dtype, (apart[0], c, k) if groups == 1 else (apart[0], groups, c, apart[3]), True)
+        return self.constant(w, form, (points, c, k) if groups == 1 else (points, groups, c, each), turned)
 
 
 def _form(view: View, tile: int) -> str:

@@ -56,6 +56,15 @@ def moves_between(draw: Random) -> Graph:
     return graph(b, conv(b, draw, y, 2, (1, 1)))
 
 
+@sample(add_layouts)
+def constant_channels(draw: Random) -> Graph:
+    """Beside others, such as positions (CoordConv); they are a factor too."""
+    b = Builder()
+    y = conv(b, draw, activation(b, draw, 3), 2, (2, 2))
+    c = weights(b, draw, *y.shape)
+    return graph(b, conv(b, draw, b.op("Concat", y * c, c, axis=1), 2, (1, 1)))
+
+
 def _cropped(b: Builder, draw: Random, y: Value) -> Value:
     n, c, h, w = y.shape
     first = draw.randint(0, 1)
