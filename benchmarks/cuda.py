@@ -53,7 +53,7 @@ def tune(name: str, out: Path, seconds: float) -> dict[str, Any]:
                "--numerics", "fast", "--time-budget", str(seconds), "--json"]  # fmt: skip
     environment = os.environ | {"KORCH_CACHE_DIR": str(out / "cuda.cache")}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment)
-    if done.returncode:
+    if done.returncode > 1 or not done.stdout:  # a program that errs too much is one
         raise SystemExit(done.returncode)
     told = json.loads(done.stdout) | {"model": name, "output": f"{name}.korch"}
     (out / f"{name}.tuned.json").write_text(json.dumps(told, indent=1))
@@ -64,6 +64,7 @@ def compare(name: str, out: Path, rounds: int) -> dict[str, Any]:
     """The archive of a workload beside its peers."""
     import onnx
 
+    from korch.processor import processors
     from korch.report.bench import inputs_of, race
     from korch.report.peers import Subject
 
@@ -72,7 +73,7 @@ def compare(name: str, out: Path, rounds: int) -> dict[str, Any]:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
     commands = {n: [sys.executable, "-m", "cuda_peers.serving", n] for n in ("korch", *PEERS)}
     commands["reference"] = [sys.executable, "-m", "korch.report.serving", "reference"]
-    told = race(commands, subject, inputs_of(model), threads=len(os.sched_getaffinity(0)), rounds=rounds, say=print)
+    told = race(commands, subject, inputs_of(model), threads=processors(), rounds=rounds, say=print)
     tuned = out / f"{name}.tuned.json"
     figures = {"bench": told, "optimize": json.loads(tuned.read_text()) if tuned.exists() else None}
     (out / f"{name}.json").write_text(json.dumps(figures, indent=1))

@@ -1,10 +1,8 @@
-"""The code of the README, of the pages in docs/ and of docstrings runs; links lead somewhere."""
+"""The code of the README and of the pages in docs/ runs; links lead somewhere."""
 
 from __future__ import annotations
 
-import doctest
 import re
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -47,9 +45,3 @@ def test_the_readme_names_every_command():
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES, *ROOT.glob("*/README.md")], ids=lambda p: p.name)
 def test_links_lead_somewhere(page: Path):
     assert not [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
-
-
-def test_doctests():
-    sources = sorted((ROOT / "src").rglob("*.py"))
-    names = [".".join(p.relative_to(ROOT / "src").with_suffix("").parts) for p in sources if ">>> " in p.read_text()]
-    assert not sum(doctest.testmod(import_module(name)).failed for name in names)

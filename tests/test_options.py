@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from korch import options
 from korch.errors import Error
 from korch.options import Options
 
@@ -12,6 +13,11 @@ def test_texts_are_what_was_asked_for():
     assert Options(2).texts() == {"threads": "2", "numerics": "default"}
     asked = Options(1, 2.5, "fast", {"b": (1, 3), "a": [7]}).texts()
     assert asked == {"threads": "1", "numerics": "fast", "time_budget": "2.5", "shapes": "a=7 b=1,3"}
+
+
+def test_as_many_threads_as_can_be_busy(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(options, "processors", lambda: 3)
+    assert Options().thread_count == 3 and Options(2).thread_count == 2
 
 
 @pytest.mark.parametrize("wrong", [{"threads": -1}, {"time_budget": 0.0}, {"numerics": "so-so"}])

@@ -1,5 +1,7 @@
 """What Linux says of caches and vectors."""
 
+import os
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,27 @@ def test_a_data_cache_is_found_by_its_level(caches: Path):
 def test_a_cache_that_is_not_told_of_has_the_usual_size(caches: Path, size: str):
     told(caches, 0, level="2", type="Unified", size=size)
     assert processor.cache_bytes(2, 7) == processor.cache_bytes(3, 7) == 7
+
+
+@pytest.mark.parametrize(("files", "quota"), [
+    ({}, inf), ({"cpu.max": "max 100000"}, inf), ({"cpu.max": "150000 100000"}, 2), ({"cpu.max": "10000 100000"}, 1),
+    ({"cpu.cfs_quota_us": "-1", "cpu.cfs_period_us": "100000"}, inf),
+    ({"cpu.cfs_quota_us": "300000", "cpu.cfs_period_us": "100000"}, 3), ({"cpu.max": "100000 0"}, inf),
+])  # fmt: skip
+def test_a_container_may_have_less_time_than_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                        files: dict[str, str], quota: float):  # fmt: skip
+    monkeypatch.setattr(processor, "GROUP", tmp_path)
+    monkeypatch.setattr(processor, "available", lambda: set(range(8)))
+    (tmp_path / "cpu").mkdir()
+    for name, text in files.items():
+        (tmp_path / ("cpu" if "cfs" in name else "") / name).write_text(f"{text}\n")
+    assert processor.processors() == min(quota, 8)
+
+
+def test_systems_without_affinity_have_all_processors(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    assert processor.available() == {0, 1, 2}
 
 
 @pytest.mark.parametrize(("vendor", "family", "flags", "so"), [

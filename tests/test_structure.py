@@ -18,7 +18,7 @@ SOURCE = ROOT / "src" / "korch"
 LONGEST = 600
 
 LAYERS = (
-    ("digest", "errors", "folders", "machine", "processor"),
+    ("children", "digest", "errors", "folders", "machine", "processor"),
     ("devices",),
     ("options",),
     ("ir",),

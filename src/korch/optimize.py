@@ -47,7 +47,8 @@ class Summary:
     What the search did may have been done by an earlier one, whose plan is recalled. `arithmetic_ms`: what the
     multiply-adds that a run executes take at this machine's peak.
 
-    `error` is that of the output that is worst by its bound, `error_bound`, against float64 (see `Accuracy`).
+    `error` is that of the output that is worst by its bound, `error_bound`, against float64 (see `Accuracy`); `passed`
+    says whether it keeps to that.
 
     Where costs are a model's (`costs`), nothing is measured: `actual_ms` is None, and the error an emulation's.
     """
@@ -74,6 +75,7 @@ class Summary:
     peak_bytes: int
     error: float
     error_bound: float | None
+    passed: bool
     dropped: tuple[str, ...]
     target: str
     device: str
@@ -130,6 +132,9 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
         measured = costs.measured
     plan = executable.plan
     accuracy = plan.accuracy or Accuracy("", 0.0, None)
+    if known and not accuracy.passed:
+        log.warning("output %r errs by %.1e, numerics %s allow %.1e: an earlier search found nothing that errs less",
+                    accuracy.output, accuracy.error, options.numerics, accuracy.allowed)  # fmt: skip
     executed = total(p for s in plan.steps for p in s.kernel.cone.primitives)
     summary = Summary(
         primitives=len(plain.primitives), tensors=len(graph.producers),
@@ -138,8 +143,8 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
         kernels=len(plan.steps), measured=measured, predicted_ms=plan.predicted_seconds * 1e3, actual_ms=actual,
         arithmetic_ms=2e3 * executed / peak, gap=plan.gap, saturation_s=saturating,
         enumeration_s=facts["enumeration_s"], solver_s=facts["solver_s"], tuning_s=time.monotonic() - start,
-        peak_bytes=executable.peak_bytes, error=accuracy.error, error_bound=accuracy.allowed, dropped=accuracy.dropped,
-        target=options.target, device=options.device, costs=options.costs,
+        peak_bytes=executable.peak_bytes, error=accuracy.error, error_bound=accuracy.allowed, passed=accuracy.passed,
+        dropped=accuracy.dropped, target=options.target, device=options.device, costs=options.costs,
     )  # fmt: skip
     return executable, summary
 

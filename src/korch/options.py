@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from korch.errors import Error
+from korch.processor import processors
 
 PATIENCE = 270.0
 """Seconds of tuning where the caller does not say."""
@@ -17,8 +17,8 @@ COSTS = ("measured", "model")
 
 @dataclass(frozen=True)
 class Options:
-    """`threads`: of the executable. `time_budget`: seconds of tuning, after which the best
-    plan so far is taken with its honest gap; None for `PATIENCE`.
+    """`threads`: of the executable. `time_budget`: about how many seconds of tuning, after which the best
+    plan so far is taken with its honest gap (what has begun then may take half a minute more); None for `PATIENCE`.
 
     `numerics`: how far the outputs may be from float64: `strict` 4 times onnxruntime's own error, `default` 1e-4
     and `fast` 1e-3 of the largest output magnitude. `shapes` fixes dynamic inputs by name.
@@ -57,8 +57,8 @@ class Options:
 
     @property
     def thread_count(self) -> int:
-        """`threads`, or one for every processor this process may use."""
-        return self.threads or len(os.sched_getaffinity(0))
+        """`threads`, or one for every processor this process may keep busy."""
+        return self.threads or processors()
 
     def texts(self) -> dict[str, str]:
         """What was asked for, as the command line takes it: budget and shapes only where they were given."""

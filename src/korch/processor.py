@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from functools import cache
+from math import ceil, inf
 from pathlib import Path
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+GROUP = Path("/sys/fs/cgroup")
 ZEN_5 = 26
 """The family of AMD's first processors with whole vectors."""
 
@@ -35,6 +38,28 @@ def processor() -> str:
         return f"{platform.machine()} {platform.processor()}"
     model = (said.get("model name", platform.machine()), said.get("cpu family", ""), said.get("model", ""))
     return "|".join((*model, " ".join(cpu_flags())))
+
+
+def available() -> set[int]:
+    """The processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return os.sched_getaffinity(0)
+    return set(range(os.cpu_count() or 1))
+
+
+def processors() -> int:
+    """How many processors this process may keep busy: those that it may use, or what its container has time for."""
+    return int(min(len(available()), _quota()))
+
+
+def _quota() -> float:
+    """Processors whose time a container may take, the last in part, as both kinds of control groups tell it."""
+    told = _said(GROUP / "cpu.max").split()
+    match told or [_said(GROUP / "cpu" / f"cpu.cfs_{name}_us") for name in ("quota", "period")]:
+        case [quota, period] if quota.isdigit() and period.isdigit() and int(quota) and int(period):
+            return ceil(int(quota) / int(period))
+        case _:
+            return inf
 
 
 def computes_512_bits_at_once() -> bool:

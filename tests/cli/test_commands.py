@@ -16,6 +16,7 @@ import pytest
 import korch
 from korch.cli import main
 from korch.executable.archive import read_manifest
+from korch.numerics.judge import Judge, Verdict
 from korch.profile import Database, Failed, Measurement
 
 
@@ -68,6 +69,7 @@ def test_optimize_prints_json_and_nothing_else(optimising):
     asked = {"kernels", "candidates", "measured", "predicted_ms", "actual_ms", "gap", "tuning_s", "peak_bytes"}
     assert asked <= facts.keys()
     assert facts["kernels"] >= 1 and facts["candidates"] > facts["kernels"] and facts["actual_ms"] > 0
+    assert facts["passed"] is True
     assert optimising.stderr == ""
 
 
@@ -89,6 +91,24 @@ def test_optimize_without_json_says_what_it_does(small_model, small_archive, opt
     facts = json.loads(optimising.stdout)
     assert f"{facts['columns']} columns and {facts['rows']} rows; " in growth and "for choices" in growth
     assert "reading" in done.stderr.splitlines()  # and no more: what was found before is only linked again
+
+
+def test_a_program_beyond_its_bound_is_written_and_has_failed(small_model, tmp_path, monkeypatch, capsys):
+    """When it is found, and when it is recalled, which needs no judge."""
+    monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(Judge, "verdict", lambda *_: Verdict("y", 5e-4, 1e-4))
+    for name in ("found", "recalled"):
+        archive = tmp_path / f"{name}.korch"
+        asked = ["optimize", str(small_model), "-o", str(archive), "--threads", "1", "--time-budget", "2", "--json"]
+        assert main(asked) == 1 and archive.is_file()
+        printed = capsys.readouterr()
+        facts = json.loads(printed.out)
+        assert facts["passed"] is False and facts["error"] == 5e-4
+        assert printed.err.splitlines()[-1] == (
+            "error: the program is written, but output 'y' errs by 5.0e-04, numerics default allow 1.0e-04: "
+            "--numerics fast allow 1.0e-03"
+        )
+        monkeypatch.setattr(Judge, "verdict", None)
 
 
 def test_run_takes_files_and_writes_files(small_model, small_archive, korch_json, tmp_path):
@@ -168,7 +188,7 @@ def test_cache(korch_json, korch_text, tmp_path, monkeypatch):
     assert korch_text("cache", "path") == f"{tmp_path / 'cache'}\n"
     assert korch_json("cache")["database_bytes"] == 0 and not (tmp_path / "cache").exists()
     (tmp_path / "cache" / "archives").mkdir(parents=True)
-    (tmp_path / "cache" / "archives" / "m.korch").write_bytes(b"")
+    (tmp_path / "cache" / "archives" / f"{'0f' * 16}.korch").write_bytes(b"")
     from korch.profile import Database
 
     Database().close()

@@ -17,6 +17,7 @@ import onnx.parser
 import pytest
 from tests.backends.endless import all_gone, endless_compiler, started
 
+from korch.cli import main
 from korch.profile import Database
 
 KILLS = 20
@@ -66,16 +67,27 @@ def test_killed_at_random_moments_it_resumes_to_the_same_plan(tmp_path: Path):
     assert plans[0] == plans[1]
 
 
-def test_terminated_it_leaves_no_compiler_behind(tmp_path: Path):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_terminated_it_leaves_no_compiler_behind(tmp_path: Path, number: signal.Signals):
+    """(Who runs tests in the background may ignore a closed terminal.)"""
     model, cache = tmp_path / "small.onnx", tmp_path / "cache"
     onnx.save(onnx.parser.parse_model(MODEL), model)
     (compiler,) = endless_compiler(tmp_path, "static").command
-    process = subprocess.Popen(command(model, tmp_path / "m.korch"), env=environment(cache) | {"CC": compiler})
+    process = subprocess.Popen(command(model, tmp_path / "m.korch"), env=environment(cache) | {"CC": compiler},
+                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # fmt: skip
     while not started(tmp_path):
         assert process.poll() is None
         time.sleep(0.05)
-    process.terminate()
-    assert process.wait(60) == 128 + signal.SIGTERM and all_gone(tmp_path)
+    process.send_signal(number)
+    assert process.wait(60) == 128 + number and all_gone(tmp_path)
+
+
+def test_who_wants_it_to_outlive_the_terminal_has_that():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert main(["--version"]) == 0 and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.slow

@@ -66,6 +66,15 @@ def test_a_model_with_host_steps_asks_for_a_host(tmp_path: Path) -> None:
     assert done.returncode == 1 and "korch_set_host" in done.stderr
 
 
+def test_an_export_over_another_leaves_alone_who_runs_that(tmp_path: Path) -> None:
+    with Executable.link(chain(1)) as old, Executable.link(chain(2)) as new:
+        running = (old.export(tmp_path) / "libmodel.so").open("rb")
+        with running:
+            assert new.export(tmp_path) == tmp_path
+            assert running.read() == old.linked.library.read_bytes()  # pyright: ignore[reportAttributeAccessIssue]
+    assert {p.name for p in tmp_path.iterdir()} == {"korch.h", "libmodel.so", "weights.safetensors"}
+
+
 def test_export_into_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with Executable.link(chain(1)) as e, pytest.raises(ArchiveError, match="cannot export to"):

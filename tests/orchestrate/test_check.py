@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,6 +95,17 @@ def test_a_killed_solver_is_an_answer_and_the_next_one_starts(monkeypatch: pytes
         solver._process.send_signal(signal.SIGSTOP)  # a solver that ignores its time limit
         monkeypatch.setattr("korch.orchestrate.solve_highs.GRACE", -4.9)
         assert solver.solve(program(1, inf), 5.0).status is Status.NO_SOLUTION
+
+
+def test_a_solver_that_does_not_start_says_nothing_to_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It imports what this process does, here another highspy."""
+    (tmp_path / "highspy.py").write_text("raise ImportError('no solver')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with Highs() as solver:
+        assert solver.solve(program(1, inf), 5.0).status is Status.FAILED
+    assert capfd.readouterr() == ("", "")
 
 
 def test_the_dual_bound_needs_no_trust_in_the_multipliers() -> None:

@@ -295,6 +295,14 @@ def test_channels_first_convolutions_are_expected_to_be_slow():
     assert raised == first and 0 < len(first) < len(ledger.distinct)
 
 
+def test_channels_first_convolutions_to_few_channels_are_not():
+    b = Builder()
+    x, w = b.input("x", "float32", (1, 16, 9, 40)), b.constant(np.ones((2, 16, 3, 3), np.float32))
+    y = b.op("Conv", x, w, strides=(1, 1), dilations=(1, 1), pads=(1,) * 4, group=1, channels_last=0)
+    (entry,) = ledger_of(b.graph([("y", y)])).distinct
+    assert {o.backend.name: o.kind.prior for o in entry.offers} == {"loops": 1.0, "onednn": UNLIKELY}
+
+
 def test_what_a_kind_usually_takes_is_what_its_better_kernels_take():
     kind = Kind(prior=7.0)
     for seconds in (9.0, 2.0, 4.0, 8.0, 3.0):

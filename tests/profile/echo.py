@@ -14,6 +14,8 @@ from korch.profile.results import Failed, Last
 def answer(task: str) -> object:
     if task == "hang":
         time.sleep(60)
+    if task == "starve":
+        raise MemoryError
     if task == "die":
         print("dying", file=sys.stderr, flush=True)
         os._exit(3)

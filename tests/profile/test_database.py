@@ -116,6 +116,17 @@ def test_damaged_file_is_one_line(tmp_path: Path) -> None:
     Database(tmp_path).close()
 
 
+def test_only_what_korch_has_made_is_cleared(tmp_path: Path) -> None:
+    theirs = {"poetry.lock", "profile-notes.txt", "timing-results.csv", "profile-4.sqlite.backup", "x.so"}
+    library = f"timing-{'0a' * 12}.so"
+    ours = {"profile-3.sqlite", "profile-4.sqlite.schema-99.17", library, f".{library}.k3_xx"}
+    for name in theirs | ours:
+        (tmp_path / name).touch()
+    Database(tmp_path).close()
+    assert clear(tmp_path) >= len(ours) + 2
+    assert {p.name for p in tmp_path.iterdir()} == theirs
+
+
 def test_place_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CacheError, match="KORCH_CACHE_DIR"):

@@ -10,8 +10,9 @@ from threading import Timer
 
 import pytest
 
+from korch.children import plain_environment
 from korch.errors import BackendError
-from korch.profile.process import WorkerProcess, plain_environment
+from korch.profile.process import WorkerProcess
 from korch.profile.results import Failed
 
 
@@ -43,6 +44,12 @@ def test_an_interrupted_question_has_failed_for_no_reason_of_its_own(process: Wo
     timer.start()
     failed = process.ask("hang")
     assert isinstance(failed, Failed) and not failed.lasting and time.monotonic() - start < 1.5
+
+
+@pytest.mark.parametrize(("task", "lasting"), [("die", True), ("starve", False)])
+def test_a_process_without_memory_says_nothing_about_the_kernel(process: WorkerProcess, task: str, lasting: bool):
+    failed = process.ask(task)
+    assert isinstance(failed, Failed) and failed.lasting is lasting
 
 
 def test_what_does_not_start_is_named(process: WorkerProcess):

@@ -17,6 +17,8 @@ from korch.backends.table import entry_of
 from korch.errors import BackendError
 from korch.ir import Builder, Cone
 from korch.profile import Database, Failed, Measurement, Profiler, calibrate, machine
+from korch.profile.results import Unloadable
+from korch.profile.task import Rates
 
 from .fodder import relu, relu_cone, scaled_product, several
 
@@ -92,6 +94,36 @@ def test_one_endless_compilation_does_not_take_the_limit_again_and_again(
     assert waits[0] == 60 and sum(waits) < 100 and min(waits) >= 10
 
 
+def test_a_kernel_that_cannot_be_loaded_is_tried_again(profiler: Profiler, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it lies nothing may run, perhaps."""
+    with monkeypatch.context() as patch:
+        patch.setattr(profiler._worker, "ask", lambda _: Unloadable("failed to map segment"))
+        assert profiler.measure([relu()]) == [Failed("failed to map segment", lasting=False)]
+    assert isinstance(profiler.measure([relu()])[0], Measurement)
+
+
+@pytest.mark.parametrize(("complaint", "lasting"), [
+    ("unit0.c:12:3: error: 'absent' undeclared", True), ("korch_rt.h:7: error: so it is", True),
+    ("collect2: error: ld returned 1 exit status", False), ("unit0.c:1: fatal error: error writing to x.s", False),
+])  # fmt: skip
+def test_only_what_compilers_say_of_a_line_is_remembered(
+    profiler: Profiler, monkeypatch: pytest.MonkeyPatch, complaint: str, lasting: bool
+) -> None:
+    def compile_library(*_: object, **__: object) -> None:
+        raise BackendError(f"cc failed: {complaint}")
+
+    monkeypatch.setattr(profiler.units, "compile_library", compile_library)
+    assert profiler.measure([relu()]) == [Failed(f"cc failed: {complaint}", lasting)]
+    assert bool(profiler.known(relu())) is lasting
+
+
+def test_a_machine_without_the_memory_for_a_kernel_says_nothing_about_it(profiler: Profiler) -> None:
+    large = replace(relu(), workspace=1 << 50)
+    (failed,) = profiler.measure([large])
+    assert isinstance(failed, Failed) and "memory" in failed.reason.lower() and not profiler.known(large)
+    assert isinstance(profiler.measure([relu(variant="right")])[0], Measurement)
+
+
 def test_host_kernel(profiler: Profiler) -> None:
     backend = entry_of("onnxruntime").backend
     assert backend
@@ -151,6 +183,13 @@ def test_calibration_is_remembered(profiler: Profiler) -> None:
     assert rates == sorted(rates, reverse=True) and len(rates) == 6
     count = profiler.measured
     assert machine(2, profiler.database) == first and profiler.measured == count
+
+
+def test_a_calibration_without_kernels_is_not_remembered(profiler: Profiler, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profiler, "calibrate", lambda: Rates(1e9, ((1 << 20, 1e9),), 1e-6))
+    monkeypatch.setattr(profiler, "measure", lambda kernels: [Failed("no room")] * len(kernels))
+    assert machine(2, profiler.database, profiler).moves == ()
+    assert profiler.database.machine(calibrate._key(profiler)) is None
 
 
 def test_a_calibration_of_an_earlier_version_still_counts(profiler: Profiler) -> None:

@@ -11,9 +11,9 @@ import onnx.parser
 import pytest
 
 from korch.errors import Error, ModelError
-from korch.report.bench import compare, inputs_of, race, relative_error
+from korch.report.bench import Contest, compare, inputs_of, race, relative_error
 from korch.report.peers import Subject, known_peers
-from korch.report.runtime_process import RuntimeFailed
+from korch.report.runtime_process import RuntimeFailed, RuntimeProcess
 
 MODEL = """
 <ir_version: 8, opset_import: ["" : 17]>
@@ -119,6 +119,22 @@ def test_korch_failing_is_an_error(subject, runtime):
     commands = {"reference": runtime(), "korch": runtime(load="raise ValueError('bad archive')")}
     with pytest.raises(RuntimeFailed, match="bad archive"):
         race(commands, subject, FEEDS, threads=1, rounds=1)
+
+
+def test_a_runtime_that_is_left_out_does_not_run_beside_the_others(subject, tmp_path):
+    with RuntimeProcess("hung", [sys.executable, "-c", "import time; time.sleep(600)"], 1) as process:
+        contest = Contest(subject, 1, print, tmp_path, {"hung": process}, {"hung": 0.0})
+        contest.leave(process, RuntimeFailed("hung: no answer within 1 s"))
+        assert process._process.poll() is not None
+    assert contest.skipped == {"hung": "no answer within 1 s"} and not contest.racing and not contest.errors
+
+
+def test_a_runtime_takes_nothing_from_the_working_directory(subject, runtime, tmp_path, monkeypatch):
+    (tmp_path / "bisect.py").write_text("raise SystemExit('that of the working directory')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    with RuntimeProcess("machine", [sys.executable, "-m", "korch.report.pace"], 1) as process:
+        process.ask("load", limit=60.0)
 
 
 def test_what_a_runtime_prints_does_not_disturb_the_protocol(subject, runtime):

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
     from korch.executable import Executable
 
+_TIME = f"About how many seconds of tuning, {PATIENCE:g} by default; the end may take up to half a minute more."
+
 Threads = Annotated[int, typer.Option(help="Threads of the program; 0 is one for every processor.", min=0)]
-TimeBudget = Annotated[float | None, typer.Option(help=f"Seconds of tuning at most; {PATIENCE:g} by default.")]
+TimeBudget = Annotated[float | None, typer.Option(help=_TIME)]
 Numerics = Annotated[str, typer.Option(help="How far outputs may be from float64: strict, default or fast.")]
 Target = Annotated[str, typer.Option(help="Where the program runs: cpu, or cuda for an NVIDIA GPU.")]
 Device = Annotated[str, typer.Option(help="A GPU: its number here, or A100, H100, H200.")]
@@ -30,7 +32,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.
 
 def shapes_of(texts: Iterable[str] | None) -> dict[str, tuple[int, ...]]:
     """Shapes by input name, of texts like `x=1,3,224,224`."""
-    return {name: _shape(name, text) for name, text in _pairs("--shape", texts)}
+    pairs = (_pair("--shape", text, text.rpartition("=")[0]) for text in texts or ())
+    return {name: _shape(name, text) for name, text in pairs}
 
 
 def _shape(name: str, text: str) -> tuple[int, ...]:
@@ -40,19 +43,26 @@ def _shape(name: str, text: str) -> tuple[int, ...]:
         raise Error(f"--shape {name}={text}: the lengths must be whole numbers, as in {name}=1,3,224,224") from None
 
 
-def _pairs(option: str, texts: Iterable[str] | None) -> list[tuple[str, str]]:
-    pairs = [text.rpartition("=") for text in texts or ()]
-    for name, _, value in pairs:
-        if not name:
-            raise Error(f"{option} {value}: expected NAME=VALUE")
-    return [(name, value) for name, _, value in pairs]
+def _pair(option: str, text: str, name: str) -> tuple[str, str]:
+    """The name, and what stands behind its `=`."""
+    if not name:
+        raise Error(f"{option} {text}: expected NAME=VALUE")
+    return name, text[len(name) + 1 :]
+
+
+def _input_of(text: str, names: Iterable[str]) -> str:
+    """The longest of `names` before a `=` in the text, else what stands before the first; files may have it too."""
+    before, equals, _ = text.partition("=")
+    return max((n for n in names if text.startswith(f"{n}=")), key=len, default=before if equals else "")
 
 
 def feeds_of(executable: Executable, texts: Iterable[str] | None, seed: int) -> dict[str, np.ndarray]:
     """Arrays for all inputs: those given as NAME=file.npy, seeded random ones for the rest."""
     from korch.executable.feeds import random_feeds
 
-    given = {name: _array(name, Path(file)) for name, file in _pairs("--input", texts)}
+    names = [port.name for port in executable.inputs]
+    pairs = (_pair("--input", text, _input_of(text, names)) for text in texts or ())
+    given = {name: _array(name, Path(file)) for name, file in pairs}
     return _checked(executable, random_feeds(executable.plan.graph.inputs, seed) | given)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 from korch.errors import Error
+from korch.folders import replaced
 
 
 def writable(path: Path) -> Path:
@@ -32,16 +32,8 @@ def folder_for(path: Path) -> Path:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Writes `data` beside `path` and moves it there; Error where that fails."""
-    partial: str | None = None
     try:
-        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
+        with replaced(path) as file:
             file.write(data)
-        os.chmod(partial, 0o644)
-        os.replace(partial, path)
-    except BaseException as e:
-        if partial:
-            Path(partial).unlink(missing_ok=True)
-        if isinstance(e, OSError):
-            raise Error(f"cannot write {path}: {e.strerror or e}") from None
-        raise
+    except OSError as e:
+        raise Error(f"cannot write {path}: {e.strerror or e}") from None

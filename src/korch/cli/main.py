@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = os.environ.get("KORCH_DEBUG", "") not in ("", "0")
     logging.basicConfig(format="%(message)s", level=logging.DEBUG if debug else logging.WARNING, stream=sys.stderr)
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _terminated)
+        _end_in_order()
     try:
         code = typer.main.get_command(app())(args=arguments, prog_name="korch", standalone_mode=False) or 0
         sys.stdout.flush()
@@ -67,6 +67,15 @@ def _korch(
         typer.echo(f"korch {korch.__version__}")
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
+
+
+def _end_in_order() -> None:
+    """Whoever terminates this process, or closes its terminal, ends what it has started too; `nohup` asks for the
+    contrary."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _terminated)
 
 
 def _terminated(number: int, frame: object) -> None:

@@ -11,8 +11,10 @@ import typer
 from korch.cli.arguments import Costs, Device, Json, Numerics, Shapes, Target, Threads, TimeBudget, shapes_of
 from korch.cli.files import writable
 from korch.cli.printing import count, print_json, size_text
+from korch.errors import VerificationError
 
 if TYPE_CHECKING:
+    from korch.executable.plan import Accuracy
     from korch.optimize import Summary
 
 
@@ -44,6 +46,19 @@ def optimize(
                     **asdict(summary)})  # fmt: skip
     else:
         typer.echo(_text(path, summary))
+    _require(executable.plan.accuracy, numerics)
+
+
+def _require(accuracy: Accuracy | None, numerics: str) -> None:
+    """VerificationError where the program errs more than it may."""
+    from korch.numerics.error import BOUNDS
+
+    if accuracy is None or accuracy.passed:
+        return
+    enough = [f"--numerics {n} allow {bound:.1e}" for n, bound in BOUNDS.items() if accuracy.error <= bound]
+    way = enough[0] if enough else "no other numerics allow so much; `korch verify` shows the error of every output"
+    raise VerificationError(f"the program is written, but output {accuracy.output!r} errs by {accuracy.error:.1e}, "
+                            f"numerics {numerics} allow {accuracy.allowed:.1e}: {way}")  # fmt: skip
 
 
 def _text(path: Path, s: Summary) -> str:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import typer
+
+_LINE = 1000
+"""Columns of a table where nobody says how wide the page is: enough that no row is folded."""
 
 
 def print_json(value: Any) -> None:
@@ -37,7 +41,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: st
         )
     for row in rows:
         table.add_row(*(cell.replace("[", r"\[") for cell in row))
-    Console(soft_wrap=False).print(table)
+    Console(soft_wrap=False, width=None if sys.stdout.isatty() else _LINE).print(table)
 
 
 def count(number: int, noun: str) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -25,6 +23,7 @@ from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
 from korch.executable.weights import WEIGHTS
+from korch.folders import replaced
 
 if TYPE_CHECKING:
     import onnx
@@ -62,28 +61,11 @@ class Linkage(Protocol):
 def save(path: Path, plan: Plan, linked: Linkage, threads: int) -> Path:
     """Writes the archive beside `path` and moves it there when it is whole; ArchiveError where that fails."""
     try:
-        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as e:
-        raise ArchiveError(f"cannot write {path}: {e.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with replaced(path) as file:
             _write(file, plan, linked, threads)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(partial, 0o666 & ~_umask())
-        os.replace(partial, path)
-    except BaseException as e:
-        Path(partial).unlink(missing_ok=True)
-        if isinstance(e, OSError):
-            raise ArchiveError(f"cannot write {path}: {e.strerror or e}") from None
-        raise
+    except OSError as e:
+        raise ArchiveError(f"cannot write {path}: {e.strerror or e}") from None
     return path
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _write(file: IO[bytes], plan: Plan, linked: Linkage, threads: int) -> None:

@@ -19,9 +19,11 @@ from korch.executable.plan import Plan
 from korch.executable.ports import check_apart, feeds_of, fitting_input, targets_of
 from korch.executable.runtime import Executable, Profile, new_folder
 from korch.executable.weights import WEIGHTS
+from korch.folders import replaced
 from korch.ir.ops.table import Array
 
 Result = TypeVar("Result")
+HEADER = C_TEXTS.joinpath("korch.h")
 
 
 class CpuExecutable(Executable):
@@ -98,9 +100,9 @@ def _exported(folder: Path, linked: Linked) -> Path:
     """Writes the files that a C program needs into `folder`, made where it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "korch.h").write_text(C_TEXTS.joinpath("korch.h").read_text())
-        shutil.copyfile(linked.library, folder / "libmodel.so")
-        shutil.copyfile(linked.weights, folder / WEIGHTS)
+        for name, source in (("korch.h", HEADER), ("libmodel.so", linked.library), (WEIGHTS, linked.weights)):
+            with source.open("rb") as read, replaced(folder / name) as written:
+                shutil.copyfileobj(read, written)
     except OSError as e:
         raise ArchiveError(f"cannot export to {folder}: {e.strerror or e}") from None
     return folder

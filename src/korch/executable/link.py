@@ -162,7 +162,7 @@ def _behind(table: str, plan: Plan, memory: MemoryPlan, checksum: Callable[[], i
 
 
 def _text(name: str) -> str:
-    return C_TEXTS.joinpath(name).read_text()
+    return C_TEXTS.joinpath(name).read_text("utf-8")
 
 
 def _native(steps: Iterable[Step]) -> list[Kernel]:

@@ -107,6 +107,15 @@ def _addresses(arrays: Sequence[Array]) -> Any:
     return (c_void_p * (len(arrays) + 1))(*map(address, arrays))
 
 
+def _way_out(complaint: str) -> str:
+    """What helps where the system cannot load a library."""
+    if "libgomp" in complaint and "cannot open" in complaint:
+        return "install the OpenMP runtime (libgomp1)"
+    if "failed to map segment" in complaint:
+        return "set TMPDIR to a folder where programs may run"
+    return "run `korch optimize` again"
+
+
 def _open_library(path: Path, libraries: Iterable[str]) -> Any:
     """The library with its functions' types; what it links with is loaded first, wherever it is installed here."""
     try:
@@ -114,7 +123,7 @@ def _open_library(path: Path, libraries: Iterable[str]) -> Any:
             ctypes.CDLL(str(find_library(name).file), mode=ctypes.RTLD_GLOBAL)
         lib = ctypes.CDLL(str(path))
     except OSError as e:
-        raise ArchiveError(f"cannot load the compiled program: {e}; run `korch optimize` again") from None
+        raise ArchiveError(f"cannot load the compiled program: {e}; {_way_out(str(e))}") from None
     lib.korch_open.restype, lib.korch_open.argtypes = c_void_p, [c_char_p, c_int, c_char_p, c_size_t]
     lib.korch_run.argtypes = [c_void_p, c_void_p, c_void_p]
     lib.korch_profile.argtypes = [c_void_p, c_void_p, c_void_p, POINTER(c_double), c_int]

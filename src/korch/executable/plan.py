@@ -52,6 +52,10 @@ class Accuracy:
     allowed: float | None
     dropped: tuple[str, ...] = ()
 
+    @property
+    def passed(self) -> bool:
+        return self.allowed is None or self.error <= self.allowed
+
 
 @dataclass(frozen=True)
 class Step:

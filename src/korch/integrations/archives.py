@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import onnx
@@ -19,6 +20,7 @@ from korch.profile import default_folder
 
 Source = str | Path | bytes | onnx.ModelProto
 FOLDER = "archives"
+_OURS = re.compile(r"[0-9a-f]{32}\.korch")
 
 
 def recall(path: Path) -> Executable | None:
@@ -76,7 +78,7 @@ def _other_files(path: Path) -> list[Path]:
 
 def kept_archives(folder: Path) -> list[Path]:
     """The archives in the cache folder `folder`."""
-    return sorted((folder / FOLDER).glob("*.korch"))
+    return sorted(f for f in (folder / FOLDER).glob("*.korch") if _OURS.fullmatch(f.name))
 
 
 def clear_archives(folder: Path) -> int:

@@ -6,7 +6,6 @@ have nothing to do.
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
 import sys
@@ -19,6 +18,7 @@ import numpy as np
 import onnx
 from google.protobuf.message import EncodeError
 
+from korch.children import plain_environment
 from korch.numerics.exact import Arrays, float64_outputs
 
 Outputs = dict[str, np.ndarray]
@@ -44,8 +44,6 @@ def evaluated_meanwhile(model: onnx.ModelProto, feeds: Arrays, keep: Callable[[O
 
 def _asked(model: onnx.ModelProto, feeds: Arrays, question: IO[bytes],
            answer: IO[bytes]) -> subprocess.Popen[bytes] | None:  # fmt: skip
-    paths = os.pathsep.join(p or os.getcwd() for p in sys.path)
-    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"}  # others are busy
     with suppress(*_FAILURES):
         pickle.dump((model.SerializeToString(), dict(feeds)), question)
         question.seek(0)
@@ -54,7 +52,7 @@ def _asked(model: onnx.ModelProto, feeds: Arrays, question: IO[bytes],
             stdin=question,
             stdout=answer,
             stderr=subprocess.DEVNULL,
-            env=environment,
+            env=plain_environment(OPENBLAS_NUM_THREADS="1"),  # others are busy
             start_new_session=True,
         )
     return None

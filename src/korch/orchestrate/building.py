@@ -15,10 +15,11 @@ from multiprocessing.connection import Connection
 
 from korch.backends.contract import Backend, Kernel
 from korch.backends.table import entry_of
+from korch.children import plain_environment
 from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.profile.answering import answering
-from korch.profile.process import WorkerProcess, plain_environment
+from korch.profile.process import WorkerProcess
 
 LONG = 120.0
 """Seconds that building for one cone may take elsewhere."""

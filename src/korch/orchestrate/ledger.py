@@ -31,7 +31,8 @@ MARGIN = 0.95
 SEEN = 3
 """Kernels of a kind that must have been timed, alone or in place, before that tells what to expect of the others."""
 UNLIKELY = 4.0
-"""By how much convolutions of channels-first images miss their bounds more than others, on processors."""
+"""By how much convolutions of channels-first images miss their bounds more than others, on processors. `loops` takes
+only those whose channels would not fill a vector."""
 HELD = 0.5
 """A byte of constants that a program holds for a kernel is worth as much of the time that memory takes to read it: ways
 to multiply that are faster by less are not worth what they hold (Winograd's F(4, 3) has four times the weights)."""
@@ -389,7 +390,7 @@ class _Office:
     def _offer(self, backend: Backend, cone: Cone) -> Offer:
         roofline = backend.bound(cone, self.machine)
         alike = self.kinds.setdefault((backend.name, len(cone.linear)), Kind())
-        kind = Kind(UNLIKELY if _is_unlikely(cone) else 1.0, alike)
+        kind = Kind(UNLIKELY if backend.name != "loops" and _is_unlikely(cone) else 1.0, alike)
         forms = self.forms.setdefault((backend.name, *sorted(map(_trait, cone.linear))), Forms())
         return Offer(backend, roofline, self.kinds.setdefault(_kind(backend, cone, roofline), kind), forms=forms)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from korch.children import plain_environment
 from korch.orchestrate.problem import Status
 from korch.orchestrate.program import Answer, Basis, Program
 
@@ -86,8 +87,9 @@ class Highs:
         self._connection, theirs = Pipe()
         worker = str(Path(__file__).with_name("highs_worker.py"))
         command = [sys.executable, worker, str(theirs.fileno())]
-        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
-                                         stdout=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+        nothing = subprocess.DEVNULL
+        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=nothing, stdout=nothing,
+                                         stderr=nothing, env=plain_environment(), start_new_session=True)  # fmt: skip
         theirs.close()
 
 

@@ -56,7 +56,8 @@ def _measured(profiler: Profiler) -> Machine:
     peak = max(rates.peak, _product_rate(profiler))
     result = Machine(profiler.setting.threads, peak, rates.bandwidths, rates.launch, name, _moves(profiler),
                      _elements(profiler))  # fmt: skip
-    profiler.database.record_machine(_key(profiler), json.dumps(asdict(result)))
+    if result.moves and result.elements:  # else nothing could be measured, which need not stay so
+        profiler.database.record_machine(_key(profiler), json.dumps(asdict(result)))
     return result
 
 

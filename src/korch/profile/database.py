@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sqlite3
 import sys
 import time
@@ -24,6 +25,11 @@ from korch.profile.results import Failed, Measurement
 SCHEMA = 4
 _BUSY = 60.0  # seconds to wait for another process's write
 _PIECE = 500  # keys in one query
+_OURS = re.compile(
+    r"profile\.lock|profile-\d+\.sqlite(\.schema-\d+\.\d+)?(-wal|-shm|-journal)?"
+    r"|timing-[0-9a-f]{24}\.so|\.timing-[0-9a-f]{24}\.so\.\w+"
+)
+"""What Korch makes in the cache folder, half-written libraries included; others may keep their files there too."""
 
 _TABLES = """
 CREATE TABLE costs (key TEXT PRIMARY KEY, seconds REAL NOT NULL, spread REAL NOT NULL, error REAL NOT NULL,
@@ -67,7 +73,7 @@ def database_file(folder: Path, schema: int = SCHEMA) -> Path:
 def clear(folder: Path | None = None) -> int:
     """Removes everything that Korch keeps in the cache folder; how many files that were."""
     where = folder or default_folder()
-    found = [f for pattern in ("profile-*", "timing-*", "*.lock") for f in where.glob(pattern) if f.is_file()]
+    found = [f for f in where.glob("*") if _OURS.fullmatch(f.name) and f.is_file()]
     with _translated(where):
         for file in found:
             file.unlink(missing_ok=True)

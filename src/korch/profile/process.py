@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,11 +11,14 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
+from korch.children import plain_environment
 from korch.errors import BackendError
+from korch.processor import available
 from korch.profile.results import Failed, Last
-from korch.profile.setting import available
 
 START = 120.0  # seconds a worker may take to start
+GIVEN_UP = 1
+"""The status with which Python and OpenMP end where they have no memory or threads."""
 
 
 class WorkerProcess:
@@ -95,7 +97,8 @@ class WorkerProcess:
         raise BackendError(f"the process {self._module} does not start: {self._last_complaint() or 'no answer'}")
 
     def _crashed(self) -> Failed:
-        """Whoever was killed by SIGKILL was killed from outside: that says nothing about the kernel."""
+        """Whoever was killed by SIGKILL was killed from outside, and who gave up has met no kernel's fault: that says
+        nothing about the kernel."""
         assert self._process
         status = self._process.wait()
         self.close()
@@ -103,7 +106,8 @@ class WorkerProcess:
             name = signal.Signals(-status).name
             return Failed(f"crashed with {name}", lasting=-status != signal.SIGKILL)
         complaint = self._last_complaint()
-        return Failed(f"ended its process with status {status}{': ' if complaint else ''}{complaint}")
+        reason = f"ended its process with status {status}{': ' if complaint else ''}{complaint}"
+        return Failed(reason, lasting=status != GIVEN_UP)
 
     def _last_complaint(self) -> str:
         self._complaints.seek(0)
@@ -117,13 +121,6 @@ def environment(threads: int) -> dict[str, str]:
     Where they fill the processors they are bound: on a quiet machine that changes nothing (measured), on a busy one
     it keeps two of them from sharing a processor, where a kernel of microseconds takes milliseconds.
     """
-    paths = os.pathsep.join(p or os.getcwd() for p in sys.path)
     fixed = {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false", "OPENBLAS_NUM_THREADS": str(threads)}
     bound = {"OMP_PROC_BIND": "close"} if threads >= len(available()) else {}
-    return {**bound, **os.environ, **fixed, "PYTHONPATH": paths}
-
-
-def plain_environment(**changes: str) -> dict[str, str]:
-    """This process's variables and imports, with `changes`; those that become empty are left out."""
-    paths = os.pathsep.join(p or os.getcwd() for p in sys.path)
-    return {k: v for k, v in {**os.environ, **changes, "PYTHONPATH": paths}.items() if v}
+    return {**bound, **plain_environment(**fixed)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
@@ -15,7 +15,7 @@ from korch.backends.toolchain import Toolchain, find_toolchain
 from korch.backends.units import Units
 from korch.errors import BackendError
 from korch.folders import removed_with
-from korch.processor import processor
+from korch.processor import processor, processors
 from korch.profile.database import Database
 from korch.profile.locks import locked, machine_lock
 from korch.profile.process import WorkerProcess, environment
@@ -35,6 +35,8 @@ minutes."""
 PARTS, LEAST = 4, 10.0
 """Into how many parts a batch that does not build is divided, and seconds that a compiler always has. Its share of the
 time goes with a part: one endless kernel among 48 costs 60 + 15 + 10 + 10 seconds until it is refused alone."""
+_OF_A_LINE = re.compile(r"\.[ch]:\d+(:\d+)?: error:")
+"""What compilers say of a text, and no linker of its surroundings."""
 
 
 class Profiler(Remembered):
@@ -117,21 +119,18 @@ class Profiler(Remembered):
             return
         assert not isinstance(why, Measurement)
         key, kernel = batch[0]
-        yield (
-            key,
-            self._recall(kernel, key)
-            or self._keep(key, kernel, Failed(why.reason, not isinstance(why, Failed) or why.lasting)),
-        )
+        lasting = isinstance(why, Failed) and why.lasting  # what cannot be loaded may lie where nothing may run
+        yield key, self._recall(kernel, key) or self._keep(key, kernel, Failed(why.reason, lasting))
 
     def _compile(self, kernels: Sequence[Kernel], output: Path, limit: float) -> Failed | None:
         if not any(k.source for k in kernels):
             return None
         try:
             with locked(self._lock, shared=True):
-                jobs = min(JOBS, os.cpu_count() or 1)
+                jobs = min(JOBS, processors())
                 self.units.compile_library(self.toolchain, kernels, output, UNIT, jobs, limit=limit)
-        except BackendError as e:  # only what the compiler says of a line is the kernel's own fault
-            return Failed(str(e), lasting=": error:" in str(e))
+        except BackendError as e:  # a full disk is not the kernel's own fault
+            return Failed(str(e), lasting=bool(_OF_A_LINE.search(str(e))))
         return None
 
     def _result(self, key: str, kernel: Kernel, library: Path, index: int) -> Result | Unloadable:

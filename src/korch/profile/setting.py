@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from korch.backends.contract import Kernel
@@ -19,13 +18,6 @@ class Setting:
     compiler: str
     processor: str
     threads: int
-
-
-def available() -> set[int]:
-    """The processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return os.sched_getaffinity(0)
-    return set(range(os.cpu_count() or 1))
 
 
 def cost_key(kernel: Kernel, setting: Setting) -> str:

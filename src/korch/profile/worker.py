@@ -19,13 +19,13 @@ import numpy as np
 from korch.errors import Error, line_of
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
+from korch.processor import available
 from korch.profile.answering import answering
 from korch.profile.arena import Arena, Bytes, tensor_view
 from korch.profile.check import Reference, Report
 from korch.profile.outputs import POISONS, Output, compared, first_finite, still
 from korch.profile.results import Failed, Measurement, Result, Unloadable
 from korch.profile.runners import Clock, Host, Native, Runner, entry
-from korch.profile.setting import available
 from korch.profile.task import Calibrate, Rates, Task
 from korch.profile.timing import load, scrub_size
 
@@ -60,9 +60,9 @@ class Worker:
             return self._measure(task)
         except _LoadError as e:
             return Unloadable(str(e))
-        except (Error, ArithmeticError, ValueError, RuntimeError, MemoryError) as e:
+        except (Error, ArithmeticError, ValueError, RuntimeError, MemoryError, OSError) as e:
             self._signature = ""
-            return Failed(line_of(e))
+            return Failed(line_of(e), lasting=not isinstance(e, MemoryError | OSError))
 
     def _measure(self, task: Task) -> Result:
         refs = self._prepare(task.cone)

@@ -43,10 +43,12 @@ class Contest:
     errors: dict[str, float] = field(default_factory=dict[str, float])
     skipped: dict[str, str] = field(default_factory=dict[str, str])
 
-    def leave(self, name: str, why: RuntimeFailed) -> None:
-        """Takes `name` out of the race; raises if it is korch itself."""
+    def leave(self, process: RuntimeProcess, why: RuntimeFailed) -> None:
+        """Takes a runtime out of the race and ends it, so that it disturbs no other; raises if it is korch itself."""
+        name = process.name
         if name == OURS:
             raise why
+        process.close(patience=0)
         self.racing.pop(name, None)
         self.errors.pop(name, None)
         self.skipped[name] = str(why).removeprefix(f"{name}: ")
@@ -151,7 +153,7 @@ def _enter(contest: Contest, process: RuntimeProcess, files: dict[str, str], exp
         contest.racing[process.name] = process
         contest.say(f"{process.name}: error {contest.errors[process.name]:.1e} of the largest output")
     except RuntimeFailed as why:
-        contest.leave(process.name, why)
+        contest.leave(process, why)
 
 
 def _enter_machine(contest: Contest, process: RuntimeProcess) -> None:
@@ -160,7 +162,7 @@ def _enter_machine(contest: Contest, process: RuntimeProcess) -> None:
         process.ask("load", limit=LOAD_LIMIT)
         contest.racing[MACHINE] = process
     except RuntimeFailed as why:
-        contest.leave(MACHINE, why)
+        contest.leave(process, why)
 
 
 def _error(name: str, found: list[np.ndarray], expected: list[np.ndarray]) -> float:
@@ -196,7 +198,7 @@ def _alternate(contest: Contest, rounds: int) -> dict[str, list[float]]:
             try:
                 times[name] += contest.racing[name].ask("block", limit=RUN_LIMIT, seconds=BLOCK_SECONDS)
             except RuntimeFailed as why:
-                contest.leave(name, why)
+                contest.leave(contest.racing[name], why)
     return times
 
 

@@ -32,12 +32,13 @@ class RuntimeProcess:
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - as long-lived as the process, closed with it
         self._buffer = b""
         path = os.pathsep.join(filter(None, (str(PACKAGES), os.environ.get("PYTHONPATH"))))
+        own = {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"}  # nothing of the working directory
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
-            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(threads)},
+            env={**os.environ, **own, "OMP_NUM_THREADS": str(threads)},
             start_new_session=True,  # torch.compile leaves workers behind: the whole group is ended at once
         )
 
@@ -61,7 +62,10 @@ class RuntimeProcess:
         return answer["value"]
 
     def close(self, patience: float = 5.0) -> None:
-        """Ends the process and its children: at once if it does not end by itself within `patience` seconds."""
+        """Ends the process and its children: at once if it does not end by itself within `patience` seconds. Closing
+        twice does nothing."""
+        if self._said.closed:
+            return
         process = self._process
         assert process.stdin is not None and process.stdout is not None
         with contextlib.suppress(BrokenPipeError):

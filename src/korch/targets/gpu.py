@@ -20,13 +20,13 @@ from korch.executable.recall import Recall
 from korch.ir.ops.table import Array
 from korch.machine import Machine
 from korch.options import Options
+from korch.processor import processors
 from korch.profile.costs import Costs
 from korch.profile.cuda.calibrate import machine
 from korch.profile.cuda.installed import Installed, installed
 from korch.profile.cuda.profiler import DeviceProfiler
 from korch.profile.database import Database
 from korch.profile.modelled import Modelled
-from korch.profile.setting import available
 from korch.targets.emulate import emulated
 from korch.targets.target import Target
 
@@ -105,7 +105,7 @@ def unfit(kernels: Sequence[Kernel], device: Device) -> list[Kernel]:
     """Those of `kernels` that do not compile, or want more shared memory than a block has, tried on all processors."""
     if not kernels:
         return []
-    with compilers(min(len(kernels), len(available()))) as pool:
+    with compilers(min(len(kernels), processors())) as pool:
         tried = [pool.submit(compile_kernel, k, device.capability) for k in kernels]
         return [k for k, future in zip(kernels, tried, strict=True) if not _fits(future, device)]
 

@@ -10,15 +10,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from korch.backends.contract import Kernel
+from korch.children import plain_environment
+from korch.processor import processors
 from korch.profile.cuda.installed import Installed
 from korch.profile.cuda.pipeline import Asked, Pipeline
 from korch.profile.cuda.tasks import BoardRates, MeasureRates
 from korch.profile.database import Database
 from korch.profile.locks import locked
-from korch.profile.process import WorkerProcess, plain_environment
+from korch.profile.process import WorkerProcess
 from korch.profile.remembered import Progress, Remembered
 from korch.profile.results import Failed, Measurement, Result
-from korch.profile.setting import Setting, available
+from korch.profile.setting import Setting
 
 TIMEOUT = 30.0
 """Seconds that a kernel may take to be checked and timed."""
@@ -78,7 +80,7 @@ def _pipeline(boards: Sequence[Installed]) -> Pipeline:
     """A compiler for every processor, and a process for every GPU."""
     compilers: list[Asked] = [
         WorkerProcess("korch.profile.cuda.compiler", (), COMPILING, plain_environment(TRITON_INTERPRET=""))
-        for _ in available()
+        for _ in range(processors())
     ]
     measuring: list[Asked] = [
         WorkerProcess("korch.profile.cuda.worker", (str(b.index), str(b.l2)), TIMEOUT,
