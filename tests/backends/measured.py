@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from korch.backends.contract import Backend, Kernel
+from korch.backends.contract import Backend, Declined, Kernel
 from korch.ir import Cone
 from korch.profile import Database, Measurement, Profiler
 from korch.profile.results import Result
@@ -22,3 +22,10 @@ def measured(backend: Backend, cones: Sequence[Cone], threads: int, folder: Path
 def wrong(results: Sequence[tuple[Kernel, Result]]) -> list[tuple[str, Result]]:
     """The kernels that are not right, as text."""
     return [(str(k.cone), r) for k, r in results if not isinstance(r, Measurement)]
+
+
+def refusal(backend: Backend, cone: Cone) -> str:
+    """Why the backend does not take the cone."""
+    declined = backend.declines(cone)
+    assert isinstance(declined, Declined)
+    return declined.reason

@@ -18,7 +18,7 @@ from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_run
 from korch.backends.cpu.loops.tile import Group, registers
 from korch.backends.cpu.loops.turns import Loop, open_shared
-from korch.backends.cpu.loops.windows import Window, window_of
+from korch.backends.cpu.loops.windows import Window, lines_seen, window_of
 from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.backends.shared import APART
 from korch.ir.cone import Cone
@@ -206,14 +206,11 @@ def _find(text: Text, window: Direct, columns: int) -> None:
     """Where the windows of the outputs from (h, left) on begin: `a`, its lines from `first` to `last` - 1, which are
     `line` floats apart, as channels are `plane`. Those that reach over the left or the right edge are in a copy of what
     they see, with zeros beyond."""
-    (high, width), (step, _), dilation, span = window.inputs, window.strides, window.dilations[0], window.span(columns)
+    width, dilation, span = window.inputs[1], window.dilations[0], window.span(columns)
     pixel, planes = window.pixel, window.channels if window.planar else 1
     row, image = width * pixel, math.prod(window.image.shape[1:])
-    text.add(f"const int top = h * {step} - {window.pads[0]};",
+    text.add(*lines_seen(window),
              f"const int column = left * {window.strides[1]} - {window.pads[1]};",
-             f"const int first = top < 0 ? ({dilation - 1} - top) / {dilation} : 0;",
-             f"const int last = top < {high} ? "
-             f"KORCH_MIN({window.kernel[0]}, ({high + dilation - 1} - top) / {dilation}) : 0;",
              f"const float *a = x + image * INT64_C({image}) + ({window.begin} + top + first * {dilation}) * {row} "
              f"+ column * {pixel};",
              f"int line = {dilation * row}, plane = {math.prod(window.image.shape[2:]) if window.planar else 0};",

@@ -18,7 +18,7 @@ from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_run
 from korch.backends.cpu.loops.tile import DEEP, registers
 from korch.backends.cpu.loops.turns import Loop, open_shared
-from korch.backends.cpu.loops.windows import Window, window_of
+from korch.backends.cpu.loops.windows import Window, lines_seen, window_of
 from korch.backends.cpu.loops.writer import LINE, SMALL, Text
 from korch.backends.shared import APART
 from korch.ir.cone import Cone
@@ -105,8 +105,10 @@ def generate(cone: Cone, threads: int) -> Code:
     (height, width), plane = window.outputs, math.prod(window.inputs)
     open_run(text, cone, p.inputs[0], threads)
     opened = open_shared(text, (Loop("image", p.output.shape[0]), Loop("h", height)), threads, multiply_adds(p))
-    _find_rows(text, window)
-    text.add(f"const float *const b = (const float *)state + first * {window.kernel[1] * made};",
+    text.add(*lines_seen(window),
+             f"const float *const a = x + (image * INT64_C({window.channels * window.inputs[0]}) + top + first * "
+             f"{window.dilations[0]}) * {window.inputs[1]};",
+             f"const float *const b = (const float *)state + first * {window.kernel[1] * made};",
              f"float y[{shape.row}] __attribute__((aligned(64)));")  # fmt: skip
     text.open(f"for (int c = 0; c < {window.channels}; c += {shape.channels})")
     text.open(f"for (int part = 0; part < {shape.count}; ++part)")
@@ -133,19 +135,6 @@ def generate(cone: Cone, threads: int) -> Code:
     edges = _tile(shape, edge=True) if window.span(width) > window.inputs[1] else []
     lines = [*_packing(shape, cone.leaves.index(p.inputs[1])), *_tile(shape, edge=False), *edges, *text.lines]
     return Code("\n".join(lines) + "\n", 0)
-
-
-def _find_rows(text: Text, window: Window) -> None:
-    """The lines of the windows of row h that are there, from `first` to `last` - 1, and where the first of them begins
-    in the first channel: `a`."""
-    (high, width), step, dilation, pad = window.inputs, window.strides[0], window.dilations[0], window.pads[0]
-    text.add(f"const int top = h * {step} - {pad};",
-             f"const int first = top < 0 ? ({dilation - 1} - top) / {dilation} : 0;",
-             f"const int end = top < {high} ? KORCH_MIN({window.kernel[0]}, ({high + dilation - 1} - top) / {dilation})"
-             " : 0;",
-             "const int last = KORCH_MAX(first, end);",
-             f"const float *const a = x + (image * INT64_C({window.channels * high}) + top + first * {dilation}) * "
-             f"{width};")  # fmt: skip
 
 
 def _tile(shape: _Shape, edge: bool) -> list[str]:
