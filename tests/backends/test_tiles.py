@@ -62,6 +62,13 @@ def mbconv(shape: tuple[int, ...], wide: int, out: int, kernel: int, stride: int
     return cone_of(y + x if residual else y)
 
 
+def residual_of_a_stage(shape: tuple[int, ...], wide: int, out: int, kernel: int) -> Cone:
+    """What is added at the end is made in the kernel, too: its buffer has two readers."""
+    x = relu(conv(image(*shape), out))
+    y = relu(conv(relu(conv(x, wide)), wide, kernel, group=wide))
+    return cone_of(conv(y, out) + x)
+
+
 def separable(shape: tuple[int, ...], out: int) -> Cone:
     x = image(*shape)
     return cone_of(silu(conv(silu(conv(x, shape[3], 3, group=shape[3])), out)))
@@ -188,6 +195,8 @@ CONES = [
     mbconv((1, 61, 47, 12), 40, 12, 3, 1, residual=True),
     mbconv((1, 33, 29, 8), 24, 9, 5, 2),
     mbconv((1, 7, 200, 8), 16, 8, 5, 1, residual=True),
+    residual_of_a_stage((1, 64, 256, 24), 96, 16, 5),
+    residual_of_a_stage((1, 61, 300, 12), 80, 24, 3),
     separable((1, 52, 52, 32), 40),
     separable((4, 13, 13, 16), 16),
     two_convolutions((1, 40, 37, 9), 1),

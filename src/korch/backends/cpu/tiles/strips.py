@@ -181,8 +181,17 @@ def _chunks(cut: Cut, shares: Shares, helped: bool = False) -> tuple[Chunk, ...]
         turns = _turns(cut, later, spans)
         if turns is None:
             return None
-        found.append(Chunk(turns, (turns[0], *_anew(cut, later, spans)) if helped else (turns[0],)))
+        anew = _anew(cut, later, spans) if helped else ()
+        alike = (a if _leaves_alike(turn, a) else () for turn, a in zip(turns[1:], anew, strict=False))
+        found.append(Chunk(turns, (turns[0], *alike)))
     return tuple(found)
+
+
+def _leaves_alike(turn: Turn, anew: Turn) -> bool:
+    """Whether the next turn may follow either: buffers that keep a halo begin with the same positions. Where two stages
+    read one, a turn that has the later's halo from before holds less of it than one that makes all."""
+    begins = {p.stage: p.holds.begin for strip in turn for p in strip if p.kept}
+    return all(p.holds.begin == begins.get(p.stage, p.holds.begin) for strip in anew for p in strip)
 
 
 def _anew(cut: Cut, later: Sequence[Cone], spans: Sequence[Span]) -> tuple[Turn, ...]:
