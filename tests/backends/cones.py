@@ -222,6 +222,8 @@ CONES = {
     "scaled channels": cone_of(lambda b, x, y: b.op("Transpose", x * y + 0.5, perm=(0, 2, 3, 1)), (2, 16, 9, 32),
                                (16, 1, 1)),
     "many channels": cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 2, 3, 1))), (1, 72, 5, 32)),
+    "padded channels": cone_of(lambda b, x: b.op("Pad", b.op("Transpose", x, perm=(0, 2, 3, 1)), mode="edge",
+                                                 pads=(0, 1, 0, 0, 0, 2, 1, 0)), (1, 8, 9, 32)),
     "channels of a product": cone_of(lambda b, x: b.op("Exp", b.op("Transpose", x * x, perm=(1, 0))), (8, 320)),
     "halves": cone_of(halves(1, 2, 3), (1, 8, 64, 3)),
     "halves of an image": cone_of(halves(2, 3, 1), (2, 3, 40, 64)),

@@ -162,7 +162,8 @@ def test_functions_of_whole_vectors_are_of_vectors(cone: Cone, functions: set[st
 
 
 @pytest.mark.parametrize(("name", "squares"), [
-    ("four channels", 1), ("scaled channels", 4), ("many channels", 18), ("channels of a product", 0),
+    ("four channels", 1), ("scaled channels", 4), ("many channels", 18), ("padded channels", 6),
+    ("channels of a product", 0),
     ("halves of an image", 3), ("halves", 0), ("halves of an odd image", 0), ("few channels", 0),
 ])  # fmt: skip
 def test_channels_change_places_in_registers(name: str, squares: int):

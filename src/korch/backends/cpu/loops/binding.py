@@ -78,7 +78,7 @@ class Stage:
 
     An axis whose extent is 1 runs in the hoisted loops alone; one with base 0 and its whole length, in the stage's.
     An exported tensor is stored where the whole of it lies. A product reads its rows at `source` and its columns at
-    `second`.
+    `second`. `ranges`: to what its loops were restricted, by name; of one turn no loop is left.
     """
 
     number: int
@@ -94,6 +94,7 @@ class Stage:
     source: Indices = ()
     second: Indices = ()
     reads: list[Indices] = field(default_factory=list)
+    ranges: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
 
     @property
     def reduces(self) -> bool:
@@ -182,9 +183,10 @@ def bind(cone: Cone, config: Config) -> Schedule:
 
 
 def within(plan: Schedule, number: int, ranges: dict[str, tuple[int, int]]) -> Schedule:
-    """`plan` with the loops of one stage restricted to `ranges`; what the stages store stays where it is."""
+    """`plan` with the loops of one stage restricted further, to `ranges`; what the stages store stays where it is."""
     old = plan.stages[number]
-    stage = replace(old)
+    ranges = old.ranges | ranges
+    stage = replace(old, ranges=ranges)
     fixed = {} if old.root else dict(enumerate(zip(old.base, old.extent, strict=True)))
     _own_axes(stage, _Scope(plan.config, ranges), fixed)
     stage.loops = tuple(v for v in stage.loops if v not in plan.hoisted)

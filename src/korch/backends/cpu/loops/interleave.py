@@ -69,10 +69,9 @@ def interleaved(writer: Writer, parts: Sequence[tuple[Stage, Schedule]]) -> Inte
 
 def _turns(stage: Stage, plan: Schedule) -> Iterator[tuple[Stage, Schedule]]:
     """Every turn of the last loop by itself."""
-    *outer, last = stage.loops
-    whole = {v.name: (v.lo, v.hi) for v in outer}
+    last = stage.loops[-1]
     for i in range(last.lo, last.hi):
-        one = within(plan, stage.number, {**whole, last.name: (i, i + 1)})
+        one = within(plan, stage.number, {last.name: (i, i + 1)})
         yield one.stages[stage.number], one
 
 
