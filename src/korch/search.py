@@ -41,8 +41,8 @@ STEADY, MOST_PACES = 0.03, 4
 """How far two times of a program may lie apart, one after the other, before it is timed once more: its plan's costs are
 scaled to the last, and a machine that others use has moments of another pace."""
 HEAVY = 1 << 30
-"""Multiply-adds of a model whose float64 outputs are evaluated while cones are enumerated and priced, on one processor:
-those of 28 billion took 22 seconds when all else was done."""
+"""Multiply-adds of a model whose float64 outputs another process evaluates while cones are enumerated and priced and
+the first kernels are built: those of 28 billion took 22 seconds when all else was done."""
 FINISH = 16.0
 """Seconds kept for what follows the search, of a short time a fifth: to link the program, check it, and time it until
 two times agree. (With 6 seconds there was one, taken in a slow moment: 515 ms of `efficientvit`, 433 half a minute
@@ -130,8 +130,8 @@ class Search:
             if self.hurried:
                 cones = without_doubtful_chains(cones)
             ledger = open_ledger(cones, self.target.backends(), calibrated)
-        with Highs(self._solver_threads) as highs, Builder() as builder:
-            executable = self._accurate(ledger, Helpers(highs, builder))
+            with Highs(self._solver_threads) as highs, Builder() as builder:
+                executable = self._accurate(ledger, Helpers(highs, builder))
         columns, rows = self.largest
         facts = {"cones": len(cones), "candidates": len(ledger.cones), "distinct": len(ledger.distinct),
                  "columns": columns, "rows": rows, "rounds": self.rounds, "enumeration_s": enumerating,

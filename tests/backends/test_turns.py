@@ -17,7 +17,7 @@ from korch.backends.cpu.loops.turns import ENOUGH, FEW, LONG, MOST, Loop, open_s
 from korch.backends.cpu.loops.writer import Text
 from korch.backends.cpu.tiles.backend import BACKEND as TILES
 from korch.backends.libraries import find_libraries
-from korch.backends.program import compose, include
+from korch.backends.program import compose, include, is_helped
 from korch.backends.toolchain import find_toolchain
 from korch.profile.arena import Bytes
 from korch.profile.runners import Call, entry
@@ -26,8 +26,6 @@ from korch.profile.timing import load, timing_library
 from .test_tiles import CONES, attention, cone_of, conv, image, linear_attention, mbconv, relu, strassen
 
 THREADS = 2
-SHARE = 64
-"""Bytes of a `korch_share`."""
 
 PROTOCOL = """
 #include <pthread.h>
@@ -102,7 +100,7 @@ HELPED = [
 def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[ctypes.CDLL, list[Kernel]]:
     """All kernels that a team runs, in one library."""
     every = [k for c in HELPED for b in (TILES, LOOPS) if b.declines(c) is None for k in b.build(c, THREADS)]
-    kernels = [k for k in every if "korch_share_out(" in k.source]
+    kernels = list(filter(is_helped, every))
     folder = tmp_path_factory.mktemp("turns")
     libraries = find_libraries(n for k in kernels for n in k.libraries)
     find_toolchain().compile_library({"program.c": compose(kernels)}, folder / "program.so", libraries)
@@ -118,7 +116,7 @@ def test_results_have_the_same_bits_whoever_runs_a_turn(program: tuple[ctypes.CD
     for i, kernel in enumerate(kernels):
         rng = np.random.default_rng(i)
         leaves = [_bytes(rng.standard_normal(t.shape).astype(t.dtype)) for t in kernel.cone.leaves]
-        together, alone = (_result(library, i, kernel, leaves, how) for how in (timing.korch_once, _alone))
+        together, alone = (_result(library, i, kernel, leaves, how) for how in (timing.korch_once, timing.korch_alone))
         assert np.isfinite(together).all() and together.tobytes() == alone.tobytes(), str(kernel.cone)
 
 
@@ -136,13 +134,6 @@ def _result(library: ctypes.CDLL, number: int, kernel: Kernel, leaves: Sequence[
     if row.free:
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(row.free)(state)
     return out.view(np.float32)
-
-
-def _alone(given: Any) -> None:
-    """This thread, for OpenMP the first one of a team of one, runs what was compiled for two."""
-    call, shares = given._obj, _room(THREADS * SHARE)
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(call.join)(shares.ctypes.data)
-    ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(call.run)(call.state, call.given, call.out, call.workspace)
 
 
 def _bytes(values: np.ndarray) -> Bytes:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from pathlib import Path
 
 import numpy as np
 import onnx.parser
 import pytest
 
 from korch.fission.importer import read
+from korch.locks import locked, machine_lock
 from korch.numerics import apart, judge
 from korch.numerics.exact import float64_outputs
 from korch.numerics.judge import Judge
@@ -31,7 +36,7 @@ def test_what_is_evaluated_meanwhile_is_not_evaluated_again(monkeypatch: pytest.
     expected, asked = float64_outputs(model, FEEDS), Judge(model, FEEDS, "default")
     monkeypatch.setattr(judge, "float64_outputs", refused)
     with asked.meanwhile():
-        pass
+        assert asked.exact
     assert np.array_equal(asked.exact["y"], expected["y"]) and asked.exact["y"].dtype == np.float64
 
 
@@ -39,8 +44,26 @@ def test_what_another_process_cannot_do_is_done_here(monkeypatch: pytest.MonkeyP
     asked = Judge(read(onnx.parser.parse_model(MODEL)), FEEDS, "default")
     monkeypatch.setattr(apart, "__name__", "korch.no_such_module")
     with asked.meanwhile():
+        assert asked.verdict({"y": asked.exact["y"].astype(np.float32)}).passed
+
+
+def test_what_nobody_asked_for_in_time_is_done_here():
+    asked = Judge(read(onnx.parser.parse_model(MODEL)), FEEDS, "default")
+    with asked.meanwhile():
         pass
-    assert "exact" not in vars(asked) and asked.verdict({"y": asked.exact["y"].astype(np.float32)}).passed
+    assert asked.exact["y"].dtype == np.float64
+
+
+def test_nothing_is_evaluated_while_somebody_times_a_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    asked = Judge(read(onnx.parser.parse_model(MODEL)), FEEDS, "default")
+    with ThreadPoolExecutor(1) as pool, asked.meanwhile():
+        with locked(machine_lock()):
+            outputs = pool.submit(lambda: asked.exact)
+            with pytest.raises(FutureTimeout):
+                outputs.result(5)
+        assert outputs.result(60)["y"].dtype == np.float64
 
 
 def test_an_error_in_the_block_ends_the_other_process(monkeypatch: pytest.MonkeyPatch):

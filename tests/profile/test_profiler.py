@@ -20,7 +20,7 @@ from korch.profile import Database, Failed, Measurement, Profiler, calibrate, ma
 from korch.profile.results import Unloadable
 from korch.profile.task import Rates
 
-from .fodder import relu, relu_cone, scaled_product, several
+from .fodder import relu, relu_cone, scaled_product, several, shared_relu
 
 
 @pytest.fixture
@@ -30,9 +30,9 @@ def profiler(tmp_path: Path) -> Iterator[Profiler]:
 
 
 def test_right_kernels_have_costs(profiler: Profiler) -> None:
-    results = profiler.measure([relu(), scaled_product(), relu()])
+    results = profiler.measure([relu(), scaled_product(), relu(), shared_relu("0", "shared")])
     assert all(isinstance(r, Measurement) and 0 < r.seconds < 0.1 and r.error < 1e-6 for r in results)
-    assert profiler.measured == 2 and results[0] == results[2]
+    assert profiler.measured == 3 and results[0] == results[2]
 
 
 WRONG = {
@@ -41,6 +41,7 @@ WRONG = {
     "outside its output": relu(first="y[(1 << 14) + 3] = 0;"),
     "its leaf 0": relu(first="((float *)x)[4] = 0;"),
     "after many runs": relu(first="static int runs; if (runs++ > 1) { y[9] = 5; return; }"),
+    "takes the turns of all": shared_relu("1e-9f"),
     "crashed with SIGSEGV": relu(first="*(volatile int *)0 = 1;"),
     "status 3": relu(first="exit(3);"),
     "undeclared": relu(first="absent;"),

@@ -205,6 +205,11 @@ def callers(kernel: Kernel) -> str:
     return "KORCH_OPENS" if opens else "KORCH_SINGLE"
 
 
+def is_helped(kernel: Kernel) -> bool:
+    """Whether threads take turns from each other."""
+    return "korch_share_out(" in kernel.source
+
+
 def _row(n: Numbered, prefix: str) -> str:
     if not n.kernel.source:
         return "  {NULL, NULL, NULL, 0, KORCH_OPENS},"

@@ -1,5 +1,5 @@
 """A model's float64 outputs from a process of its own: large models take half a minute, in which another processor may
-have nothing to do.
+have nothing to do. Nothing is timed beside that.
 
 `python -m korch.numerics.apart` reads a pickled (model, feeds) from standard input and writes the outputs.
 """
@@ -19,6 +19,7 @@ import onnx
 from google.protobuf.message import EncodeError
 
 from korch.children import plain_environment
+from korch.locks import locked, machine_lock
 from korch.numerics.exact import Arrays, float64_outputs
 
 Outputs = dict[str, np.ndarray]
@@ -26,16 +27,15 @@ _FAILURES = (OSError, ValueError, EOFError, MemoryError, pickle.PickleError, Enc
 
 
 @contextmanager
-def evaluated_meanwhile(model: onnx.ModelProto, feeds: Arrays, keep: Callable[[Outputs], None]) -> Iterator[None]:
-    """Calls `keep` with the outputs at the end of the block; not where the other process fails.
+def evaluated_meanwhile(model: onnx.ModelProto, feeds: Arrays) -> Iterator[Callable[[], Outputs | None]]:
+    """Evaluates the model until the end of the block; the function waits for the outputs, None where the other process
+    fails.
 
     Both processes write files: through pipes, a part at a time, megabytes take seconds while this one is busy."""
     with TemporaryFile() as question, TemporaryFile() as answer:
         process = _asked(model, feeds, question, answer)
         try:
-            yield
-            if process and process.wait() == 0 and (outputs := _told(answer)):
-                keep(outputs)
+            yield lambda: _told(answer) if process and process.wait() == 0 else None
         finally:
             if process:
                 process.kill()
@@ -67,7 +67,9 @@ def _told(answer: IO[bytes]) -> Outputs | None:
 
 def main() -> None:
     model, feeds = pickle.load(sys.stdin.buffer)
-    pickle.dump(float64_outputs(onnx.load_from_string(model), feeds), sys.stdout.buffer)
+    with locked(machine_lock(), shared=True):  # nobody times a kernel beside this
+        outputs = float64_outputs(onnx.load_from_string(model), feeds)
+    pickle.dump(outputs, sys.stdout.buffer)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any
 
 from korch.errors import CacheError
-from korch.profile.locks import locked
+from korch.locks import locked
 from korch.profile.results import Failed, Measurement
 
 SCHEMA = 4

@@ -11,13 +11,14 @@ from time import monotonic
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import find_libraries
+from korch.backends.program import is_helped
 from korch.backends.toolchain import Toolchain, find_toolchain
 from korch.backends.units import Units
 from korch.errors import BackendError
 from korch.folders import removed_with
+from korch.locks import locked, machine_lock
 from korch.processor import processor, processors
 from korch.profile.database import Database
-from korch.profile.locks import locked, machine_lock
 from korch.profile.process import WorkerProcess, environment
 from korch.profile.remembered import Progress, Remembered, by_cone
 from korch.profile.results import Failed, Measurement, Result, Unloadable
@@ -138,7 +139,7 @@ class Profiler(Remembered):
             if known := self._recall(kernel, key):
                 return known
             preload = tuple(str(found.file) for found in find_libraries(kernel.libraries))
-            task = Task(kernel.cone, str(library), index, preload, kernel.workspace, kernel.host)
+            task = Task(kernel.cone, str(library), index, preload, kernel.workspace, kernel.host, is_helped(kernel))
             answer = self._worker.ask(task)
             self.measured += key not in self._doubted
             return answer if isinstance(answer, Unloadable) else self._keep(key, kernel, answer)

@@ -11,7 +11,8 @@ from korch.ir.cone import Cone
 class Task:
     """Check and time one kernel: entry `index` of the compiled `library`, or the model `host`.
 
-    `preload`: libraries to load before it, their names open to all.
+    `preload`: libraries to load before it, their names open to all. `helped`: whether threads take turns from each
+    other.
     """
 
     cone: Cone
@@ -20,6 +21,7 @@ class Task:
     preload: tuple[str, ...] = ()
     workspace: int = 0
     host: bytes | None = None
+    helped: bool = False
 
 
 @dataclass(frozen=True)

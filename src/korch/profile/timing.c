@@ -63,6 +63,14 @@ static double korch_seconds(const korch_call *c, int calls) {
 
 void korch_once(const korch_call *c) { korch_seconds(c, 1); }
 
+/* On one thread of a team that never comes: it takes the turns of all others, too. */
+void korch_alone(const korch_call *c) {
+  korch_share shares[korch_team_size()];
+  memset(shares, 0, sizeof shares);
+  c->join(shares);
+  korch_one(c, 1);
+}
+
 /* Warm: each of `count` samples is the mean of `calls` runs, one behind the other. */
 void korch_time(const korch_call *c, int calls, int count, double *samples) {
   for (int i = 0; i < count; i++) samples[i] = korch_seconds(c, calls) / calls;

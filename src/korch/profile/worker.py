@@ -71,7 +71,7 @@ class Worker:
         runner = self._runner(task, outs, workspace)
         try:
             made = [Output(b, tensor_view(b, t), ref) for b, t, ref in zip(outs, task.cone.outputs, refs, strict=True)]
-            report = self._run_poisoned(runner, made)
+            report = self._run_poisoned(runner, made, task.helped)
             if report.reason:
                 return Failed(report.reason)
             seconds, spread = runner.time(HOPELESS * self._best)
@@ -102,10 +102,13 @@ class Worker:
         row = entry(library, task.index)
         return Native(row, task.cone, self._leaves, outs, workspace, self._clock, library.korch_join)
 
-    def _run_poisoned(self, runner: Runner, made: Sequence[Output]) -> Report:
+    def _run_poisoned(self, runner: Runner, made: Sequence[Output], helped: bool) -> Report:
         unwritten = self._unwritten(runner, made, POISONS[0])
+        unlike = helped and isinstance(runner, Native) and _unlike_alone(runner, made)
         if reason := self._trespass():
             return Report(0.0, reason)
+        if unlike:
+            return Report(0.0, "gives another result where one thread takes the turns of all")
         if any(u.any() for u in unwritten):
             again = self._unwritten(runner, made, POISONS[1])
             unwritten = [u & v for u, v in zip(unwritten, again, strict=True)]
@@ -131,6 +134,15 @@ class Worker:
                 self._signature = ""
                 return f"writes to its leaf {i}"
         return ""
+
+
+def _unlike_alone(runner: Native, made: Sequence[Output]) -> bool:
+    """Whether a bit depends on who takes a turn: in most runs each thread does its own, so none begins anew."""
+    known = [_checksum(o.bytes) for o in made]
+    for output in made:
+        output.bytes[...] = POISONS[0]
+    runner.run_alone()
+    return [_checksum(o.bytes) for o in made] != known
 
 
 class _LoadError(Exception):

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from korch.backends.contract import Kernel
 from korch.children import plain_environment
+from korch.locks import locked
 from korch.processor import processors
 from korch.profile.cuda.installed import Installed
 from korch.profile.cuda.pipeline import Asked, Pipeline
 from korch.profile.cuda.tasks import BoardRates, MeasureRates
 from korch.profile.database import Database
-from korch.profile.locks import locked
 from korch.profile.process import WorkerProcess
 from korch.profile.remembered import Progress, Remembered
 from korch.profile.results import Failed, Measurement, Result

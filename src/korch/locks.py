@@ -14,11 +14,15 @@ try:
 except ImportError:  # Windows: processes there do without
     fcntl = None
 
+PATIENCE = 120.0
+"""Seconds after which one goes on without a lock."""
 _PAUSE = 0.003  # seconds between two attempts
+_in_vain: set[Path] = set()
+"""What was waited for in vain: nobody waits for it again until it is free."""
 
 
 @contextmanager
-def locked(path: Path, shared: bool = False, patience: float = 60.0) -> Iterator[None]:
+def locked(path: Path, shared: bool = False, patience: float = PATIENCE) -> Iterator[None]:
     """Holds the lock `path`, alone or `shared`; after `patience` seconds of waiting goes on without it.
 
     A stopped process may hold a lock for ever: costs may then be noisy, but tuning does not hang.
@@ -27,22 +31,29 @@ def locked(path: Path, shared: bool = False, patience: float = 60.0) -> Iterator
         yield
         return
     with path.open("a") as file:
-        _wait(file.fileno(), fcntl.LOCK_SH if shared else fcntl.LOCK_EX, patience)
+        if _held(file.fileno(), fcntl.LOCK_SH if shared else fcntl.LOCK_EX, 0.0 if path in _in_vain else patience):
+            _in_vain.discard(path)
+        else:
+            _in_vain.add(path)
         yield
 
 
-def _wait(descriptor: int, kind: int, patience: float) -> None:
+def _held(descriptor: int, kind: int, patience: float) -> bool:
+    """Whether the lock was free within `patience` seconds."""
     assert fcntl
     end = time.monotonic() + patience
-    while time.monotonic() < end:
+    while True:
         try:
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-            return
+            return True
         except BlockingIOError:
+            if time.monotonic() >= end:
+                return False
             time.sleep(_PAUSE)
 
 
 def machine_lock() -> Path:
-    """What whoever times something on this machine holds, whichever cache it fills."""
+    """What whoever times something on this machine holds, whichever cache it fills; shared by those whose work would
+    spoil that."""
     user = os.getuid() if hasattr(os, "getuid") else "all"
     return Path(tempfile.gettempdir()) / f"korch-machine-{user}.lock"

@@ -1,0 +1,44 @@
+"""Locks on files, held for each other by open files of one process or several."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from korch.locks import locked
+
+pytest.importorskip("fcntl")
+LONG, SHORT = 0.5, 0.2
+
+
+def waited(path: Path, shared: bool = False, patience: float = LONG) -> bool:
+    begin = time.monotonic()
+    with locked(path, shared, patience):
+        return time.monotonic() - begin > SHORT
+
+
+def test_shared_locks_keep_only_others_waiting(tmp_path: Path):
+    path = tmp_path / "lock"
+    with locked(path, shared=True):
+        assert not waited(path, shared=True)
+        assert waited(path)
+    with locked(path):
+        assert waited(path, shared=True)
+
+
+def test_a_lock_is_free_when_its_block_ends(tmp_path: Path):
+    path = tmp_path / "lock"
+    with pytest.raises(KeyError), locked(path):
+        raise KeyError
+    assert not waited(path)
+
+
+def test_what_is_held_for_ever_is_waited_for_once(tmp_path: Path):
+    path = tmp_path / "lock"
+    with locked(path):
+        assert waited(path) and not waited(path)
+    assert not waited(path)
+    with locked(path):
+        assert waited(path), "it has been free since"
