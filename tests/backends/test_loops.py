@@ -107,6 +107,10 @@ def test_norms_compute_roots_once_a_channel():
     assert "out[" not in "".join(source.splitlines()[root : root + 4])
 
 
+def test_nests_of_a_row_are_no_reason_for_chunks():
+    assert BACKEND.build(CONES["maximum of a padded image"], 2)[0].workspace == 0
+
+
 def test_refusals_say_why():
     x, y = cone_of(lambda b, x, y: x @ y, (3, 4), (4, 5)), cone_of(lambda b, x: x + x, (0, 4))
     few = "MatMul with fewer than 4 columns or steps, or rows where the second operand is computed"

@@ -113,7 +113,14 @@ def detected(shape: tuple[int, ...], classes: int, first: bool) -> Cone:
     return cone_of(b.op("Concat", *((rows, others) if first else (others, rows)), axis=1))
 
 
+def of_computed(matrices: int, rows: int, steps: int) -> Cone:
+    b = Builder()
+    x, w = b.input("x", "float32", (matrices, rows, steps)), b.input("w", "float32", (matrices, steps, rows))
+    return cone_of(b.op("Relu", b.op("Tanh", x) @ b.op("Tanh", w) - 0.5))
+
+
 CONES = {
+    "one_piece": of_computed(4, 128, PIECE),
     "detected": detected((1, 10, 13, 32), 80, first=False),
     "detected_odd": detected((1, 7, 11, 19), 21, first=True),
     "merged": merged(6, 100, 16, 48),

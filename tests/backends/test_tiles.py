@@ -69,6 +69,21 @@ def residual_of_a_stage(shape: tuple[int, ...], wide: int, out: int, kernel: int
     return cone_of(conv(y, out) + x)
 
 
+def alike(shape: tuple[int, ...], kernel: int) -> Cone:
+    """Two depthwise-separable pairs that differ in their weights alone."""
+    y, channels = image(*shape), shape[3]
+    for _ in range(2):
+        y = relu(conv(relu(conv(y, channels, kernel, group=channels)), channels))
+    return cone_of(y)
+
+
+def products_alike(rows: int, width: int) -> Cone:
+    y = Builder().input("x", "float32", (1, rows, width))
+    for _ in range(3):
+        y = y.builder.op("Tanh", y @ y.builder.constant(weights(width, width)))
+    return cone_of(y)
+
+
 def separable(shape: tuple[int, ...], out: int) -> Cone:
     x = image(*shape)
     return cone_of(silu(conv(silu(conv(x, shape[3], 3, group=shape[3])), out)))
@@ -197,6 +212,8 @@ CONES = [
     mbconv((1, 7, 200, 8), 16, 8, 5, 1, residual=True),
     residual_of_a_stage((1, 64, 256, 24), 96, 16, 5),
     residual_of_a_stage((1, 61, 300, 12), 80, 24, 3),
+    alike((1, 40, 33, 16), 3),
+    products_alike(64, 48),
     separable((1, 52, 52, 32), 40),
     separable((4, 13, 13, 16), 16),
     two_convolutions((1, 40, 37, 9), 1),
@@ -409,7 +426,7 @@ def test_turns_are_begun_anew_where_no_bit_can_change():
     cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
     cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4), 2)
     assert cut and all(len(chunk.turns) == len(chunk.anew) == 8 and all(chunk.anew) for chunk in cut)
-    keys = {p.key for chunk in cut for strip in chunk.all for p in strip}
+    keys = {p.kernel for chunk in cut for strip in chunk.all for p in strip}
     for backend, wanted in (("loops", 8), ("onednn", 1)):
         kernels = {key: Kernel(cone, backend, "") for key in keys}
         kept = [tiles._restartable(kernels, chunk) for chunk in cut]

@@ -111,8 +111,10 @@ class Stage:
 
     def position(self, idx: Indices) -> Index:
         """Where the stored array holds the tensor's element `idx`."""
-        if self.exported:
-            return flat(idx, self.tensor.shape)
+        return flat(idx, self.tensor.shape) if self.exported else self.in_turn(idx)
+
+    def in_turn(self, idx: Indices) -> Index:
+        """Where it lies among what one turn of the hoisted loops stores."""
         return flat(tuple(i - b for i, b in zip(idx, self.base, strict=True)), self.extent)
 
 
@@ -292,7 +294,7 @@ def _reduced(stage: Stage, scope: _Scope) -> tuple[Indices, tuple[Var, ...]]:
     outer = iter(stage.axes)
     source: list[Index] = []
     for a in range(x.rank):
-        if a in inner:
+        if a in axes:  # runs that are one loop may reach around an axis of length 1 that stays
             source.append(inner[a])
             if p.attr("keepdims"):
                 next(outer)

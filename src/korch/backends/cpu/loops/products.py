@@ -93,7 +93,8 @@ def planned(cone: Cone, threads: int, place: Place | None = None) -> Schedule | 
 def _in_pieces(plan: Schedule) -> Schedule:
     """`plan` with both operands stored for some steps at a time, where all of them would leave the cache."""
     product, stored = plan.stages[-1], sum(s.stored * 4 for s in plan.stages[:-1])
-    if not product.multiplies or stored < MOST_STORED or product.reds[0].extent % PIECE:
+    steps = product.reds[0].extent if product.multiplies else 0
+    if steps <= PIECE or steps % PIECE or stored < MOST_STORED:
         return plan
     found = settled(plan.cone, replace(plan.config, piece=PIECE))
     block = block_of(found, found.stages[-1]) if found.pieces and found.apart else None

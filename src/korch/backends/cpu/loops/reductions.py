@@ -239,12 +239,13 @@ class Reduction:
     # few outputs, long folds: every thread folds a part, then the parts are folded in order
 
     def _should_share(self, s: Stage, along: Var | None) -> bool:
-        """Whatever the number of threads, one included: the order in which numbers are added up is the same for all."""
+        """Whatever the number of threads, one included: the order in which numbers are added up is the same for all.
+        Few are the outputs of the whole stage, not of the nest for some of them."""
         if not s.reds or s.maker.op in POOLS:
             return False
-        outputs = s.loops if along else s.loops[:-1]
-        width = math.prod(v.extent for v in (*self.writer.plan.hoisted, *outputs))
-        strips = 1 if along or not s.loops else math.ceil(s.loops[-1].extent / STRIP)
+        loops = self.s.loops
+        width = math.prod(v.extent for v in (*self.writer.plan.hoisted, *(loops if along else loops[:-1])))
+        strips = 1 if along or not loops else math.ceil(loops[-1].extent / STRIP)
         return width * strips < FEW and s.maker.inputs[0].size > SMALL and s.reds[0].extent >= 8
 
     def _partial(self, trace: Trace, folds: list[Fold], along: Var | None) -> None:
@@ -283,7 +284,7 @@ class Reduction:
 
     def _sum_up(self, f: Fold, chunks: int) -> None:
         """The chunks' results, in order."""
-        name, at = f"p{f.s.number}", c_index(f.s.position(f.s.axes))
+        name, at = f"p{f.s.number}", c_index(f.s.in_turn(f.s.axes))
         step = f.step(f.acc, f"{name}[chunk * {f.s.stored} + {at}]")
         self.text.add(
             f"{C_TYPES[f.s.tensor.dtype]} {f.acc} = {name}[{at}];",
@@ -341,7 +342,7 @@ class Reduction:
 
 def _stored_apart(f: Fold, acc: str) -> str:
     """Into the results of the chunk."""
-    return f"p{f.s.number}[chunk * {f.s.stored} + {c_index(f.s.position(f.s.axes))}] = {acc};"
+    return f"p{f.s.number}[chunk * {f.s.stored} + {c_index(f.s.in_turn(f.s.axes))}] = {acc};"
 
 
 def _window_size(s: Stage) -> str:

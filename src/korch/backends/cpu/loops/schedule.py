@@ -43,8 +43,9 @@ def schedule(cone: Cone, threads: int, place: Place | None = None) -> Schedule:
         plan = settled(cone, Config(kept=statistics(cone), place=place))
     plan = _vector_lanes(plan)
     if plan.hoisted and math.prod(v.extent for v in plan.hoisted) < threads and _large(cone):
-        names = frozenset(v.name for v in plan.stages[-1].loops) | frozenset(v.name for v in plan.hoisted)
-        plan = settled(cone, replace(plan.config, grounded=plan.config.grounded | names, kept=statistics(cone)))
+        plan = settled(cone, replace(plan.config, kept=statistics(cone)))
+        names = frozenset(v.name for v in (*plan.stages[-1].loops, *plan.hoisted))
+        plan = settled(cone, replace(plan.config, grounded=plan.config.grounded | names))
     return _merge(plan)
 
 

@@ -210,8 +210,8 @@ def _placed(piece: Piece) -> bool:
 
 
 def _pieces(found: Sequence[Chunk]) -> dict[str, Piece]:
-    """One of the pieces for every key."""
-    return {piece.key: piece for piece in _all(found)}
+    """One of the pieces for every kernel."""
+    return {piece.kernel: piece for piece in _all(found)}
 
 
 def _all(found: Sequence[Chunk]) -> Iterator[Piece]:
@@ -229,7 +229,7 @@ def _kernel(cone: Cone, cut: Cut, found: tuple[Chunk, ...], form: tuple[str, ...
     kernels = {key: _stage(piece, form) for key, piece in _pieces(found).items()}
     code = emit(Parts(cone, tuple(_restartable(kernels, chunk) for chunk in found), kernels, threads, slides))
     first, used = found[0].strips[0], kernels.values()
-    names = [f"{k.backend} {k.variant}".strip() for k in (kernels[piece.key] for piece in first)]
+    names = [f"{k.backend} {k.variant}".strip() for k in (kernels[piece.kernel] for piece in first)]
     each = row(cut.stages, cut.axis)
     bands, steps = f" of {cut.bands} bands" if cut.bands > 1 else "", f" by {cut.step // each}" if cut.step else ""
     variant = f"{cut.height // each} rows{bands}{steps}{' sliding' if slides else ''}: {', '.join(names)}"
@@ -244,8 +244,8 @@ def _restartable(kernels: Mapping[str, Kernel], chunk: Chunk) -> Chunk:
     generated = {key for key, k in kernels.items() if k.backend == LOOPS.name}
 
     def kept(turn: Turn, anew: Turn) -> Turn:
-        usual = {p.key for strip in turn for p in strip}
-        return anew if all(p.key in usual | generated for strip in anew for p in strip) else ()
+        usual = {p.kernel for strip in turn for p in strip}
+        return anew if all(p.kernel in usual | generated for strip in anew for p in strip) else ()
 
     return replace(chunk, anew=tuple(map(kept, chunk.turns, chunk.anew)))
 

@@ -38,7 +38,7 @@ class Slide:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the strips are made of: every distinct kernel once, by the key of the pieces that it makes. A buffer that
+    """What the strips are made of: every distinct kernel once, by what the pieces call it that it makes. A buffer that
     keeps a halo `slides` through memory for so many strips before the halo moves back to where it began."""
 
     cone: Cone
@@ -76,6 +76,11 @@ class Parts:
         return {key: i for i, key in enumerate(self.kernels)}
 
     @cached_property
+    def leaf(self) -> dict[str, int]:
+        """The numbers of the cone's leaves, of which bands have parts of the same name."""
+        return {t.name: i for i, t in enumerate(self.cone.leaves)}
+
+    @cached_property
     def places(self) -> dict[str, int]:
         """Where the stages' roots lie in a thread's scratch, by name."""
         at, places = 0, {}
@@ -98,9 +103,7 @@ class Parts:
             at = dict[str, Slide]()
             for turn, anew in itertools.zip_longest(chunk.turns, chunk.anew if self.threads > 1 else (), fillvalue=()):
                 kept = [p for strip in turn for p in strip if p.kept]
-                at = {name: Slide(slide.begin) for name, slide in at.items()} | {
-                    p.stage.root.name: self._slide(p, at) for p in kept
-                }
+                at = dict.fromkeys(at, Slide(0)) | {p.stage.root.name: self._slide(p, at) for p in kept}
                 found += [at] * (len(turn) + len(anew))
         return found
 
@@ -120,8 +123,8 @@ class Parts:
 
     def constants(self, key: str) -> list[str]:
         """In C, the constants of a kernel's leaves."""
-        piece = next(p for strip in self.strips for p in strip if p.key == key)
-        return [f"in[{self.cone.leaves.index(t)}]" if t.const else "NULL" for t in piece.leaves]
+        piece = next(p for strip in self.strips for p in strip if p.kernel == key)
+        return [f"in[{self.leaf[t.name]}]" if t.const else "NULL" for t in piece.leaves]
 
     @cached_property
     def own(self) -> int:
@@ -228,7 +231,7 @@ def _strip(parts: Parts, form: int, strip: Strip) -> list[str]:
     ]
     n = 0
     for piece in strip:
-        i = parts.number[piece.key]
+        i = parts.number[piece.kernel]
         buffer = "out" if piece is strip[-1] else f"scratch + {parts.places[piece.stage.root.name]}"
         if piece.kept:
             lines.append(f"  memmove({buffer}, {buffer} + at[{n}], at[{n + 1}]);")
@@ -251,7 +254,7 @@ def _strip(parts: Parts, form: int, strip: Strip) -> list[str]:
 def _buffer(parts: Parts, t: Tensor) -> str:
     if t.name in parts.places:
         return f"scratch + {parts.places[t.name]}"
-    return f"(const char *)in[{parts.cone.leaves.index(t)}]"
+    return f"(const char *)in[{parts.leaf[t.name]}]"
 
 
 def _offsets(parts: Parts, strip: Strip, slides: Mapping[str, Slide]) -> list[int]:
@@ -285,7 +288,7 @@ def _each(t: Tensor, axis: int) -> int:
 
 def _form(strip: Strip) -> tuple[str, ...]:
     """Strips of one form run one function."""
-    return tuple(f"{piece.key} {bool(piece.kept)}" for piece in strip)
+    return tuple(f"{piece.kernel} {bool(piece.kept)}" for piece in strip)
 
 
 def _tables(parts: Parts, forms: Sequence[tuple[str, ...]]) -> list[str]:
@@ -294,7 +297,7 @@ def _tables(parts: Parts, forms: Sequence[tuple[str, ...]]) -> list[str]:
         f"static const int64_t KERNEL_at[][{max(map(len, rows))}] = {{",
         *(f"  {{{', '.join(map(str, row))}}}," for row in rows),
         "};",
-        _table("KERNEL_form", "unsigned char", [forms.index(_form(s)) for s in parts.strips]),
+        _table("KERNEL_form", "short", [forms.index(_form(s)) for s in parts.strips]),
         *(_turns(parts) if parts.threads > 1 else []),
         "",
     ]

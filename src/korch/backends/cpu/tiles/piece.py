@@ -37,8 +37,14 @@ class Piece:
 
     @cached_property
     def key(self) -> str:
-        """Pieces with one key have one kernel."""
+        """Pieces with one key are computed by the same code."""
         return f"{self.cone.signature} {self.place or ''}".strip()
+
+    @cached_property
+    def kernel(self) -> str:
+        """Pieces with one of these have one kernel: the code, prepared for some constants. Two convolutions of a chain
+        may be alike but for their weights."""
+        return " ".join((self.key, *(t.name for t in self.leaves if t.const)))
 
     @property
     def whole(self) -> bool:

@@ -182,15 +182,17 @@ def _chunks(cut: Cut, shares: Shares, helped: bool = False) -> tuple[Chunk, ...]
         if turns is None:
             return None
         anew = _anew(cut, later, spans) if helped else ()
-        alike = (a if _leaves_alike(turn, a) else () for turn, a in zip(turns[1:], anew, strict=False))
+        alike = (a if _leaves_alike(turn, a, behind) else ()
+                 for turn, a, behind in zip(turns[1:], anew, (*turns[2:], ()), strict=False))  # fmt: skip
         found.append(Chunk(turns, (turns[0], *alike)))
     return tuple(found)
 
 
-def _leaves_alike(turn: Turn, anew: Turn) -> bool:
-    """Whether the next turn may follow either: buffers that keep a halo begin with the same positions. Where two stages
-    read one, a turn that has the later's halo from before holds less of it than one that makes all."""
-    begins = {p.stage: p.holds.begin for strip in turn for p in strip if p.kept}
+def _leaves_alike(turn: Turn, anew: Turn, behind: Turn) -> bool:
+    """Whether the turn `behind` may follow either: buffers that keep a halo begin with the same positions. Where two
+    stages read one, a turn that has the later's halo from before holds less of it than one that makes all."""
+    kept = {p.stage for strip in (*turn, *behind) for p in strip if p.kept}
+    begins = {p.stage: p.holds.begin for strip in turn for p in strip if p.stage in kept}
     return all(p.holds.begin == begins.get(p.stage, p.holds.begin) for strip in anew for p in strip)
 
 
@@ -218,13 +220,27 @@ def _in_steps(cut: Cut, later: Sequence[Cone], strip: Strip) -> Turn | None:
     """The strip with the `later` stages some positions at a time; None where one cannot be narrowed to them."""
     found: list[Strip] = []
     span, earlier = strip[-1].made, tuple(p for p in strip if p.stage not in later)
-    held = {p.stage.root: p.holds.begin for p in earlier}
+    holds = {p.stage.root: p.holds for p in earlier}
+    held = {t: span.begin for t, span in holds.items()}
     for at in range(span.begin, span.end, cut.step):
         some = _strip(later, Span(span.axis, at, min(at + cut.step, span.end)), None, {s.root for s in cut.stages})
-        if some is None:
+        if some is None or not all(_reaches(p, holds) for p in some):
             return None
         found.append((*(earlier if at == span.begin else ()), *(_reading(p, held) for p in some)))
     return tuple(found)
+
+
+def _reaches(piece: Piece, holds: Mapping[Tensor, Span]) -> bool:
+    """Whether all that the piece reads of stages lies in what their buffers hold, in one piece."""
+    pairs = ((t, read, holds[t]) for t, read in zip(piece.leaves, piece.reads, strict=True) if t in holds)
+    return all(_lies_in(t, read, held) for t, read, held in pairs)
+
+
+def _lies_in(t: Tensor, read: Read, held: Span) -> bool:
+    if read is None:
+        return held.length == t.shape[held.axis]
+    inside = read.axis == held.axis and held.begin <= read.begin and read.end <= held.end
+    return read == held or (inside and is_one_piece(t, read))
 
 
 def _reading(piece: Piece, held: Mapping[Tensor, int]) -> Piece:
