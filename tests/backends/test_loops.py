@@ -111,6 +111,12 @@ def test_nests_of_a_row_are_no_reason_for_chunks():
     assert BACKEND.build(CONES["maximum of a padded image"], 2)[0].workspace == 0
 
 
+def test_regions_of_a_kernel_have_no_more_threads_than_a_run():
+    taken = [BACKEND.build(c, 2)[0].source for c in CONES.values() if any(p.op == "Take" for p in c.primitives)]
+    regions = [line for text in taken for line in text.splitlines() if "omp parallel" in line]
+    assert regions and all("num_threads(KORCH_MIN(omp_get_max_threads(), 2))" in line for line in regions)
+
+
 def test_refusals_say_why():
     x, y = cone_of(lambda b, x, y: x @ y, (3, 4), (4, 5)), cone_of(lambda b, x: x + x, (0, 4))
     few = "MatMul with fewer than 4 columns or steps, or rows where the second operand is computed"

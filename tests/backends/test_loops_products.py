@@ -119,7 +119,26 @@ def of_computed(matrices: int, rows: int, steps: int) -> Cone:
     return cone_of(b.op("Relu", b.op("Tanh", x) @ b.op("Tanh", w) - 0.5))
 
 
+def of_both_matrices(rows: int, steps: int, columns: int) -> Cone:
+    """Two products with constants, multiplied with each other."""
+    b = Builder()
+    y = b.input("x", "float32", (2, rows, steps)) @ weights(b, 2, steps, columns)
+    parts = [b.op("Slice", y, starts=(i, 0, 0), steps=(1, 1, 1), lengths=(1, rows, columns)) for i in range(2)]
+    return cone_of(parts[0] * parts[1])
+
+
+def of_split_rows() -> Cone:
+    """Rows that lie in pairs apart."""
+    b = Builder()
+    x = b.op("Transpose", b.input("x", "float32", (8, 2, 64, 32)), perm=(0, 2, 1, 3))
+    return cone_of(b.op("Reshape", x, shape=(8, 128, 32)) @ weights(b, 8, 32, 32))
+
+
 CONES = {
+    "both_matrices": of_both_matrices(7, 64, 256),
+    "both_matrices_square": of_both_matrices(8, 64, 64),
+    "once_for_all": product((1, 197, 96), (3, 96, 64)),
+    "split_rows": of_split_rows(),
     "one_piece": of_computed(4, 128, PIECE),
     "detected": detected((1, 10, 13, 32), 80, first=False),
     "detected_odd": detected((1, 7, 11, 19), 21, first=True),
@@ -196,6 +215,21 @@ def test_groups_hold_every_column_once(columns: int):
     assert found == list(range(columns))
     vectors = [len(g.lanes) for g in tile.groups(columns)]
     assert max(vectors) <= tile.registers().abreast + 1 and (len(vectors) == 1 or min(vectors) > 1)
+
+
+@pytest.mark.parametrize("threads", [3, 4, 7, 16])
+def test_every_product_is_built_for_many_threads(threads: int):
+    assert all(BACKEND.build(cone, threads) for cone in CONES.values())
+
+
+def test_steps_backwards_have_names():
+    b, n = Builder(), 64 * PIECE
+    x = b.op("Relu", b.op("Transpose", b.input("x", "float32", (12, n, 16)), perm=(0, 2, 1)))
+    flipped = b.op("Slice", b.input("w", "float32", (12, n, 17)), starts=(0, n - 1, 0), steps=(1, -1, 1),
+                   lengths=(12, n, 17))  # fmt: skip
+    (kernel,) = BACKEND.build(cone_of(x @ b.op("Relu", flipped)), 2)
+    names = re.findall(r"KERNEL_tile_[^(]*", kernel.source)
+    assert any("aheadm17" in name for name in names) and not any("-" in name for name in names)
 
 
 def test_long_sums_err_little(tmp_path: Path):

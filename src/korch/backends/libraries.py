@@ -47,13 +47,14 @@ def find_libraries(names: Iterable[str]) -> tuple[Library, ...]:
 
 
 def code_digest(folder: Path) -> str:
-    """Of the code of a backend, and of the analysis and the C runtime that kernels stand on."""
+    """Of the code of a backend, and of the analysis, the C runtime and the way to compile that kernels stand on."""
     files = [
         *folder.rglob("*.py"),
         *folder.rglob("*.h"),
         *HERE.joinpath("maps").glob("*.py"),
         *HERE.joinpath("linear").glob("*.py"),
-        *HERE.rglob("korch_rt.h"),
+        *HERE.glob("cpu/runtime/*.h"),
+        *(HERE / name for name in ("program.py", "shared.py", "toolchain.py")),
     ]
     joined = b"".join(file.read_bytes() for file in sorted(set(files)))
     return hashlib.sha256(joined).hexdigest()[:12]

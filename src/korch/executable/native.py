@@ -6,7 +6,7 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_void_p
 from pathlib import Path
 from typing import Any
@@ -97,10 +97,23 @@ class NativeModel:
             return function(*arguments)
         if self._thread is None or self._fork != here:
             self._fork, self._thread = here, ThreadPoolExecutor(1)
-        return self._thread.submit(function, *arguments).result()
+        return _finished(self._thread.submit(function, *arguments))
 
     def __del__(self) -> None:
         self.close()
+
+
+def _finished(future: Future[Any]) -> Any:
+    """What it returns. An interrupt waits for the end: what runs has addresses of what its caller would let go."""
+    interrupt: BaseException | None = None
+    while not future.done():
+        try:
+            wait((future,))
+        except BaseException as e:
+            interrupt = e
+    if interrupt:
+        raise interrupt
+    return future.result()
 
 
 def _addresses(arrays: Sequence[Array]) -> Any:

@@ -158,10 +158,10 @@ def _pad_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
 def _wrap_write(p: Primitive, name: str, emit: Emit) -> None:
     """Before opset 19 there is no such mode; a Gather an axis does the same."""
     x, pads = p.inputs[0], p.attr("pads")
-    longer = [a for a in range(x.rank) if p.output.shape[a] != x.shape[a]]
-    for a in longer:
+    padded = [a for a in range(x.rank) if pads[a] or pads[a + x.rank]]
+    for a in padded:
         indices, _ = padded_positions(x.shape[a], pads[a], np.arange(p.output.shape[a]), "wrap")
-        name = emit.node("Gather", [name, emit.const(indices)], p.output.name if a == longer[-1] else None, axis=a)
+        name = emit.node("Gather", [name, emit.const(indices)], p.output.name if a == padded[-1] else None, axis=a)
 
 
 add(Op("Pad", Category.LAYOUT, _pad_infer, _pad, _pad_write))

@@ -67,7 +67,7 @@ def _write_check(writer: Writer, t: Tensor, n: int, number: int) -> None:
     text.open(f"// every index in {t} lies in -{n}..{n - 1}\n" + "  " * text.depth)
     text.add("int wrong = 0;")
     if loops and writer.threads > 1 and math.prod(t.shape) > SMALL:
-        text.add(f"#pragma omp parallel for num_threads({writer.threads}) reduction(|:wrong)")
+        text.add(f"#pragma omp parallel for num_threads({writer.team}) reduction(|:wrong)")
     for v in loops:
         writer.loop(v)
     text.add(*trace.lines, f"wrong |= {value} < -{n} || {value} >= {n};")

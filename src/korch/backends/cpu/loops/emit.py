@@ -84,7 +84,7 @@ def _body(writer: Writer) -> None:
     write_checks(writer)
     own = writer.threads > 1 and checks(plan.cone)
     if own:
-        text.open(f"#pragma omp parallel num_threads({writer.threads})\n" + "  " * text.depth)
+        text.open(f"#pragma omp parallel num_threads({writer.team})\n" + "  " * text.depth)
     if plan.hoisted or plan.config.divided:
         _hoisted(writer, plan)
     else:

@@ -36,7 +36,10 @@ def rows_first(writer: Writer) -> tuple[Var, ...]:
 def row_parts(writer: Writer) -> int:
     """Into how many parts the rows of every matrix are divided, one a thread, where no shared loop runs over rows; 0
     where threads take whole matrices."""
-    return writer.threads if _divides_rows(writer) and _rows(writer.plan).isdisjoint(writer.plan.hoisted) else 0
+    if not _divides_rows(writer) or not _rows(writer.plan).isdisjoint(writer.plan.hoisted):
+        return 0
+    block = block_of(writer.plan, writer.plan.stages[-1])
+    return writer.threads if block and not block.others and block.height >= writer.threads else 0
 
 
 def column_parts(writer: Writer) -> int:
@@ -291,8 +294,8 @@ class _Tiles:
         numbers = (self.rows, self.group.columns, strides.row, strides.step, strides.second, strides.result, int(more))
         ahead = f"_{self.ahead.lines}ahead{self.ahead.step}" if self.ahead else ""
         forms = {ahead: self.ahead, "_streamed": strides.streamed, "_all": behind}
-        named = "_".join(map(str, numbers)).replace("-", "m")
-        name = f"KERNEL_tile_{named}{''.join(form for form, is_so in forms.items() if is_so)}"
+        named = "_".join(map(str, numbers)) + "".join(form for form, is_so in forms.items() if is_so)
+        name = f"KERNEL_tile_{named.replace('-', 'm')}"
         if name not in self.writer.functions:
             self.writer.functions[name] = tile.function(name, self.rows, self.group, strides, more, behind,
                                                         self.ahead)  # fmt: skip

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
+import korch.backends.cpu
 from korch.backends.contract import Declined, Kernel
 from korch.backends.cpu.loops.backend import HEADERS as LOOPS
 from korch.backends.cpu.loops.backend import LARGEST
 from korch.backends.cpu.recurrent.emit import emit
+from korch.backends.libraries import code_digest
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.machine import Machine
@@ -19,8 +22,11 @@ class Recurrent:
     """Weights are packed once, in the order in which steps read them."""
 
     name = "recurrent"
-    version = "1"
     fallback = False
+
+    @property
+    def version(self) -> str:
+        return f"1 {code_digest(Path(korch.backends.cpu.__path__[0]) / 'loops')}"
 
     def declines(self, cone: Cone) -> Declined | None:
         (first, *others), tensors = cone.primitives, (*cone.leaves, cone.root)

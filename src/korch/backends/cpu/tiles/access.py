@@ -209,7 +209,8 @@ def _concat(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
 
 
 def _pad(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
-    return Part((span,), attrs) if p.inputs[0].shape[span.axis] == p.output.shape[span.axis] else None
+    pads = attrs["pads"]
+    return None if pads[span.axis] or pads[span.axis + p.output.rank] else Part((span,), attrs)
 
 
 def _expand(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
