@@ -76,17 +76,17 @@ def ran(parts: Parts, turn: Turn, slides: list[Mapping[str, Slide]], before: Con
     for strip, begins in zip(turn, slides, strict=True):
         at = {name: slide.begin for name, slide in begins.items()}
         for piece in strip:
-            read(piece, contents, at)
+            read(parts, piece, contents, at)
             if piece is not strip[-1]:
                 write(parts, piece, contents.setdefault(piece.stage.root.name, {}), begins)
     return contents
 
 
-def read(piece: Piece, contents: Contents, at: Mapping[str, int]) -> None:
+def read(parts: Parts, piece: Piece, contents: Contents, at: Mapping[str, int]) -> None:
     for t, span, begin in zip(piece.leaves, piece.reads, piece.begins, strict=True):
-        if t.name in contents and span is not None:
-            first = at.get(t.name, 0) // _each(t, span.axis) - begin
-            found = [contents[t.name].get(first + i) for i in range(span.begin, span.end)]
+        if t.name in parts.sizes and span is not None:
+            first, places = at.get(t.name, 0) // _each(t, span.axis) - begin, contents.get(t.name, {})
+            found = [places.get(first + i) for i in range(span.begin, span.end)]
             assert found == list(range(span.begin, span.end)), f"{piece.stage.root.name} reads {t.name}"
 
 

@@ -61,11 +61,6 @@ class Block:
         return self.rows[-1] if self.rows else None
 
 
-def _matrices(s: Stage, packed: bool) -> set[Var]:
-    """The loops over packed matrices: rows of several are no rows of one."""
-    return {v for i in s.second[:-2] for v in i.vars()} if packed and s.maker.op == "MatMul" else set()
-
-
 def block_of(plan: Schedule, s: Stage) -> Block | None:
     """How the stage `s` may be computed by tiles; None where its operands do not lie as those need them."""
     first, second = (_operand(plan, s, t, at) for t, at in zip(s.maker.inputs, (s.source, s.second), strict=True))
@@ -80,7 +75,8 @@ def block_of(plan: Schedule, s: Stage) -> Block | None:
         return None
     own = [v for v in s.loops if v in s.axes[-1].vars()]
     columns = _run(own, [*seconds, result, *extras])
-    rows = _run([v for v in s.loops if v not in own and v not in _matrices(s, packed)], [first, result, *extras])
+    apart = {*own, *(_matrices(s) if packed else ())}
+    rows = _run([v for v in s.loops if v not in apart], [first, result, *extras])
     if not columns or any(o.step(columns[-1]) != 1 for o in (*seconds, result)) or (packed and len(columns) < len(own)):
         return None
     if len(s.reds) != 1:
@@ -94,6 +90,11 @@ def block_of(plan: Schedule, s: Stage) -> Block | None:
         return None
     others = tuple(v for v in s.loops if v not in (*rows, *columns))
     return Block(first, None if packed else second, result, others, rows, columns, k, behind, tuple(extras))
+
+
+def _matrices(s: Stage) -> set[Var]:
+    """The loops over a product's second operands: rows of several matrices are no rows of one."""
+    return {v for i in s.second[:-2] for v in i.vars()} if s.maker.op == "MatMul" else set()
 
 
 def packs(plan: Schedule, s: Stage) -> bool:
