@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 
 import pytest
@@ -70,7 +70,7 @@ def both(chunk: Chunk, threads: int) -> Iterator[tuple[Turn, Turn]]:
     return zip_longest(chunk.turns, chunk.anew if threads > 1 else (), fillvalue=())
 
 
-def ran(parts: Parts, turn: Turn, slides: list[Mapping[str, Slide]], before: Contents) -> Contents:
+def ran(parts: Parts, turn: Turn, slides: Sequence[Mapping[str, Slide]], before: Contents) -> Contents:
     """What lies in the buffers then; each piece must find what it reads and what is kept."""
     contents = {name: dict(places) for name, places in before.items()}
     for strip, begins in zip(turn, slides, strict=True):
