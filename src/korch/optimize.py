@@ -119,7 +119,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
         recall = Recall.of(plain, options, costs.setting, database)
         known = recall.plan(graph, options, patience)
         if known:
-            executable, facts = target.link(known[0], recall), known[1]
+            executable, facts = target.link(known[0], costs, recall), known[1]
         else:
             judge = Judge(prepared, feeds, options.numerics)
             executable, facts = Search(graph, target, costs, report, start + patience, judge).run()

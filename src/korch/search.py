@@ -168,7 +168,7 @@ class Search:
         tuned = without_spare_libraries(ledger, self._settled(graph, ledger, tuner), self.costs.setting.threads)
         tuner.rest()
         self._tally(tuned, tuner.largest)
-        executable = self.target.link(accounted(self._plan(graph, ledger, tuned), ledger, tuned))
+        executable = self.target.link(accounted(self._plan(graph, ledger, tuned), ledger, tuned), self.costs)
         verdict = self._judged(executable)
         accuracy = Accuracy(verdict.output, verdict.error, verdict.allowed, tuple(gone))
         executable.plan = replace(self._paced(executable), accuracy=accuracy)
@@ -230,7 +230,7 @@ class Search:
         if best is tried[-1]:
             return executable
         executable.close()
-        return self.target.link(best.plan)
+        return self.target.link(best.plan, self.costs)
 
     def _names(self, dropped: Collection[Primitive]) -> list[str]:
         return [f"{p.output.name} by {label(p)}" for p in self.graph.primitives if p in dropped]

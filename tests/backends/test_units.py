@@ -28,6 +28,10 @@ def linked(units: Units, kernels: list[Kernel], file: Path) -> list[int]:
     return run_all(file, len(kernels))
 
 
+def said(*command: str | Path) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def test_what_is_known_is_not_compiled_again(units: Units, tmp_path: Path) -> None:
     assert linked(units, [kernel(1), alias(), kernel(2)], tmp_path / "a.so") == [1, -1, 2]
     before = {f: f.stat().st_mtime_ns for f in units.folder.glob("unit*.o")}
@@ -62,9 +66,13 @@ def test_a_unit_that_does_not_compile_is_forgotten(units: Units, tmp_path: Path)
     assert linked(units, [kernel(4), kernel(6)], tmp_path / "b.so") == [4, 6]
 
 
-def test_a_unit_brings_the_libraries_of_all_its_kernels(units: Units, tmp_path: Path) -> None:
+def test_a_library_has_nothing_of_other_kernels(units: Units, tmp_path: Path) -> None:
+    """Neither their code nor the libraries that they need, though they lie in the same object."""
     asks = replace(kernel(0), source=kernel(0).source.replace("= 0; }", "= dnnl_version()->major > 0; }"),
                    headers=("korch_dnnl.h",), libraries=("dnnl",))  # fmt: skip
     assert linked(units, [asks, kernel(8)], tmp_path / "a.so") == [1, 8]
     assert linked(units, [kernel(8)], tmp_path / "b.so") == [8]
-    assert "libdnnl" in subprocess.run(["ldd", str(tmp_path / "b.so")], capture_output=True, text=True).stdout
+    for file, number in (("a.so", 2), ("b.so", 1)):
+        assert ("libdnnl" in said("ldd", tmp_path / file)) == (number == 2)
+        assert said("nm", tmp_path / file).count("_run") == number
+        assert ("dnnl_version" in said("nm", tmp_path / file)) == (number == 2)

@@ -10,7 +10,9 @@ import pytest
 from tests.executable.small_plans import chain, feeds_of
 
 from korch.backends.toolchain import Toolchain
+from korch.backends.units import Units
 from korch.executable import Executable, link
+from korch.executable.cpu import CpuExecutable
 from korch.executable.link import library_key
 from korch.executable.recall import Recall
 from korch.ir import Builder, Graph
@@ -54,6 +56,19 @@ def test_a_kept_program_is_not_compiled_again(database: Database, monkeypatch: p
     monkeypatch.setattr(Toolchain, "compile_library", lambda *_, **__: pytest.fail("compiled again"))
     with Executable.link(plan, shelf=recall.library) as second:
         assert all(np.array_equal(y, expected[n]) for n, y in second.run(feeds_of(plan)).items())
+
+
+def test_a_program_is_linked_of_kernels_that_are_compiled(database: Database, tmp_path: Path):
+    """Its sources are those of a program that was compiled whole, and so is what it is remembered by."""
+    plan, units = chain(), Units(tmp_path)
+    with CpuExecutable.of(plan, units=units, trial=True) as trial, Executable.link(plan) as whole:
+        assert not trial.linked.sources
+        before = {f: f.stat().st_mtime_ns for f in tmp_path.iterdir()}
+        with CpuExecutable.of(plan, units=units) as program:
+            assert program.linked.sources == whole.linked.sources
+            assert {f: f.stat().st_mtime_ns for f in tmp_path.glob("unit*")}.items() <= before.items()
+            for name, y in whole.run(feeds_of(plan)).items():
+                assert np.array_equal(program.run(feeds_of(plan))[name], y)
 
 
 def test_another_program_has_another_library():

@@ -22,7 +22,9 @@ WANTED = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp
 WHOLE_VECTORS = "-mprefer-vector-width=512"
 """For loops that compilers vectorise: on Intel's processors they take halves of registers unasked, as early ones slowed
 down with whole ones. (Softmax of 256 channels 2.4 -> 1.5 of a copy's time, layer norm 1.6 -> 1.3.)"""
-NEEDED = ("-std=gnu11", "-fPIC", "-Werror=implicit-function-declaration")
+NEEDED = ("-std=gnu11", "-fPIC", "-Werror=implicit-function-declaration", "-ffunction-sections", "-fdata-sections")
+SHARED = ("-shared", "-Wl,--gc-sections")
+"""A library of what it hands out and what that calls; what else its objects hold is left out, and asks for nothing."""
 OPENMP = "-fopenmp"
 
 _PROBE = """\
@@ -76,7 +78,7 @@ class Toolchain:
                 new = self._objects(sources, Path(folder), own, compilers, keep)
                 made = Path(folder) / "library.so"
                 parts = map(str, (*objects, *new))
-                compilers.run(self._command("-shared", *own, "-o", str(made), *parts, *tail, "-lm"))
+                compilers.run(self._command(*SHARED, *own, "-o", str(made), *parts, *tail, "-lm"))
                 _place(made, output)
         except OSError as e:
             raise BackendError(f"cannot write {e.filename or output}: {e.strerror}") from None
@@ -170,7 +172,7 @@ def probe(command: tuple[str, ...]) -> Toolchain:
 
         def accepts(*flags: str) -> bool:
             try:
-                _run([*command, *NEEDED, *flags, "-shared", "-o", f"{folder}/probe.so", str(source), "-lm"])
+                _run([*command, *NEEDED, *flags, *SHARED, "-o", f"{folder}/probe.so", str(source), "-lm"])
             except BackendError:
                 return False
             return True
@@ -178,7 +180,7 @@ def probe(command: tuple[str, ...]) -> Toolchain:
         wanted = (*WANTED, WHOLE_VECTORS) if computes_512_bits_at_once() else WANTED
         if accepts(*wanted, OPENMP):
             return Toolchain(command, (*NEEDED, *wanted, OPENMP), True, _version(command))
-        _run([*command, *NEEDED, "-shared", "-o", f"{folder}/probe.so", str(source), "-lm"])
+        _run([*command, *NEEDED, *SHARED, "-o", f"{folder}/probe.so", str(source), "-lm"])
         wanted = wanted if accepts(*wanted) else tuple(flag for flag in wanted if accepts(flag))
         openmp = accepts(*wanted, OPENMP)
         return Toolchain(command, (*NEEDED, *wanted, *([OPENMP] if openmp else [])), openmp, _version(command))

@@ -23,16 +23,15 @@ from korch.backends.toolchain import Text, Toolchain
 
 @dataclass(frozen=True)
 class _Compiled:
-    """The number of a kernel, the object in which it lies, and the vendor libraries that this one needs."""
+    """The number of a kernel, and the object in which it lies."""
 
     number: int
     unit: Path
-    libraries: tuple[str, ...]
 
 
 class Units:
     """Each kernel is compiled once and keeps its number, and so is each function that kernels share; libraries are
-    linked of the objects in which theirs lie, with what else is in there."""
+    linked of the objects in which theirs lie, without what else is in there."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -66,13 +65,12 @@ class Units:
         known = dict(self._known)
         for i, unit in enumerate(share_out(numbered, size, jobs), self._count):
             texts[f"unit{i}.c"] = unit_text(unit)
-            needed = tuple(dict.fromkeys(name for n in unit for name in n.kernel.libraries))
-            known |= {code_of(n.kernel): _Compiled(n.number, self.folder / f"unit{i}.o", needed) for n in unit}
+            known |= {code_of(n.kernel): _Compiled(n.number, self.folder / f"unit{i}.o") for n in unit}
         used = [known[c] for c, k in coded if k.source]
         objects = [p for p in dict.fromkeys((*functions.values(), *(u.unit for u in used)))
                    if f"{p.stem}.c" not in texts]  # fmt: skip
         texts["table.c"] = completed(table_text([Numbered(known[c].number if k.source else 0, k) for c, k in coded]))
-        libraries = find_libraries(name for u in used for name in u.libraries)
+        libraries = find_libraries(name for k in kernels for name in k.libraries)
         toolchain.compile_library(texts, output, libraries, jobs=jobs, defines=defines, objects=objects,
                                   keep=self.folder, limit=limit)  # fmt: skip
         self._known, self._functions, self._count = known, functions, self._count + len(texts) - 1

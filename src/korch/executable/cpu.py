@@ -41,11 +41,13 @@ class CpuExecutable(Executable):
             self._native.set_host(self._host, [len(s.reads) for s in plan.steps])
 
     @staticmethod
-    def of(plan: Plan, threads: int = 0, shelf: Shelf | None = None, units: Units | None = None) -> CpuExecutable:
-        """Compiles and opens `plan`, or takes its library from the `shelf`, or for a trial its kernels from `units`."""
+    def of(
+        plan: Plan, threads: int = 0, shelf: Shelf | None = None, units: Units | None = None, trial: bool = False
+    ) -> CpuExecutable:
+        """Links and opens `plan` (see `link`)."""
         folder = new_folder()
         try:
-            return CpuExecutable(plan, link(plan, folder, shelf, units), threads)
+            return CpuExecutable(plan, link(plan, folder, shelf, units, trial), threads)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

@@ -74,9 +74,11 @@ class Linked:
         return self.folder / WEIGHTS
 
 
-def link(plan: Plan, folder: Path, shelf: Shelf | None = None, units: Units | None = None) -> Linked:
-    """Writes the library and the weights of `plan` into `folder`; compiles nothing where `shelf` has the library. For a
-    trial, takes from `units` the kernels that they have, and keeps no sources.
+def link(
+    plan: Plan, folder: Path, shelf: Shelf | None = None, units: Units | None = None, trial: bool = False
+) -> Linked:
+    """Writes the library and the weights of `plan` into `folder`: compiles nothing where `shelf` has the library, and
+    of its kernels those that `units` do not have. There are no sources of a `trial`.
 
     Error where the plan is not sound, BackendError where the compiler fails, ArchiveError where the disk is full.
     """
@@ -84,27 +86,23 @@ def link(plan: Plan, folder: Path, shelf: Shelf | None = None, units: Units | No
     memory = plan_memory(plan)
     with ThreadPoolExecutor(1) as pool:  # kernels are compiled while the weights are written
         checksum = pool.submit(_write_weights, plan, folder)
-        if units:
-            _write_trial(plan, memory, checksum.result, folder / LIBRARY, units)
-            return Linked(folder, memory, {})
-        sources = write_program(plan, memory, checksum.result)
-        _write_library(plan, sources, folder / LIBRARY, shelf)
+        sources = {} if trial else write_program(plan, memory, checksum.result)
+        if kept := shelf and shelf(library_key(plan, sources)):
+            _write(kept, folder / LIBRARY)
+        elif units:
+            units.compile_library(find_toolchain(), _native(plan.steps), folder / LIBRARY, UNIT, plan.threads,
+                                  lambda table: _behind(table, plan, memory, checksum.result), DEFINES)  # fmt: skip
+        else:
+            find_toolchain().compile_library(sources, folder / LIBRARY, _libraries(plan), jobs=plan.threads,
+                                             defines=DEFINES)  # fmt: skip
     return Linked(folder, memory, _whole(sources))
 
 
-def _write_trial(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int], file: Path, units: Units) -> None:
-    units.compile_library(find_toolchain(), _native(plan.steps), file, UNIT, plan.threads,
-                          lambda table: _behind(table, plan, memory, checksum), DEFINES)  # fmt: skip
-
-
-def _write_library(plan: Plan, sources: Mapping[str, Text], file: Path, shelf: Shelf | None) -> None:
-    if kept := shelf and shelf(library_key(plan, sources)):
-        try:
-            file.write_bytes(kept)
-        except OSError as e:
-            raise ArchiveError(f"cannot write the program to {file.parent}: {e.strerror}") from None
-        return
-    find_toolchain().compile_library(sources, file, _libraries(plan), jobs=plan.threads, defines=DEFINES)
+def _write(library: bytes, file: Path) -> None:
+    try:
+        file.write_bytes(library)
+    except OSError as e:
+        raise ArchiveError(f"cannot write the program to {file.parent}: {e.strerror}") from None
 
 
 def library_key(plan: Plan, sources: Mapping[str, Text]) -> str:

@@ -44,11 +44,11 @@ class _Gpu:
     def peak(self, machine: Machine) -> float:
         return max(machine.peak(fastest(p)) for p in allowed(self.options.numerics))
 
-    def link(self, plan: Plan, recall: Recall | None = None) -> Executable:
+    def link(self, plan: Plan, costs: Costs, recall: Recall | None = None) -> Executable:
         return linked(plan, self.device)
 
     def trial(self, plan: Plan, costs: Costs) -> Executable:
-        return self.link(plan)
+        return self.link(plan, costs)
 
     def refused(self, kernels: Sequence[Kernel]) -> list[Kernel]:
         return []

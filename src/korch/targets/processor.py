@@ -46,11 +46,12 @@ class Processor:
     def peak(self, machine: Machine) -> float:
         return machine.peak_flops
 
-    def link(self, plan: Plan, recall: Recall | None = None) -> Executable:
-        return Executable.link(plan, shelf=recall.library if recall else None)
+    def link(self, plan: Plan, costs: Costs, recall: Recall | None = None) -> Executable:
+        shelf = recall.library if recall else None
+        return CpuExecutable.of(plan, shelf=shelf, units=cast(Profiler, costs).units)
 
     def trial(self, plan: Plan, costs: Costs) -> Executable:
-        return CpuExecutable.of(plan, units=cast(Profiler, costs).units)
+        return CpuExecutable.of(plan, units=cast(Profiler, costs).units, trial=True)
 
     def keep(self, program: Executable, recall: Recall) -> None:
         recall.keep_library(program.plan, program.linked)

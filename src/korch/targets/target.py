@@ -46,8 +46,8 @@ class Target(Protocol):
         """Operations a second of the fastest products that the numerics allow."""
         ...
 
-    def link(self, plan: Plan, recall: Recall | None = None) -> Executable:
-        """The program of `plan`; what `recall` has of it need not be compiled."""
+    def link(self, plan: Plan, costs: Costs, recall: Recall | None = None) -> Executable:
+        """The program of `plan`; what `recall` has of it, and `costs` of its kernels, need not be compiled."""
         ...
 
     def trial(self, plan: Plan, costs: Costs) -> Executable:
