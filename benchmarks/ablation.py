@@ -106,7 +106,7 @@ def measure(path: Path, options: Options) -> dict[str, float]:
     """Milliseconds by step."""
     prepared = read(path, {})
     plain = fission(prepared)
-    feeds = random_feeds(plain.inputs)
+    feeds = random_feeds(plain)
     found: dict[str, float] = {}
     with Database() as database, Profiler(options.thread_count, database) as profiler:
         for step, graph, limits in reversed(

@@ -114,7 +114,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
     graph = add_choices(plain, options.numerics != "strict", unproved=options.numerics == "fast")
     saturating = time.monotonic() - saturating
     patience = options.time_budget or PATIENCE
-    feeds = random_feeds(graph.inputs)
+    feeds = random_feeds(plain)
     with Database() as database, target.costs(database) as costs:
         recall = Recall.of(plain, options, costs.setting, database)
         known = recall.plan(graph, options, patience)

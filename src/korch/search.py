@@ -20,6 +20,7 @@ from korch.ir.graph import Graph
 from korch.ir.macs import total
 from korch.ir.ops.table import Array
 from korch.ir.primitive import Primitive
+from korch.locks import locked, machine_lock
 from korch.numerics.blame import alike, blames, inexact, to_drop
 from korch.numerics.judge import Judge, Verdict
 from korch.orchestrate.accuracy import ban, culprits
@@ -28,6 +29,7 @@ from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.solve_highs import Highs
 from korch.orchestrate.spare import without_spare_libraries
 from korch.orchestrate.tuning import SHORT, State, Tuned, Tuner
+from korch.processor import processors
 from korch.profile.costs import Costs
 from korch.targets import Target
 
@@ -56,7 +58,7 @@ what else there may be, as time may be over after that, with half of the chains 
 LAST = 80.0
 """Seconds kept for second looks and the proof, or a quarter of what is left where that is less."""
 SETTLED = 0.02
-"""Of the predicted time: if less came off the plan's own kernels since the proof, it stands: no other got cheaper."""
+"""Of the predicted time: if the plan's own kernels differ by less from what the proof knew, it stands."""
 MOST_ATTEMPTS = 3
 """Searches for a program that errs little enough before all choices go that are not exact."""
 MOST_BANS = 4
@@ -135,7 +137,7 @@ class Search:
         columns, rows = self.largest
         facts = {"cones": len(cones), "candidates": len(ledger.cones), "distinct": len(ledger.distinct),
                  "columns": columns, "rows": rows, "rounds": self.rounds, "enumeration_s": enumerating,
-                 "solver_s": self.solver_seconds}  # fmt: skip
+                 "solver_s": self.solver_seconds, "whole": float(not self.hurried)}  # fmt: skip
         return executable, facts
 
     def _accurate(self, ledger: Ledger, helpers: Helpers) -> Executable:
@@ -171,7 +173,8 @@ class Search:
         executable = self.target.link(accounted(self._plan(graph, ledger, tuned), ledger, tuned), self.costs)
         verdict = self._judged(executable)
         accuracy = Accuracy(verdict.output, verdict.error, verdict.allowed, tuple(gone))
-        executable.plan = replace(self._paced(executable), accuracy=accuracy)
+        plan = self._paced(executable) if verdict.passed else executable.plan
+        executable.plan = replace(plan, accuracy=accuracy)
         return executable, Tried(tuned, verdict, executable.plan)
 
     def _place_links(self, graph: Graph, ledger: Ledger, helpers: Helpers) -> None:
@@ -227,10 +230,11 @@ class Search:
         numerics = self.target.options.numerics
         log.warning("output %r errs by %.1e, numerics %s allow %.1e: the least of %d tried; nothing was found to "
                     "err less", told.output, told.error, numerics, told.allowed, len(tried))  # fmt: skip
-        if best is tried[-1]:
-            return executable
-        executable.close()
-        return self.target.link(best.plan, self.costs)
+        if best is not tried[-1]:
+            executable.close()
+            executable = self.target.link(best.plan, self.costs)
+        executable.plan = self._paced(executable)
+        return executable
 
     def _names(self, dropped: Collection[Primitive]) -> list[str]:
         return [f"{p.output.name} by {label(p)}" for p in self.graph.primitives if p in dropped]
@@ -246,9 +250,9 @@ class Search:
         second thoughts; proves the plan that stays, and keeps to what was seen where there was no time for that."""
         if not self.target.timed:
             return self._buildable(ledger, tuner)
-        tuner.sketch()
+        tuned = tuner.sketch()
         if self.deadline - time.monotonic() > 2 * LOOK:
-            tuner.doubt(self._placed(graph, ledger, tuner, tuner.sketch), EARLY)
+            tuner.doubt(self._placed(graph, ledger, tuner, tuner.sketch, tuned=tuned), EARLY)
             tuner.sketch()
         until = self.deadline - min(LAST, (self.deadline - time.monotonic()) / 4)
         tuned = self._placed(graph, ledger, tuner, lambda: tuner.explore(until))
@@ -264,14 +268,18 @@ class Search:
             if tuner.late and tuned.bound:
                 break
             tuned = tuner.prove()
-            if tuner.late or tuner.lower(tuned, self._steps(graph, ledger, tuner, tuned)) < SETTLED:
+            if tuner.late:
+                break
+            cost, tuned = tuned.cost, tuner.learn(tuned, self._steps(graph, ledger, tuner, tuned))
+            if abs(tuned.cost - cost) < SETTLED * cost:
                 break
         return tuner.certain(tuned)
 
     def _placed(self, graph: Graph, ledger: Ledger, tuner: Tuner, look: Callable[[], Tuned],
-                most: int = MOST_PLACEMENTS) -> Tuned:  # fmt: skip
-        """The plan that stays, however often one looks, when its kernels have been timed where they stand."""
-        tuned = look()
+                most: int = MOST_PLACEMENTS, tuned: Tuned | None = None) -> Tuned:  # fmt: skip
+        """The plan that stays, however often one looks, when its kernels have been timed where they stand; `tuned` is
+        what has been seen."""
+        tuned = tuned or look()
         for _ in range(most):
             if tuner.placed(tuned) or tuner.late:
                 break
@@ -288,7 +296,7 @@ class Search:
             kernels = [(e, e.best.kernel(e.cone, threads)) for e in chosen.values()]
             self.report(State("compiling", total=len(kernels)))
             refused = self.target.refused([k for _, k in kernels])
-            if not refused or tuner.late:
+            if not refused:
                 return tuned
             for entry, kernel in kernels:
                 if kernel in refused:
@@ -306,7 +314,7 @@ class Search:
     @property
     def _solver_threads(self) -> int:
         """Of this machine, also where kernels are for a device."""
-        return self.target.options.thread_count
+        return min(self.target.options.thread_count, processors())
 
 
 def _graphs(tried: Sequence[Tried]) -> int:
@@ -326,8 +334,13 @@ def without_doubtful_chains(cones: Iterable[Cone]) -> list[Cone]:
 
 
 def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float, until: float = inf) -> Profile:
-    """The program's times, nothing else of ours running; again while they are far from what was promised, but not
-    after `until` (of time.monotonic())."""
+    """The program's times, nothing else of ours running, in other processes neither; again while they are far from what
+    was promised, but not after `until` (of time.monotonic())."""
+    with locked(machine_lock()):
+        return _timed(executable, feeds, promised, until)
+
+
+def _timed(executable: Executable, feeds: Mapping[str, Array], promised: float, until: float) -> Profile:
     runs = _within(RUNS, ENOUGH / BLOCKS[1], promised)
     blocks = _within(BLOCKS, 1.5 * ENOUGH, (runs + 1) * promised)
     begin, best = time.monotonic(), executable.profile(feeds, runs, blocks)

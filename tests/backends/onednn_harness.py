@@ -66,7 +66,8 @@ def _compile(kernel: Kernel, folder: Path) -> ctypes.CDLL:
             "void run(void *s, const void *const *in, void *o, void *w) { K_run(s, in, o, w); }\n" \
             "void free_state(void *s) { K_free(s); }\n"  # fmt: skip
     body = kernel.source.replace("KERNEL_", "K_")
-    source.write_text(f'#include "korch_rt.h"\n#include "korch_dnnl.h"\n{body}\n{entry}')
+    flag = "_Thread_local int korch_failure = 0;"
+    source.write_text(f'#include "korch_rt.h"\n{flag}\n#include "korch_dnnl.h"\n{body}\n{entry}')
     install = find()
     flags = ["-O1", "-std=gnu11", "-fopenmp", "-shared", "-fPIC", "-Wall", "-Werror", "-Wno-unused-function"]
     include = f"-I{RUNTIME}"

@@ -15,6 +15,7 @@ import pytest
 
 import korch
 from korch.cli import main
+from korch.cli.run import _store
 from korch.executable.archive import read_manifest
 from korch.numerics.judge import Judge, Verdict
 from korch.profile import Database, Failed, Measurement
@@ -117,6 +118,13 @@ def test_run_takes_files_and_writes_files(small_model, small_archive, korch_json
     assert facts["inputs"] == [{"name": "x", "dtype": "float32", "shape": [1, 4, 8, 8]}]
     assert 0 < facts["min_ms"] <= facts["median_ms"]
     np.testing.assert_allclose(np.load(tmp_path / "out" / "y.npy"), expected(small_model, small_input()), rtol=1e-4)
+
+
+def test_each_output_has_a_file_of_its_own(tmp_path):
+    outputs = {name: np.full(1, i) for i, name in enumerate(("a/b", "a_b", "/c", "a_b_1"))}
+    files = _store(outputs, tmp_path)
+    assert [Path(file).name for file in files.values()] == ["a_b.npy", "a_b_1.npy", "c.npy", "a_b_1_3.npy"]
+    assert {name: np.load(file) for name, file in files.items()} == outputs
 
 
 def test_run_makes_its_own_inputs(small_archive, korch_text):

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import time
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -118,6 +120,14 @@ def test_a_model_that_is_not_the_archives(folder: Path, complaint, small_archive
 def test_bench_wants_the_threads_of_the_archive(folder: Path, complaint, small_archive: Path):
     text = complaint("bench", "good.onnx", "--korch", small_archive, "--threads", 1)
     assert "was made for 2 threads, not 1" in text
+
+
+def test_bench_does_not_time_one_thread_against_two(folder: Path, complaint, monkeypatch: pytest.MonkeyPatch):
+    """As where the compiler has no OpenMP."""
+    made = nullcontext(SimpleNamespace(threads=1))
+    monkeypatch.setattr(sys.modules["korch.optimize"], "optimized", lambda *_: (made, None))
+    text = complaint("bench", "good.onnx", "--threads", 2)
+    assert "the program of good.onnx runs on 1 threads, not 2: the compiler has no OpenMP" in text
 
 
 def test_the_unexpected_is_one_line_too_and_a_traceback_when_asked_for(

@@ -75,6 +75,26 @@ def test_an_archive_comes_back(saved: Path, tmp_path: Path) -> None:
         assert again.save(tmp_path / "copy.korch").read_bytes() == saved.read_bytes()
 
 
+def test_what_is_saved_again_needs_what_it_needed(saved: Path, tmp_path: Path) -> None:
+    """The machine that saves it is not the one that its library was compiled on, and may have more."""
+
+    def elsewhere(d: dict[str, Any]) -> None:
+        d.update(isa=d["isa"][1:], cpu="an older processor")
+
+    other = with_manifest(saved, tmp_path / "m.korch", elsewhere)
+    with load(other) as e:
+        again = archive.read_manifest(e.save(tmp_path / "again.korch"))
+    assert again == archive.read_manifest(other) and again != archive.read_manifest(saved)
+
+
+def test_an_archive_runs_on_the_threads_that_it_was_saved_with(tmp_path: Path) -> None:
+    plan = chain()
+    with Executable.link(plan, threads=1) as e:
+        path = e.save(tmp_path / "m.korch")
+    with load(path) as e, load(path, threads=3) as more:
+        assert (plan.threads, e.threads, more.threads) == (2, 1, 3)
+
+
 def test_a_program_that_only_runs_loads_nothing_that_tunes(saved: Path) -> None:
     script = "import sys, korch; korch.load(sys.argv[1]); print(*sorted(sys.modules))"
     modules = subprocess.run([sys.executable, "-c", script, saved], capture_output=True, text=True, check=True).stdout
@@ -142,7 +162,7 @@ def test_flipped_bits_are_refused_or_do_not_matter(saved: Path, tmp_path: Path) 
         (tmp_path / "m.korch").write_bytes(data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
         (tmp_path / "out").mkdir(exist_ok=True)
         with contextlib.suppress(ArchiveError):
-            plan, linked = archive.extract(tmp_path / "m.korch", tmp_path / "out")
+            plan, linked, _ = archive.extract(tmp_path / "m.korch", tmp_path / "out")
             assert plan.steps == chain().steps and linked.library.read_bytes() in data
             loaded += 1
     assert loaded < 100

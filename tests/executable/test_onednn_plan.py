@@ -1,20 +1,50 @@
-"""A plan with oneDNN kernels links, runs, and comes back from its archive."""
+"""A plan with oneDNN kernels links, runs, comes back from its archive, and takes the library along where it goes."""
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from korch.backends.libraries import find_library
-from korch.errors import BackendError
+from korch.backends import libraries
+from korch.backends.cpu.onednn import install
+from korch.errors import ArchiveError, BackendError, Error
 from korch.executable.plan import Plan, Step
 from korch.executable.runtime import Executable, load
 from korch.ir import Builder, Cone, Value
 from korch.ir.evaluate import evaluate_graph
 
 from .small_plans import feeds_of
+
+RUN = """
+import os, sys
+import numpy as np
+
+if sys.argv[4:]:
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # where OMP_DYNAMIC starts no second thread
+
+import korch
+
+with korch.load(sys.argv[1]) as e:
+    y = np.full(e.outputs[0].shape, np.nan, np.float32)
+    np.save(sys.argv[3], e.run({"x": np.load(sys.argv[2])}, {"y": y})["y"])
+"""
+
+
+@pytest.fixture(autouse=True)
+def onednn() -> None:
+    try:
+        libraries.find_library("dnnl")
+    except BackendError as e:
+        pytest.skip(str(e))
 
 
 def two_convolutions() -> Plan:
@@ -32,17 +62,90 @@ def two_convolutions() -> Plan:
     return Plan(g, tuple(Step.of(backend.build(c, 2)[0]) for c in cones), threads=2)
 
 
+def one_product() -> Plan:
+    backend = pytest.importorskip("korch.backends.cpu.onednn.backend").BACKEND
+    b, r = Builder(), np.random.default_rng(0)
+    w = b.constant(r.normal(size=(512, 1024)).astype(np.float32), name="w")
+    g = b.graph([("y", b.op("MatMul", b.input("x", "float32", (8, 512)), w))])
+    return Plan(g, (Step.of(backend.build(Cone.of(g.primitives), 2)[0]),), threads=2)
+
+
+def assert_near(y: np.ndarray, plan: Plan, feeds: dict[str, np.ndarray]) -> None:
+    exact = evaluate_graph(plan.graph, feeds)["y"]
+    assert np.abs(y - exact).max() < 1e-6 * np.abs(exact).max() * 16
+
+
 def test_onednn_kernels_in_a_program(tmp_path: Path) -> None:
-    try:
-        find_library("dnnl")
-    except BackendError as e:
-        pytest.skip(str(e))
     plan = two_convolutions()
     feeds = feeds_of(plan)
     with Executable.link(plan) as e:
         y = e.run(feeds)["y"]
         e.save(tmp_path / "m.korch")
-    exact = evaluate_graph(plan.graph, feeds)["y"]
-    assert np.abs(y - exact).max() < 1e-6 * np.abs(exact).max() * 16
+    assert_near(y, plan, feeds)
     with load(tmp_path / "m.korch") as e:
         assert e.run(feeds)["y"].tobytes() == y.tobytes()
+
+
+@pytest.mark.parametrize(("name", "value"), [("OMP_THREAD_LIMIT", "1"), ("OMP_DYNAMIC", "true")])
+def test_where_openmp_would_start_fewer_threads_all_is_written(tmp_path: Path, name: str, value: str) -> None:
+    """oneDNN gives each thread that it may ask for a part, whether that thread comes or not."""
+    plan = one_product()
+    feeds = feeds_of(plan)
+    with Executable.link(plan) as e:
+        archive = e.save(tmp_path / "m.korch")
+    np.save(tmp_path / "x.npy", feeds["x"])
+    command = [sys.executable, "-c", RUN, archive, tmp_path / "x.npy", tmp_path / "y.npy"]
+    subprocess.run([*command, *(["one processor"] if name == "OMP_DYNAMIC" else [])],
+                   env={**os.environ, name: value}, check=True)  # fmt: skip
+    assert_near(np.load(tmp_path / "y.npy"), plan, feeds)
+
+
+def with_source(plan: Plan, change: Callable[[str], str]) -> Plan:
+    steps = (replace(s, kernel=replace(s.kernel, source=change(s.kernel.source))) for s in plan.steps)
+    return replace(plan, steps=tuple(steps))
+
+
+def test_a_call_that_fails_is_an_error_of_that_run() -> None:
+    call = "korch_dnnl_run(state, in, out);"
+    broken = f"if (*(const float *)in[0] == 7) ((korch_dnnl_state *)state)->arg_count = 0;\n    {call}"
+    plan = with_source(one_product(), lambda source: source.replace(call, broken))
+    feeds = feeds_of(plan)
+    with Executable.link(plan) as e:
+        assert_near(e.run(feeds)["y"], plan, feeds)
+        feeds["x"][0, 0] = 7
+        for _ in range(2):
+            with pytest.raises(Error, match=r"the library that runs step 0 \(\w+\) failed: status 2"):
+                e.run(feeds)
+
+
+def test_an_export_finds_the_library_beside_itself(tmp_path: Path) -> None:
+    with Executable.link(one_product()) as e:
+        e.export(tmp_path / "exported")
+    shutil.move(tmp_path / "exported", tmp_path / "moved")
+    script = "import ctypes, sys; ctypes.CDLL(sys.argv[1]); print(open('/proc/self/maps').read())"
+    environment = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
+    command = [sys.executable, "-c", script, tmp_path / "moved" / "libmodel.so"]
+    maps = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert set(re.findall(r"\S+/libdnnl\S+", maps)) == {str((tmp_path / "moved" / "libdnnl.so.3").resolve())}
+
+
+def test_an_archive_needs_no_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Executable.link(one_product()) as e:
+        archive = e.save(tmp_path / "m.korch")
+    monkeypatch.setattr(install, "HEADERS", "no-such-distribution")
+    install.find.cache_clear()
+    libraries.find_library.cache_clear()
+    with pytest.raises(BackendError, match="oneDNN is not installed"):
+        libraries.find_library("dnnl")
+    with load(archive) as e:
+        feeds = feeds_of(e.plan)
+        assert_near(e.run(feeds)["y"], e.plan, feeds)
+
+
+def test_an_archive_whose_library_is_gone_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Executable.link(one_product()) as e:
+        archive = e.save(tmp_path / "m.korch")
+    monkeypatch.setattr(libraries, "HERE", tmp_path)
+    libraries._install.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(ArchiveError, match=r"^cannot load what the compiled program calls: no backend provides"):
+        load(archive)

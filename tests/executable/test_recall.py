@@ -21,7 +21,7 @@ from korch.profile import Database
 from korch.profile.setting import Setting
 
 SETTING = Setting("gcc 1", "processor", 1)
-FACTS = {"candidates": 3, "solver_s": 0.5}
+FACTS = {"candidates": 3, "solver_s": 0.5, "whole": 1.0}
 OPTIONS = Options(1)
 
 
@@ -85,6 +85,10 @@ def test_a_hasty_search_does_not_stand_for_a_patient_one(database: Database):
     recall.keep(replace(plan, gap=0.5), 10.0, FACTS)
     assert recall.plan(plan.graph, OPTIONS, 100.0) is None
     assert recall.plan(plan.graph, OPTIONS, 10.0)
+    recall.keep(replace(plan, gap=0.0), 10.0, FACTS | {"whole": 0.0})  # the cheapest of those that were looked at
+    assert recall.plan(plan.graph, OPTIONS, 100.0) is None
+    recall.keep(replace(plan, gap=0.0), 10.0, FACTS)
+    assert recall.plan(plan.graph, OPTIONS, 100.0)
 
 
 def test_another_question_has_another_answer(database: Database):

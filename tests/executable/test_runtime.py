@@ -402,11 +402,28 @@ def test_a_fork_runs_programs_on_threads_of_its_own(small: Executable, tmp_path:
     assert _in_a_fork(small.close) == "None" and small.linked.library.exists()
 
 
-def _in_a_fork(work: Callable[[], object]) -> str:
-    """What came of `work` there within a minute."""
+def test_a_fork_waits_for_what_another_thread_runs() -> None:
+    """Nobody would end that run in the child, whose own would wait for ever."""
+    b = Builder()
+
+    def slow(p: Primitive) -> Kernel:
+        return Kernel(native(p).cone, "hand", SLOW)
+
+    with Executable.link(plan_of(b.graph([("y", b.op("Neg", b.input("x", "float32", ())))]), slow)) as e:
+        feeds = feeds_of(e.plan)
+        other = threading.Thread(target=lambda: e.run(feeds))
+        other.start()
+        time.sleep(0.1)
+        assert _in_a_fork(lambda: e.run(feeds)["y"], seconds=10) == "7.0"
+        other.join()
+        assert e.run(feeds)["y"] == 7
+
+
+def _in_a_fork(work: Callable[[], object], seconds: int = 60) -> str:
+    """What came of `work` there within that time."""
     ours, theirs = os.pipe()
     if not (child := os.fork()):
-        signal.alarm(60)
+        signal.alarm(seconds)
         try:
             told = str(work())
         except BaseException as e:

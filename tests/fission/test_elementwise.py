@@ -101,6 +101,14 @@ def test_integer_base_keeps_its_dtype():
     check("Pow", np.arange(4, dtype=np.int32), np.asarray(2.5, np.float32))
 
 
+@pytest.mark.parametrize("exponent", [2, 3])
+def test_small_powers_of_integers_are_exact(exponent):
+    """300007 ** 3 is more than the integers that float64 has."""
+    x = np.asarray([300007, -300007, 94906267], np.int64)[: 5 - exponent]
+    graph = check("Pow", x, np.asarray(exponent, np.int64), constants=[1])
+    assert {p.op for p in graph.primitives} == {"Mul"}
+
+
 def test_square_is_a_product():
     graph = check("Pow", values(3), np.asarray(2, np.float32), constants=[1])
     assert [p.op for p in graph.primitives] == ["Mul"]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from onnx import helper, numpy_helper, parser
 
 from korch.fission import fission
+from korch.ir.evaluate import evaluate_graph
 
 from .oracle import check_model, values
 
@@ -106,6 +107,34 @@ def test_factors_that_no_weight_can_hold_stay():
 def test_integers_stay():
     m = model("(int32[3] x) => (int32[3] y) { a = Add(x, c) y = Add(a, c) }", c=np.array([1, 2, 3], np.int32))
     assert [p.op for p in check_model(m, {"x": np.array([5, 6, 7], np.int32)}).primitives] == ["Add", "Add"]
+
+
+HALF_LIMITS = [
+    ("m = MatMul(x, w) y = Mul(m, thousand)", [[0.01]], 1000, ["MatMul", "Mul"]),
+    ("m = Gemm<alpha = 1000.0>(x, w)  y = Identity(m)", [[0.01]], 1000, ["MatMul", "Mul"]),
+    ("a = Add(x, big) y = Add(a, big)", [[-60000]], 60000, ["Add", "Add"]),
+    ("a = Mul(x, tiny) y = Mul(a, tiny)", [[60000]], 6e-4, ["Mul", "Mul"]),
+    ("m = MatMul(x, w) a = Add(m, big) y = Mul(a, two)", [[-599]], 200, ["MatMul", "Add", "Mul"]),
+]
+
+
+@pytest.mark.parametrize(("text", "x", "expected", "kept"), HALF_LIMITS)
+def test_constants_that_a_half_does_not_reach_stay_apart(text, x, expected, kept):
+    """100 * 1000, 60000 + 60000 and 1e-4 * 1e-4 would be infinite, infinite and nothing."""
+    numbers = {"w": [[100]], "thousand": 1000, "big": 60000, "tiny": 1e-4, "two": 2}
+    m = model(f"(float16[1,1] x) => (float16[1,1] y) {{ {text} }}",
+              **{n: np.asarray(v, np.float16) for n, v in numbers.items()})  # fmt: skip
+    graph = fission(m)
+    assert [p.op for p in graph.primitives] == kept
+    np.testing.assert_allclose(evaluate_graph(graph, {"x": np.asarray(x, np.float16)})["y"], [[expected]], rtol=1e-2)
+
+
+@pytest.mark.parametrize(("column", "kept"), [([100, 1e-5], ["MatMul"]), ([1e-5, 1e-5], ["MatMul", "Mul"])])
+def test_a_weight_may_vanish_beside_larger_ones(column, kept):
+    """1e-8 is nothing in halves, and nothing beside 0.1 in the same sum; alone it is what there is."""
+    m = model("(float16[1,2] x) => (float16[1,2] y) { m = MatMul(x, w) y = Mul(m, f) }",
+              w=np.asarray([[1, 1], column], np.float16).T, f=np.asarray(1e-3, np.float16))  # fmt: skip
+    assert [p.op for p in fission(m).primitives] == kept
 
 
 CHAIN = st.lists(st.tuples(st.sampled_from(["Add", "Sub", "Mul", "Div", "Relu", "Neg"]), st.sampled_from(["c", "s"])),

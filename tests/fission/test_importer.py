@@ -139,6 +139,46 @@ def test_nodes_that_no_output_depends_on_go():
     assert [n.op_type for n in m.graph.node] == ["Relu", "NonZero", "Strange"]
 
 
+def test_weights_that_no_output_depends_on_go_too():
+    """Of types that Korch does not compute with, or damaged; a listed input that was one of them is none either."""
+    m = model("""(float[2] x, float[2] w) => (float[2] y, float[2] c) <float[2] w = {1, 2}, float[2] c = {3, 4}> {
+        y = Relu(x) a = Add(x, w) k = LabelEncoder(s)
+    }""")
+    m.graph.initializer.append(helper.make_tensor("s", TensorProto.STRING, [1], [b"a"]))
+    m.graph.initializer.append(helper.make_tensor("b", TensorProto.BFLOAT16, [1], [1.0]))
+    m.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.array([1, np.nan], np.float32), "w"))
+    prepared = read(m)
+    assert [t.name for t in prepared.graph.initializer] == ["c"]
+    assert [t.name for t in fission(prepared).inputs] == ["x"]
+
+
+def test_weights_that_only_a_branch_reads_stay():
+    m = model("""(float[2] x) => (float[2] y) <bool c = {1}, float[2] w = {1, 2}> {
+        y = If (c) <then_branch = a () => (float[2] t) <float[2] u = {3, 4}, float[2] v = {5, 6}> { t = Add(w, u) },
+                    else_branch = b () => (float[2] e) { e = Neg(x) }>
+    }""")
+    prepared = read(m)
+    assert [t.name for t in prepared.graph.initializer] == ["c", "w"]
+    assert [t.name for t in prepared.graph.node[0].attribute[0].g.initializer] == ["u"]
+    check_model(prepared, {"x": values(2)})
+
+
+@pytest.mark.parametrize("opset", [18, 20])
+def test_group_normalization_before_it_was_mended(opset):
+    """ONNX has since called it deprecated; exporters wrote it."""
+    inputs = "float[2,4,3] x, float[2] s, float[2] t"
+    text = f"({inputs}) => (float[2,4,3] y) {{ y = GroupNormalization<num_groups=2>(x, s, t) }}"
+    x, s, t = values(2, 4, 3), values(2), values(2, seed=1)
+    g = x.reshape(2, 2, 6)
+    g = (g - g.mean(2, keepdims=True)) / np.sqrt(g.var(2, keepdims=True) + 1e-5) * s[:, None] + t[:, None]
+    check_model(read(model(text, opset=opset)), {"x": x, "s": s, "t": t}, [g.reshape(x.shape)])
+
+
+def test_operators_that_a_newer_one_has_replaced_are_refused():
+    m = model("(float[1,1,2,2] x, float[4] s) => (float[1,1,4,4] y) { y = Upsample(x, s) }")
+    refused(m, "Upsample", "malformed")
+
+
 def test_opsets():
     assert fission(read(model("(float[2] x) => (float[2] y) { y = Relu(x) }", opset=6))).primitives
     refused(model(RELU, opset=999), "opset 999", "upgrade")
@@ -155,6 +195,18 @@ def test_functions_are_inlined():
         Twice (a) => (b) { b = Add(a, a) }
     """)
     assert [p.op for p in check_model(read(m), {"x": values(2)}).primitives] == ["Add"]
+
+
+def test_functions_bring_the_opsets_of_their_bodies():
+    m = parser.parse_model("""
+        <ir_version: 8, opset_import: ["local": 1]>
+        g (float[2] x) => (float[2] y) { y = local.Over(x) }
+        <domain: "local", opset_import: ["": 17, "ai.onnx.ml": 3]>
+        Over (a) => (c) { b = Add(a, a) c = ai.onnx.ml.Binarizer<threshold = 0.5>(b) }
+    """)
+    prepared = read(m)
+    assert {o.domain: o.version for o in prepared.opset_import if o.domain != "local"} == {"": 17, "ai.onnx.ml": 3}
+    assert [p.op for p in check_model(prepared, {"x": values(2)}).primitives] == ["Add", "Opaque"]
 
 
 # Constants -----------------------------------------------------------------------------------------------------
@@ -267,6 +319,18 @@ def test_a_constant_branch_is_inlined(length, op):
     assert [p.op for p in check_model(read(model(BRANCH.format(length=length))), {"x": values(2)}).primitives] == [op]
 
 
+def test_the_names_of_a_branch_are_its_own():
+    """Outside, y and z are each other's, and a is still Exp x."""
+    m = model("""(float[2] x) => (float[2] y, float[2] z, float[2] w) <bool c = {1}> {
+        a = Exp(x)
+        y, z = If (c) <then_branch = t () => (float[2] z, float[2] y) { z = Neg(x) a = Abs(x) y = Sqrt(a) },
+                       else_branch = e () => (float[2] z, float[2] y) { z = Abs(x) y = Neg(x) }>
+        w = Identity(a)
+    }""")
+    x = values(2)
+    check_model(read(m), {"x": x}, [-x, np.sqrt(np.abs(x)), np.exp(x)])
+
+
 def test_a_constant_branch_that_is_missing():
     m = model(BRANCH.format(length=3))
     del m.graph.node[-1].attribute[1]
@@ -300,6 +364,21 @@ def test_empty_tensors_need_no_computation():
     }""")
     graph = check_model(read(m), {"x": values(2, 3)})
     assert not graph.primitives
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Conv(z, w)", "ConvTranspose(z, w)", "MaxPool<kernel_shape = [3, 3]>(z)", "Resize(z, , s)", "Softmax(z)",
+     'Einsum<equation = "abcd,efgh->ae">(z, w)'],
+)  # fmt: skip
+def test_what_is_computed_from_an_empty_tensor_is_empty(text):
+    m = model(f"""(float[1,3,8,8] x) => (float y) <int64[1] b = {{0}}, float[4] s = {{1, 1, 2, 2}}> {{
+        z = Slice(x, b, b) y = {text}
+    }}""")
+    m.graph.initializer.append(numpy_helper.from_array(values(3, 3, 3, 3), "w"))
+    m.graph.output[0].type.Clear()
+    graph = fission(read(m))
+    assert not graph.primitives and graph.outputs[0].shape[0] == 0
 
 
 def test_shape_arithmetic_vanishes():

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from korch.errors import ModelError
+
 from .oracle import check, values
 
 QUICK = settings(max_examples=15, deadline=None)
@@ -95,6 +97,21 @@ def test_evenly_spaced_gathers_are_slices():
     assert ops(check("Gather", values(9), ints(5, 3, 1), constants=[1])) == ["Slice"]
     assert ops(check("Gather", values(3, 4), ints(2).reshape(()), constants=[1])) == ["Slice", "Reshape"]
     assert ops(check("Gather", values(9), ints(1, 3, 4), constants=[1])) == ["Gather"]
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@pytest.mark.parametrize("condition", [[1, 0, 1], [0, 1, 1], [0, 1], [0, 0, 0]])
+def test_compress(axis, condition):
+    attrs = {} if axis is None else {"axis": axis}
+    graph = check("Compress", values(3, 4), np.asarray(condition, bool), constants=[1], **attrs)
+    assert set(ops(graph)) <= {"Slice", "Gather", "Reshape"}
+
+
+def test_compress_by_what_is_computed_or_too_long():
+    with pytest.raises(ModelError, match="depends on data"):
+        check("Compress", values(3), np.asarray([True, False, True]))
+    with pytest.raises(ModelError, match="outside"):
+        check("Compress", values(3), np.asarray([True, False, True, True]), constants=[1])
 
 
 @QUICK

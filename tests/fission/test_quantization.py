@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from korch.ir.evaluate import evaluate_graph
+
 from .oracle import check, values
 
 SCALE = np.asarray(0.25, np.float32)
@@ -40,6 +42,17 @@ def test_halves_lose_no_integers():
           np.asarray(60000, np.uint16), constants=[1, 2], opset=21)  # fmt: skip
     check("QuantizeLinear", np.asarray([1, 2, -3], np.float16), np.asarray(1, np.float16),
           np.asarray(32768, np.uint16), constants=[1, 2], opset=21)  # fmt: skip
+
+
+@pytest.mark.parametrize("constants", [[], [1, 2]])
+def test_integers_by_integers_are_rounded_too(constants):
+    """7 / 2 and -3 / 2, to even."""
+    x, scale, zero = np.asarray([7, -3, 5, 1000]), np.asarray(2), np.asarray(1, np.int8)
+    graph = check("QuantizeLinear", x.astype("int32"), scale.astype("int32"), zero, opset=21, oracle="onnx",
+                  constants=constants)  # fmt: skip
+    feeds = {"x0": x.astype("int32"), "x1": scale.astype("int32"), "x2": zero}
+    (y,) = evaluate_graph(graph, feeds).values()
+    assert y.tolist() == [5, -1, 3, 127]
 
 
 def test_blocks_stay_opaque():

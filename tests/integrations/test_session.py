@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import korch
 from korch.errors import InputError, ModelError
+from korch.executable.plan import Accuracy
 from korch.integrations import archives
 
 OPTIONS = {"threads": 2, "time_budget": 5.0}
@@ -60,6 +62,18 @@ def test_the_second_session_is_found(session, small_model: Path, feeds, monkeypa
         korch.InferenceSession(small_model, **OPTIONS, cache=False)
     with pytest.raises(AssertionError):
         korch.InferenceSession(small_model, **OPTIONS, numerics="fast")
+
+
+def test_a_kept_program_that_errs_too_much_is_told(small_archive: Path, tmp_path: Path, caplog, monkeypatch):
+    """Each time that it is found, not only when it is made."""
+    with korch.load(small_archive) as executable:
+        assert not caplog.messages
+        far = replace(executable.plan, accuracy=Accuracy("y", 1e-2, 1e-4))
+        monkeypatch.setattr(executable, "plan", far)
+        archives.keep(executable, tmp_path / "m.korch")
+    kept = archives.recall(tmp_path / "m.korch")
+    assert kept is not None
+    assert "output 'y' errs by 1.0e-02, numerics default allow 1.0e-04" in caplog.text
 
 
 def test_threads_come_from_onnxruntimes_options(small_model: Path, monkeypatch: pytest.MonkeyPatch):

@@ -29,7 +29,7 @@ def by_tile(graph: Graph, tile: int) -> Primitive:
 
 
 def blamed(graph: Graph, picked: Sequence[Primitive]) -> list[Blame]:
-    return blames(graph, set(inexact(graph)).intersection(picked), picked, random_feeds(graph.inputs))
+    return blames(graph, set(inexact(graph)).intersection(picked), picked, random_feeds(graph))
 
 
 def test_larger_tiles_err_more_and_go_first():

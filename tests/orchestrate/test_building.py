@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from signal import SIGINT, default_int_handler, pthread_kill, signal
+from threading import Event, Timer, get_ident
+from time import sleep
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
@@ -10,6 +16,7 @@ from korch.ir import Builder as Graphs
 from korch.ir import Cone
 from korch.orchestrate import building
 from korch.orchestrate.building import FEW, Builder, Wanted
+from korch.profile.results import Failed
 
 
 def chain(rows: int) -> Cone:
@@ -52,3 +59,35 @@ def test_what_the_other_process_cannot_do_is_done_here(monkeypatch: pytest.Monke
     with Builder() as builder:
         monkeypatch.setattr(builder._other, "_module", "korch.no_such_module")
         assert builder.build(some, 1) == [backend.build(cone, 1) for backend, cone in some]
+
+
+@pytest.mark.parametrize("building_here", [True, False])
+def test_who_is_interrupted_does_not_wait_for_the_other(building_here: bool, monkeypatch: pytest.MonkeyPatch):
+    """Neither while building here, nor when all that is left is built elsewhere."""
+    asked, done, ended, waits = Event(), Event(), Event(), list[bool]()
+
+    def other(task: object) -> Failed:
+        asked.set()
+        done.wait(5)
+        waits.append(ended.wait(0 if waits else 5))
+        return Failed("killed", lasting=False)
+
+    def build(cone: Any, threads: int) -> tuple[object, ...]:
+        asked.wait(5)
+        if building_here or cone == FEW - 2:  # what is left then is the other's
+            done.set()
+            Timer(0.0 if building_here else 0.2, pthread_kill, (get_ident(), SIGINT)).start()
+        if building_here:
+            sleep(5)
+        return (object(),)
+
+    monkeypatch.setattr(building, "_is_heavy", lambda *_: True)
+    backend = SimpleNamespace(name="any", build=build)
+    before = signal(SIGINT, default_int_handler)  # who runs tests in the background ignores it
+    with Builder() as builder:
+        monkeypatch.setattr(builder._other, "ask", other)
+        monkeypatch.setattr(builder._other, "interrupt", ended.set)
+        with pytest.raises(KeyboardInterrupt):
+            builder.build(cast("list[Wanted]", [(backend, i) for i in range(FEW)]), 1)
+    signal(SIGINT, before)
+    assert waits == [True]

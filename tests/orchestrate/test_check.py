@@ -108,6 +108,18 @@ def test_a_solver_that_does_not_start_says_nothing_to_the_user(
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_machine_that_has_no_process_left_is_an_answer_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*_: object, **__: object) -> None:
+        raise BlockingIOError("no process left")
+
+    with Highs() as solver:
+        with monkeypatch.context() as patch:
+            patch.setattr("subprocess.Popen", none_left)
+            answer = solver.solve(program(1, inf), 5.0)
+        assert answer.status is Status.FAILED and "no process left" in answer.detail
+        assert solver.solve(program(1, inf), 5.0).status is Status.OPTIMAL
+
+
 def test_the_dual_bound_needs_no_trust_in_the_multipliers() -> None:
     p = program(1, inf, integer=False)
     assert dual_bound(p, np.array([1.0]))[0] == pytest.approx(1.0)

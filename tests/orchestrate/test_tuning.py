@@ -336,6 +336,23 @@ def test_in_the_end_what_was_timed_alone_must_be_far_better(
     assert way(tuner, lucky, ways) == "large" and way(tuner, tuner.certain(lucky), ways) == wins
 
 
+def test_what_a_proved_plan_takes_in_its_program_is_learnt(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
+    """More than alone, once; later only less, which comes off what any plan might cost."""
+    tuner, ways = choosing(profiler, monkeypatch, 1e-3, 1.1e-3)
+    plan = tuner.prove()
+    known = replace(plan, bound=0.9 * plan.cost, gap=0.1)
+    slower = tuner.learn(known, [1.05e-3])
+    assert tuner.placed(slower) and slower.cost - plan.cost == pytest.approx(0.05e-3) and slower.bound == known.bound
+    faster = tuner.learn(slower, [0.95e-3])
+    assert faster.cost - plan.cost == pytest.approx(-0.05e-3)
+    assert faster.cost - faster.bound == pytest.approx(slower.cost - slower.bound) and faster.gap > slower.gap
+    assert tuner.learn(faster, [2e-3]) == faster
+    tuner, ways = choosing(profiler, monkeypatch, 1e-3, 1.1e-3)
+    tuner.memory = replace(tuner.memory, context="another model")
+    tuner.learn(tuner.prove(), [1.2e-3])
+    assert way(tuner, tuner.prove(), ways) == "large"
+
+
 def test_states_tell_what_is_done(profiler: Profiler):
     graph, seen = attention(), list[State]()
     Tuner(graph, ledger_of(graph), profiler, seen.append).explore()

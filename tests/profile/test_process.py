@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -50,6 +52,21 @@ def test_an_interrupted_question_has_failed_for_no_reason_of_its_own(process: Wo
 def test_a_process_without_memory_says_nothing_about_the_kernel(process: WorkerProcess, task: str, lasting: bool):
     failed = process.ask(task)
     assert isinstance(failed, Failed) and failed.lasting is lasting
+
+
+@pytest.mark.parametrize("scarce", ["subprocess.Popen", "tempfile.TemporaryFile"])
+def test_a_machine_that_has_no_process_left_is_named(
+    process: WorkerProcess, scarce: str, monkeypatch: pytest.MonkeyPatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(scarce, _none_left)
+        with pytest.raises(BackendError, match="the process echo does not start: Resource temporarily unavailable"):
+            process.ask("a")
+    assert process.ask("a")[0] == "a"
+
+
+def _none_left(*_: object, **__: object) -> None:
+    raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
 
 def test_what_does_not_start_is_named(process: WorkerProcess):

@@ -132,6 +132,18 @@ def test_host_kernel(profiler: Profiler) -> None:
     assert isinstance(result, Measurement)
 
 
+def test_what_onnxruntime_raises_is_the_kernels_own_fault(profiler: Profiler) -> None:
+    """Its exceptions share no base with others; the process goes on."""
+    backend = entry_of("onnxruntime").backend
+    assert backend
+    (kernel,) = backend.build(relu_cone(4096), 2)
+    broken = replace(kernel, host=b"no model", variant="broken")
+    failed, right = profiler.measure([broken, kernel])
+    assert isinstance(failed, Failed) and failed.lasting and "INVALID_PROTOBUF" in failed.reason
+    assert "ended its process" not in failed.reason and profiler.known(broken)
+    assert isinstance(right, Measurement)
+
+
 def test_inputs_suit_the_cone(profiler: Profiler) -> None:
     """A logarithm is measured on positive numbers, an arc cosine on small ones, a scalar root is no special case."""
     backend = entry_of("onnxruntime").backend

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import venv
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -11,9 +13,10 @@ import onnx.parser
 import pytest
 
 from korch.errors import Error, ModelError
+from korch.report import runtime_process
 from korch.report.bench import Contest, compare, inputs_of, race, relative_error
-from korch.report.peers import Subject, known_peers
-from korch.report.runtime_process import RuntimeFailed, RuntimeProcess
+from korch.report.peers import NotOffered, Subject, known_peers
+from korch.report.runtime_process import RuntimeFailed, RuntimeProcess, module_command
 
 MODEL = """
 <ir_version: 8, opset_import: ["" : 17]>
@@ -60,7 +63,7 @@ def test_result_says_who_is_best_and_how_far_off_each_is(subject, runtime):
         "reference": runtime(),
         "korch": runtime(),
         "exact": runtime(),
-        "slow": runtime(load="import time", output="time.sleep(0.02) or feeds['x'] * 2 + 1"),
+        "slow": runtime(load="import time", output="time.sleep(0.02) or feeds['x'] * 2 + 0.05"),
     }
     result = race(commands, subject, FEEDS, threads=1, rounds=1)
     assert set(result["runtimes"]) == {"korch", "exact", "slow"}
@@ -69,7 +72,7 @@ def test_result_says_who_is_best_and_how_far_off_each_is(subject, runtime):
     assert result["best_peer"] == "exact"
     ours, best = (result["runtimes"][name]["median_ms"] for name in ("korch", "exact"))
     assert result["speedup_vs_best_peer"] == best / ours
-    assert result["errors"] == {"korch": 0.0, "exact": 0.0, "slow": pytest.approx(0.1)}
+    assert result["errors"] == {"korch": 0.0, "exact": 0.0, "slow": pytest.approx(0.005, rel=1e-4)}
     assert result["skipped"] == {}
 
 
@@ -82,6 +85,8 @@ def test_result_says_who_is_best_and_how_far_off_each_is(subject, runtime):
         ({"load": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"}, "killed by SIGKILL"),
         ({"load": "raise SystemExit('gone')"}, "ended with status 1: gone"),
         ({"output": "feeds['x'][0]"}, "shapes [(3,)]"),
+        ({"output": "feeds['x'] * 2 + 1"}, "output 'y' errs by 1.0e-01 of its largest magnitude"),
+        ({"output": "feeds['x'] / 0"}, "output 'y' is not finite where that of onnxruntime without optimisations is"),
     ],
 )
 def test_peer_that_fails_is_left_out_with_its_reason(subject, runtime, fault, reason):
@@ -121,6 +126,66 @@ def test_korch_failing_is_an_error(subject, runtime):
         race(commands, subject, FEEDS, threads=1, rounds=1)
 
 
+def test_korch_computing_something_else_is_an_error(subject, runtime):
+    commands = {"reference": runtime(), "korch": runtime(output="feeds['x'] * 3")}
+    with pytest.raises(Error, match=r"korch: output 'y' errs by 5\.0e-01 of its largest magnitude"):
+        race(commands, subject, FEEDS, threads=1, rounds=1)
+
+
+def test_single_precision_that_overflows_tells_nothing(subject, runtime):
+    commands = {"reference": runtime("feeds['x'] / (feeds['x'] > 1)"), "korch": runtime("feeds['x']")}
+    assert race(commands, subject, FEEDS, threads=1, rounds=1)["errors"] == {"korch": 0.0}
+
+
+def test_integers_that_differ_are_no_reason_to_be_left_out(subject, runtime):
+    """The larger of nearly equal ones is another for every runtime."""
+    commands = {"reference": runtime("(feeds['x'] > 2).astype('int64')"), "other": runtime("feeds['x'] > 3")}
+    assert race(commands, subject, FEEDS, threads=1, rounds=1)["errors"] == {"other": pytest.approx(1 / 6)}
+
+
+@pytest.mark.parametrize("kind", ["float16", "int8"])
+def test_models_that_round_coarsely_may_err_more(subject, runtime, kind):
+    model = onnx.load(subject.onnx)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.zeros(1, kind), "w"))
+    onnx.save(model, subject.onnx)
+    commands = {"reference": runtime(), "near": runtime("feeds['x'] * 2.1"), "far": runtime("feeds['x'] * 3")}
+    result = race(commands, subject, FEEDS, threads=1, rounds=1)
+    assert set(result["runtimes"]) == {"near"} and "errs by 5.0e-01" in result["skipped"]["far"]
+
+
+def test_korch_has_as_many_threads_as_its_peers(tmp_path, monkeypatch):
+    def load(path: Path, threads: int) -> SimpleNamespace:
+        asked.append(threads)
+        return SimpleNamespace(plan=SimpleNamespace(threads=2))
+
+    asked: list[int] = []
+    monkeypatch.setattr("korch.load", load)
+    subject = Subject(tmp_path / "m.onnx", ("y",), tmp_path / "m.korch")
+    known_peers()["korch"].load(subject, 1)
+    with pytest.raises(NotOffered, match=r"m\.korch was made for 2 threads, not 3"):
+        known_peers()["korch"].load(subject, 3)
+    assert asked == [1, 3]
+
+
+ANSWERING = "import json, sys, library\nfor _ in sys.stdin: print(json.dumps({'value': library.WHOSE}), flush=True)"
+
+
+def test_another_interpreter_has_its_own_packages(tmp_path, monkeypatch):
+    """Korch's are found only where that has none of the name."""
+    venv.create(tmp_path / "other", symlinks=True)
+    (theirs,) = (tmp_path / "other").glob("lib/*/site-packages")
+    ours = tmp_path / "ours"
+    ours.mkdir()
+    for folder, whose in ((theirs, "theirs"), (ours, "ours")):
+        (folder / "library.py").write_text(f"WHOSE = {whose!r}")
+    (ours / "answering.py").write_text(ANSWERING)
+    monkeypatch.setattr(runtime_process, "PACKAGES", ours)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    command = runtime_process.module_command(str(tmp_path / "other" / "bin" / "python"), "answering")
+    with RuntimeProcess("other", command, 1) as process:
+        assert process.ask("load", limit=60.0) == "theirs"
+
+
 def test_a_runtime_that_is_left_out_does_not_run_beside_the_others(subject, tmp_path):
     with RuntimeProcess("hung", [sys.executable, "-c", "import time; time.sleep(600)"], 1) as process:
         contest = Contest(subject, 1, print, tmp_path, {"hung": process}, {"hung": 0.0})
@@ -133,7 +198,7 @@ def test_a_runtime_takes_nothing_from_the_working_directory(subject, runtime, tm
     (tmp_path / "bisect.py").write_text("raise SystemExit('that of the working directory')")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    with RuntimeProcess("machine", [sys.executable, "-m", "korch.report.pace"], 1) as process:
+    with RuntimeProcess("machine", module_command(sys.executable, "korch.report.pace"), 1) as process:
         process.ask("load", limit=60.0)
 
 
@@ -186,10 +251,12 @@ def test_input_of_open_shape_is_refused_by_name():
         ([1.0, 2.0], [1.0, 4.0], 0.5),
         ([1.0], [0.0], 1.0),
         ([np.inf, 3.0], [np.inf, 4.0], 0.25),
+        ([5.0, 3.0], [np.inf, 4.0], 0.25),
         ([np.nan], [np.nan], 0.0),
         ([np.nan], [1.0], np.inf),
-        ([1.0], [np.inf], np.inf),
+        ([1, 2, 300], [1, 2, 3], 1 / 3),
         ([], [], 0.0),
+        (np.zeros(0, bool), np.zeros(0, bool), 0.0),
     ],
 )
 def test_relative_error(found, expected, error):

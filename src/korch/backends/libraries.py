@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from korch.errors import BackendError
 
@@ -25,19 +26,31 @@ class Library:
 
 @cache
 def find_library(name: str) -> Library:
-    """The library that kernels call `name`; BackendError where it is not installed.
+    """The library that kernels call `name`; BackendError where it, or what compilers need of it, is not installed.
 
-    An `install.py` offers `find()`, whose result has `include` and `library`.
+    An `install.py` offers `find()`, whose result has `include` and `library`, and `find_code()`.
     """
+    found = _install(name).find()
+    return Library(name, found.include, found.library)
+
+
+def find_code(name: str) -> Path:
+    """The file of the library's code, under the name that the loader knows: all that a program needs once it is
+    compiled. BackendError where it is not installed."""
+    return _install(name).find_code()
+
+
+@cache
+def _install(name: str) -> Any:
+    """The `install.py` of the backend that has the library."""
     reasons: list[str] = []
     for path in sorted(HERE.rglob("install.py")):
+        module = import_module(module_of(path))
         try:
-            found = import_module(module_of(path)).find()
+            if module.find_code().name.split(".")[0] == f"lib{name}":
+                return module
         except BackendError as e:
             reasons.append(str(e))
-            continue
-        if found.library.name.split(".")[0] == f"lib{name}":
-            return Library(name, found.include, found.library)
     raise BackendError("; ".join(reasons) or f"no backend provides the library {name}")
 
 

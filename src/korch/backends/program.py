@@ -222,6 +222,7 @@ def _table(numbered: Sequence[Numbered], prefix: str) -> str:
     rows = [_row(n, prefix) for n in numbered] or ["  {NULL, NULL, NULL, 0, KORCH_OPENS},"]
     return "\n".join((
         "_Thread_local int korch_out_of_range = 0;",
+        "_Thread_local int korch_failure = 0;",
         "_Thread_local korch_share *korch_shares = NULL;",
         "void korch_join(korch_share *shares) { korch_shares = shares; }",
         "extern const korch_entry korch_kernels[];",

@@ -112,7 +112,11 @@ def _write(path: Path, text: Text) -> Path:
 
 
 def _link_flags(libraries: Sequence[Library]) -> list[str]:
-    return [flag for library in libraries for flag in (str(library.file), f"-Wl,-rpath,{library.file.parent}")]
+    """Libraries are found beside the program, where it was exported with them, else where they are now."""
+    if not libraries:
+        return []
+    found = (flag for library in libraries for flag in (str(library.file), f"-Wl,-rpath,{library.file.parent}"))
+    return ["-Wl,-rpath,$ORIGIN", *found]
 
 
 def _place(made: Path, output: Path) -> None:

@@ -63,7 +63,7 @@ def feeds_of(executable: Executable, texts: Iterable[str] | None, seed: int) -> 
     names = [port.name for port in executable.inputs]
     pairs = (_pair("--input", text, _input_of(text, names)) for text in texts or ())
     given = {name: _array(name, Path(file)) for name, file in pairs}
-    return _checked(executable, random_feeds(executable.plan.graph.inputs, seed) | given)
+    return _checked(executable, random_feeds(executable.plan.graph, seed) | given)
 
 
 def _checked(executable: Executable, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -72,6 +72,9 @@ def _archives(
     archives = [folder / f"{number}.korch" for number in range(len(models))]
     for model, archive in zip(models, archives, strict=True):
         with progress(quiet) as report, optimized(model, options, report)[0] as executable:
+            if (own := executable.threads) != (asked := options.thread_count):
+                raise Error(f"the program of {model} runs on {own} threads, not {asked}: the compiler has no OpenMP; "
+                            f"give --threads {own}, or install gcc or clang with OpenMP")  # fmt: skip
             executable.save(archive)
     return archives
 

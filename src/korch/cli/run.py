@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
@@ -54,13 +54,24 @@ def _store(outputs: Arrays, folder: Path) -> dict[str, str]:
     """Writes the outputs; the file of each."""
     import numpy as np
 
-    files = {name: folder / f"{name.strip('/').replace('/', '_')}.npy" for name in outputs}
+    files = {name: folder / f"{stem}.npy" for name, stem in _stems(outputs).items()}
     try:
         for name, file in files.items():
             np.save(file, outputs[name])
     except OSError as e:
         raise Error(f"cannot write to {folder}: {e.strerror or e}") from None
     return {name: str(file) for name, file in files.items()}
+
+
+def _stems(names: Iterable[str]) -> dict[str, str]:
+    """A file's name for each output; where an earlier one has it (`a/b` and `a_b`), with the output's number."""
+    stems: dict[str, str] = {}
+    for number, name in enumerate(names):
+        stem = name.strip("/").replace("/", "_")
+        while stem in stems.values():
+            stem += f"_{number}"
+        stems[name] = stem
+    return stems
 
 
 def _ports(ports: Any) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MANIFEST, PLAN, GRAPH = "manifest.json", "plan.json", "primitives.onnx"
 _CHUNK = 1 << 20
-_TIME = (1980, 1, 1, 0, 0, 0)  # equal plans make equal archives
+_TIME = (1980, 1, 1, 0, 0, 0)  # an archive that is saved again is the same
 
 
 class Linkage(Protocol):
@@ -58,17 +58,20 @@ class Linkage(Protocol):
         ...
 
 
-def save(path: Path, plan: Plan, linked: Linkage, threads: int) -> Path:
-    """Writes the archive beside `path` and moves it there when it is whole; ArchiveError where that fails."""
+def save(path: Path, plan: Plan, linked: Linkage, threads: int, needs: Mapping[str, Any] | None = None) -> Path:
+    """Writes the archive beside `path` and moves it there when it is whole; ArchiveError where that fails.
+
+    `needs` are what another archive said that the program needs, which was not linked here.
+    """
     try:
         with replaced(path) as file:
-            _write(file, plan, linked, threads)
+            _write(file, plan, linked, threads, needs)
     except OSError as e:
         raise ArchiveError(f"cannot write {path}: {e.strerror or e}") from None
     return path
 
 
-def _write(file: IO[bytes], plan: Plan, linked: Linkage, threads: int) -> None:
+def _write(file: IO[bytes], plan: Plan, linked: Linkage, threads: int, needs: Mapping[str, Any] | None) -> None:
     texts = {PLAN: plan_to_json(plan).encode(), GRAPH: _graph(plan, linked.folder / WEIGHTS).SerializeToString(),
              **linked.members}  # fmt: skip
     digests = {n: hashlib.sha256(x).hexdigest() for n, x in texts.items()}
@@ -81,7 +84,7 @@ def _write(file: IO[bytes], plan: Plan, linked: Linkage, threads: int) -> None:
             with p.open("rb") as source, z.open(_member(p.name), "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target, _CHUNK)
         digests |= {p.name: d for p, d in zip(large, found, strict=True)}
-        about = manifest.describe(plan, threads, linked.requirements(plan), digests)
+        about = manifest.describe(plan, threads, needs or linked.requirements(plan), digests)
         z.writestr(_member(MANIFEST), json.dumps(about.to_json(), indent=1))
 
 
@@ -125,7 +128,7 @@ def read_manifest(path: Path) -> manifest.Manifest:
         return _manifest(z, path)
 
 
-def extract(path: Path, folder: Path, runs: bool = True) -> tuple[Plan, Linked | DeviceLinked]:
+def extract(path: Path, folder: Path, runs: bool = True) -> tuple[Plan, Linked | DeviceLinked, manifest.Manifest]:
     """Checks the archive and unpacks its large files into `folder`. ArchiveError says what does not fit.
 
     Unless it `runs`, a program for a device need not find one here.
@@ -145,7 +148,7 @@ def extract(path: Path, folder: Path, runs: bool = True) -> tuple[Plan, Linked |
             _unpack(z, name, about.digests, folder, path)
     try:
         plan = plan_from_json(members[PLAN].decode(), weights.read(folder / WEIGHTS))
-        return plan, kind.found(plan, folder, members)
+        return plan, kind.found(plan, folder, members), about
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as e:
         raise ArchiveError(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{_AGAIN}") from None
 

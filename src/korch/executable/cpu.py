@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from korch.backends.libraries import find_code
 from korch.backends.units import Units
 from korch.errors import ArchiveError, Error
 from korch.executable.buffers import Recycler
@@ -35,8 +36,8 @@ class CpuExecutable(Executable):
         super().__init__(plan, linked, threads)
         self._host = HostSteps(plan, self.threads)
         self._outputs = [Recycler(t.shape, t.dtype) for t in plan.graph.outputs]
-        native = sorted(plan.libraries - {"onnxruntime"})
-        self._native = NativeModel(linked.library, linked.weights, self.threads, native)
+        self._libraries = sorted(plan.libraries - {"onnxruntime"})
+        self._native = NativeModel(linked.library, linked.weights, self.threads, self._libraries)
         if len(self._host):
             self._native.set_host(self._host, [len(s.reads) for s in plan.steps])
 
@@ -76,7 +77,7 @@ class CpuExecutable(Executable):
 
     def export(self, folder: str | Path) -> Path:
         self._check_open()
-        return _exported(Path(folder), self.linked)
+        return _exported(Path(folder), self.linked, map(find_code, self._libraries))
 
     def close(self) -> None:
         self._native.close()
@@ -98,11 +99,13 @@ class CpuExecutable(Executable):
             raise Error(f"{e}: {failure}") from failure
 
 
-def _exported(folder: Path, linked: Linked) -> Path:
-    """Writes the files that a C program needs into `folder`, made where it is missing."""
+def _exported(folder: Path, linked: Linked, libraries: Iterable[Path]) -> Path:
+    """Writes the files that a C program needs into `folder`, made where it is missing, and with them the `libraries`
+    that the program calls, which it looks for beside itself."""
+    files = {"korch.h": HEADER, "libmodel.so": linked.library, WEIGHTS: linked.weights}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, source in (("korch.h", HEADER), ("libmodel.so", linked.library), (WEIGHTS, linked.weights)):
+        for name, source in (files | {library.name: library for library in libraries}).items():
             with source.open("rb") as read, replaced(folder / name) as written:
                 shutil.copyfileobj(read, written)
     except OSError as e:

@@ -23,7 +23,7 @@ from korch.executable.memory import ALIGNMENT, INPUT_ALIGNMENT, MemoryPlan, Plac
 from korch.executable.plan import Plan, Step, check
 from korch.executable.weights import WEIGHTS
 from korch.ir.tensor import Tensor
-from korch.processor import processor
+from korch.processor import processor, processors
 
 C_TEXTS = files("korch.executable").joinpath("c")
 LIBRARY, SOURCES = "program.so", "sources/"
@@ -83,18 +83,17 @@ def link(
     Error where the plan is not sound, BackendError where the compiler fails, ArchiveError where the disk is full.
     """
     check(plan)
-    memory = plan_memory(plan)
+    memory, jobs = plan_memory(plan), min(plan.threads, processors())
     with ThreadPoolExecutor(1) as pool:  # kernels are compiled while the weights are written
         checksum = pool.submit(_write_weights, plan, folder)
         sources = {} if trial else write_program(plan, memory, checksum.result)
         if kept := shelf and shelf(library_key(plan, sources)):
             _write(kept, folder / LIBRARY)
         elif units:
-            units.compile_library(find_toolchain(), _native(plan.steps), folder / LIBRARY, UNIT, plan.threads,
+            units.compile_library(find_toolchain(), _native(plan.steps), folder / LIBRARY, UNIT, jobs,
                                   lambda table: _behind(table, plan, memory, checksum.result), DEFINES)  # fmt: skip
         else:
-            find_toolchain().compile_library(sources, folder / LIBRARY, _libraries(plan), jobs=plan.threads,
-                                             defines=DEFINES)  # fmt: skip
+            find_toolchain().compile_library(sources, folder / LIBRARY, _libraries(plan), jobs=jobs, defines=DEFINES)
     return Linked(folder, memory, _whole(sources))
 
 

@@ -14,6 +14,7 @@ from korch.ir.tensor import Tensor
 from korch.processor import cpu_flags, cpuinfo
 
 FORMAT = 5
+_NEEDS: Mapping[str, Any] = {"system": "", "cpu": "", "isa": (), "libraries": {}, "device": {}}
 _DISTRIBUTIONS = {"dnnl": "onednn-cpu-gomp", "onnxruntime": "onnxruntime"}
 # Instruction sets that a compiler uses unasked with -march=native; the other flags of a CPU do not matter to code.
 _ISA_PREFIXES = ("sse", "ssse", "avx", "fma", "bmi", "amx", "f16c", "movbe", "popcnt", "abm", "adx", "aes", "vaes",
@@ -40,6 +41,11 @@ class Manifest:
     inputs: tuple[Mapping[str, Any], ...]
     outputs: tuple[Mapping[str, Any], ...]
 
+    @property
+    def needs(self) -> dict[str, Any]:
+        """What the program needs to run, whoever made it: see `describe`."""
+        return {name: getattr(self, name) for name in _NEEDS}
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -49,15 +55,16 @@ class Manifest:
         fields = {k: d[k] for k in Manifest.__dataclass_fields__}
         for k in ("libraries", "device", "options", "digests"):
             fields[k] = dict(d[k])
+        fields["threads"] = int(d["threads"])
         for k in ("isa", "inputs", "outputs"):
             fields[k] = tuple(d[k])
         return Manifest(**fields)
 
 
 def describe(plan: Plan, threads: int, requirements: Mapping[str, Any], digests: Mapping[str, str]) -> Manifest:
-    """The manifest of `plan`, of which linking knows the `requirements`."""
+    """The manifest of `plan`, of which linking, or the archive that it came from, knows the `requirements`."""
     g = plan.graph
-    needs = {"system": "", "cpu": "", "isa": (), "libraries": {}, "device": {}, **requirements}
+    needs = {**_NEEDS, **requirements}
     return Manifest(
         format=FORMAT, korch=_version("korch"), target=plan.target, threads=threads, digests=digests,
         options={"numerics": plan.numerics, **dict(plan.options)}, inputs=_ports((t.name for t in g.inputs), g.inputs),

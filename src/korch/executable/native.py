@@ -10,17 +10,24 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_void_p
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
-from korch.backends.libraries import find_library
-from korch.errors import ArchiveError, Error
+from korch.backends.libraries import find_code
+from korch.errors import ArchiveError, BackendError, Error
 from korch.executable.buffers import address
 from korch.ir.ops.table import Array
 
 HostCall = Callable[[int, Sequence[int], int], None]  # step, addresses of its inputs, address of its output
 _HOST = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, POINTER(c_void_p), c_void_p)
 _ERROR_BYTES = 1024
+
+
+_MODELS: WeakSet[NativeModel] = WeakSet()
+_FORKING = threading.RLock()
+_held: list[NativeModel] = []
+"""Those whose turn is the thread's that forks, which has `_FORKING`."""
 
 
 class NativeModel:
@@ -44,6 +51,7 @@ class NativeModel:
             raise ArchiveError(error.value.decode(errors="replace"))
         self._columns = self._lib.korch_step_count(self._handle)
         self._callback: Any = None
+        _MODELS.add(self)
 
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Fills `outputs`; Error with the model's own text where the run fails."""
@@ -103,6 +111,24 @@ class NativeModel:
         self.close()
 
 
+def _take_turns() -> None:
+    """Forks wait for the runs of other threads: in the child nobody would end them, and its own would wait for that."""
+    _FORKING.acquire()
+    for model in list(_MODELS):
+        model._turn.acquire()
+        _held.append(model)
+
+
+def _give_turns_back() -> None:
+    while _held:
+        _held.pop()._turn.release()
+    _FORKING.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_take_turns, after_in_parent=_give_turns_back, after_in_child=_give_turns_back)
+
+
 def _finished(future: Future[Any]) -> Any:
     """What it returns. An interrupt waits for the end: what runs has addresses of what its caller would let go."""
     interrupt: BaseException | None = None
@@ -133,10 +159,12 @@ def _open_library(path: Path, libraries: Iterable[str]) -> Any:
     """The library with its functions' types; what it links with is loaded first, wherever it is installed here."""
     try:
         for name in libraries:
-            ctypes.CDLL(str(find_library(name).file), mode=ctypes.RTLD_GLOBAL)
+            ctypes.CDLL(str(find_code(name)), mode=ctypes.RTLD_GLOBAL)
         lib = ctypes.CDLL(str(path))
     except OSError as e:
         raise ArchiveError(f"cannot load the compiled program: {e}; {_way_out(str(e))}") from None
+    except BackendError as e:
+        raise ArchiveError(f"cannot load what the compiled program calls: {e}") from None
     lib.korch_open.restype, lib.korch_open.argtypes = c_void_p, [c_char_p, c_int, c_char_p, c_size_t]
     lib.korch_run.argtypes = [c_void_p, c_void_p, c_void_p]
     lib.korch_profile.argtypes = [c_void_p, c_void_p, c_void_p, POINTER(c_double), c_int]

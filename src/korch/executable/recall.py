@@ -41,14 +41,16 @@ class Recall:
                                        *machine, *backends))  # fmt: skip
 
     def plan(self, graph: Graph, options: Options, patience: float) -> tuple[Plan, dict[str, float]] | None:
-        """What a search with at least this patience in seconds, or one that came to its end, has found, and its facts.
+        """What a search with at least this patience in seconds, or one of all candidates that came to its end, has
+        found, and its facts.
 
         After a search that was broken off there is nothing: it is gone through again as it went, so that it ends
         where it would have ended; only its measurements are not repeated. `graph` has the constants of all choices.
         """
         text = self.database.plan(self.key)
         left = json.loads(text) if text else {}
-        if not left or (left["patience"] < PATIENT * patience and left["gap"] > 0.0):
+        ended = left and left["gap"] == 0.0 and left["facts"]["whole"]
+        if not left or (left["patience"] < PATIENT * patience and not ended):
             return None
         constants = {name: graph.constants[name] for name in left["constants"]}
         plan = plan_from_json(left["plan"], constants)

@@ -40,7 +40,12 @@ class Profile:
 
 
 class Executable(ABC):
-    """A linked plan. Several threads may use one; its runs take turns. Closes itself when it is collected."""
+    """A linked plan. Several threads may use one; its runs take turns. Closes itself when it is collected.
+
+    `needs`: what the archive that it came from says that it needs to run; None where it was linked here.
+    """
+
+    needs: Mapping[str, Any] | None = None
 
     def __init__(self, plan: Plan, linked: archive.Linkage, threads: int = 0) -> None:
         """Opens the files of `linked`, whose folder the executable owns from now on."""
@@ -100,10 +105,11 @@ class Executable(ABC):
     def save(self, path: str | Path) -> Path:
         """Writes the `.korch` archive, wholly or not at all; ArchiveError where it cannot."""
         self._check_open()
-        return archive.save(Path(path), self.plan, self.linked, self.threads)
+        return archive.save(Path(path), self.plan, self.linked, self.threads, self.needs)
 
     def export(self, folder: str | Path) -> Path:
-        """Writes `korch.h`, `libmodel.so` and `weights.safetensors` for C programs; ArchiveError where it cannot."""
+        """Writes `korch.h`, `libmodel.so`, `weights.safetensors` and the libraries that the program calls, for C
+        programs; ArchiveError where it cannot."""
         raise ArchiveError(f"cannot export to {folder}: C programs run plans for the CPU, this is one for a device")
 
     def close(self) -> None:
@@ -126,19 +132,24 @@ class Executable(ABC):
 def load(path: str | Path, threads: int = 0, runs: bool = True) -> Executable:
     """Opens a `.korch` archive; ArchiveError says in one line what does not fit this machine.
 
+    It runs on as many `threads` as when it was saved (0), or on these.
+
     Unless it `runs`, a program for a device is only to be looked at, which needs no such device.
     """
     from korch.executable.cpu import CpuExecutable
 
     folder = new_folder()
     try:
-        plan, linked = archive.extract(Path(path), folder, runs)
+        plan, linked, about = archive.extract(Path(path), folder, runs)
         if isinstance(linked, Linked):
-            return CpuExecutable(plan, linked, threads)
-        from korch.executable.cuda import DeviceExecutable
+            executable = CpuExecutable(plan, linked, threads or about.threads)
+        else:
+            from korch.executable.cuda import DeviceExecutable
 
-        executable = DeviceExecutable(plan, linked)
-        return executable.opened() if runs else executable
+            executable = DeviceExecutable(plan, linked)
+            executable = executable.opened() if runs else executable
+        executable.needs = about.needs
+        return executable
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

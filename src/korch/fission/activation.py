@@ -77,9 +77,10 @@ def softsign(b: Builder, x: Value) -> Value:
 
 @fission("Shrink")
 def shrink(b: Builder, x: Value, *, bias: float = 0.0, lambd: float = 0.5) -> Value:
-    """x + bias below -lambd, x - bias above lambd, 0 between."""
-    low = b.op("Where", b.op("Less", x, -lambd), x + bias, 0)
-    return b.op("Where", b.op("Greater", x, lambd), x - bias, low)
+    """x + bias below -lambd, x - bias above lambd, 0 between; integers are shrunk as floats, then cut."""
+    wide = x if x.tensor.is_float else b.op("Cast", x, to="float64")
+    low = b.op("Where", b.op("Less", wide, -lambd), wide + bias, 0)
+    return b.op("Cast", b.op("Where", b.op("Greater", wide, lambd), wide - bias, low), to=x.dtype)
 
 
 @fission("Gelu", since=20)

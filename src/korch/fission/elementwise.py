@@ -56,9 +56,9 @@ def mod(b: Builder, x: Value, y: Value, *, fmod: int = 0) -> Value:
 
 @fission("Pow", since=7)
 def power(b: Builder, x: Value, y: Value) -> Value:
-    """x to the power y in the dtype of x, by multiplying where y is small; integers go through float64, as
-    onnxruntime's do."""
-    if y.tensor.value in (1, 2, 3, 4) and y.rank <= x.rank and (x.tensor.is_float or y.tensor.value == 2):
+    """x to the power y in the dtype of x, by multiplying where y is small; other powers of integers go through
+    float64, as onnxruntime's do."""
+    if y.tensor.value in (1, 2, 3, 4) and y.rank <= x.rank and (x.tensor.is_float or y.tensor.value in (2, 3)):
         square = x * x
         return {1: x, 2: square, 3: square * x, 4: square * square}[int(y.tensor.value)]
     if x.tensor.is_float:

@@ -96,7 +96,7 @@ class _Walk:
         return Node(proto, inputs, self.opsets.get(_domain(proto.domain), 1))
 
     def _branch(self, proto: onnx.NodeProto) -> None:
-        """The branch that a constant condition takes, in place of the If."""
+        """The branch that a constant condition takes, in place of the If; names inside of it end with it."""
         node = self._node(proto)
         condition = node.inputs[0].array if node.inputs and node.inputs[0] is not None else None
         if condition is None or condition.size != 1:
@@ -105,12 +105,13 @@ class _Walk:
         body = next((a.g for a in proto.attribute if a.name == name), None)
         if body is None:
             raise ModelError(f"{node.title} has no {name}")
+        outside = dict(self.values)
         for t in body.initializer:
             self.values[t.name] = self._constant(numpy_helper.to_array(t), t.name)
         for inner in body.node:
             self.node(inner)
-        for name, inner in zip(proto.output, body.output, strict=False):
-            self.values[name] = self._output(inner.name)
+        given = {name: self._output(o.name) for name, o in zip(proto.output, body.output, strict=False)}
+        self.values = outside | given
 
     def _results(self, node: Node) -> tuple[Value | None, ...]:
         answer = self._ruled(node)

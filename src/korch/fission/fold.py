@@ -1,7 +1,8 @@
 """Constant factors vanish into the weights before them, constant summands into one another.
 
 So a BatchNormalization behind a Conv leaves new weights and one bias. New constants are computed in float64
-and rounded once. A value that others read too, or that the model gives out, stays as it is.
+and rounded once. A value that others read too, or that the model gives out, stays as it is; so do two constants
+that would become one which their dtype does not reach.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class _Fold:
     def _shifted(self, x: Value, summand: Array) -> Value:
         """x + summand, in one Add where x is something plus a constant already."""
         y, c = self._with_constant(x, "Add") or (x, None)
-        total = None if c is None else _no_larger(self._wide(c) + summand, c.tensor.size, summand.size)
+        total = None if c is None else _fitting(self._wide(c) + summand, x.dtype, c.tensor.size, summand.size)
         if total is None:
             return self._reused(x + self._rounded(summand, x.dtype), x)
         self.uses[x.tensor] -= 1  # its one reader reads y now; an equal sum may come up again
@@ -91,7 +92,8 @@ class _Fold:
     def _scaled(self, x: Value, factor: Array) -> Value | None:
         """x * factor without a multiplication, if what computes x can take the factor in."""
         if x.tensor.const:
-            return self._rounded(self._wide(x) * factor, x.dtype)
+            array = self._wide(x) * factor
+            return self._rounded(array, x.dtype) if _holds(x.dtype, array) else None
         p = self.builder.producer(x)
         if p is None or self.uses[x.tensor] != 1:
             return None
@@ -127,7 +129,7 @@ class _Fold:
         inner = self._with_constant(x, "Add")
         if inner is None:
             return None
-        summand = _no_larger(self._wide(inner[1]) * factor, inner[1].tensor.size, factor.size)
+        summand = _fitting(self._wide(inner[1]) * factor, x.dtype, inner[1].tensor.size, factor.size)
         y = None if summand is None else self._scaled_inside(inner[0], factor)
         return None if y is None or summand is None else y + self._rounded(summand, x.dtype)
 
@@ -136,7 +138,7 @@ class _Fold:
         inner = self._with_constant(x, "Mul")
         if inner is None:
             return None
-        total = _no_larger(self._wide(inner[1]) * factor, inner[1].tensor.size, factor.size)
+        total = _fitting(self._wide(inner[1]) * factor, x.dtype, inner[1].tensor.size, factor.size)
         return None if total is None else self._reused(inner[0] * self._rounded(total, x.dtype), inner[0])
 
     def _scaled_linear(self, x: Value, p: Primitive, factor: Array) -> Value | None:
@@ -146,7 +148,8 @@ class _Fold:
             new: Value | None = None
             if sides[i].tensor.const:
                 weights = _scaled_weights(p, i, self._wide(sides[i]), factor)
-                new = None if weights is None else self._rounded(weights, x.dtype)
+                if weights is not None and _holds(x.dtype, weights, _summed(p, i)):
+                    new = self._rounded(weights, x.dtype)
             elif factor.size == 1:
                 new = self._scaled_inside(sides[i], factor.reshape(()))
             if new is not None:
@@ -174,9 +177,32 @@ class _Fold:
         return v
 
 
-def _no_larger(array: Array, *sizes: int) -> Array | None:
-    """`array`, unless broadcasting has made it larger than both of its parts."""
-    return array if array.size <= max(sizes) else None
+def _fitting(array: Array, dtype: str, *sizes: int) -> Array | None:
+    """`array`, unless `dtype` does not hold it or broadcasting has made it larger than both of its parts."""
+    return array if array.size <= max(sizes) and _holds(dtype, array) else None
+
+
+def _holds(dtype: str, array: Array, summed: tuple[int, ...] = ()) -> bool:
+    """Whether in `dtype` no finite number of `array` becomes infinite and none but zero becomes zero. Numbers along the
+    axes `summed` are summed up: there one may vanish that is less than the greatest one's rounding."""
+    if not array.size:
+        return True
+    size = np.abs(array)
+    with np.errstate(all="ignore"):
+        rounded = array.astype(dtype)
+        least = size.max(axis=summed, keepdims=True) * np.finfo(dtype).eps
+    return not ((np.isfinite(array) & ~np.isfinite(rounded)) | ((rounded == 0) & (size > least))).any()
+
+
+def _summed(p: Primitive, side: int) -> tuple[int, ...]:
+    """The axes of a linear primitive's weights over which one output sums."""
+    if p.op == "MatMul":
+        return (-2,) if side else (-1,)
+    if side == 0:
+        return ()
+    kernel = tuple(range(2, p.inputs[1].rank))
+    inner = 1 if p.op == "Conv" else 0
+    return kernel if p.op == "ConvTranspose" and p.attr("group") != 1 else (inner, *kernel)
 
 
 def _scaled_weights(p: Primitive, side: int, weights: Array, factor: Array) -> Array | None:

@@ -88,6 +88,19 @@ def gather(b: Builder, x: Value, indices: Value, *, axis: int = 0) -> Value | Op
     return b.op("Reshape", picked, shape=(*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
 
 
+@fission("Compress", since=9)
+def compress(b: Builder, x: Value, condition: Value, *, axis: int | None = None) -> Value | Opaque:
+    """x where the condition holds along `axis`, or along all of x in a row; behind the condition's end it does not."""
+    if condition.array is None:
+        return Opaque("its condition is computed by the model")
+    if axis is None:
+        x, axis = b.op("Reshape", x, shape=(x.tensor.size,)), 0
+    places = np.flatnonzero(condition.array).tolist()
+    if places and places[-1] >= x.shape[axis]:
+        raise ValueError(f"a condition is outside of its axis of length {x.shape[axis]}")
+    return take(b, x, axis % x.rank, places)
+
+
 @fission("OneHot", since=9)
 def one_hot(b: Builder, indices: Value, depth: Value, values: Value, *, axis: int = -1) -> Value | Opaque:
     """values[1] where the position on the new axis is the index (negative ones from the back), elsewhere values[0]."""

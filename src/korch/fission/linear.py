@@ -34,12 +34,12 @@ def gemm(
     transA: int = 0,
     transB: int = 0,
 ) -> Value | Opaque:
-    """alpha * x' y' + beta * c, where ' transposes if asked."""
+    """alpha * x' y' + beta * c, where ' transposes if asked; constant operands take alpha in later."""
     if not x.tensor.is_float:
         return Opaque("it multiplies integers")
     x = b.op("Transpose", x, perm=(1, 0)) if transA else x
     y = b.op("Transpose", y, perm=(1, 0)) if transB else y
-    product = x @ (y * alpha) if y.tensor.const else (x @ y) * alpha
+    product = (x @ y) * alpha
     return product if c is None or beta == 0 else product + c * beta
 
 

@@ -15,10 +15,13 @@ KINDS = ("int8", "uint8", "int16", "uint16")
 def quantize_linear(b: Builder, x: Value, scale: Value, zero: Value | None = None, /, *, axis: int = 1,
                     block_size: int = 0, output_dtype: int = 0, precision: int = 0,
                     saturate: int = 1) -> Value | Opaque:  # fmt: skip
-    """round(x / scale) + zero, kept within the integers of the result (`saturate` speaks of eight-bit floats only)."""
+    """round(x / scale) + zero, kept within the integers of the result (`saturate` speaks of eight-bit floats only).
+    A scale that is an integer divides in float64: integer division rounds in its own way."""
     kind = _kind(zero, output_dtype)
     if kind not in KINDS or block_size or precision:
         return Opaque(f"it quantizes to {kind}{' by blocks' if block_size else ''}")
+    if not scale.tensor.is_float:
+        scale = b.op("Cast", scale, to="float64")
     wide = b.op("Cast", x, to=scale.dtype) / _along(b, scale, x, axis)
     return _rounded(b, wide, None if zero is None else _along(b, zero, x, axis), kind)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
 from pathlib import Path
 
@@ -18,19 +19,28 @@ from korch.fission.importer.load import tensors_of
 from korch.options import Options
 from korch.profile import default_folder
 
+log = logging.getLogger(__name__)
+
 Source = str | Path | bytes | onnx.ModelProto
 FOLDER = "archives"
 _OURS = re.compile(r"[0-9a-f]{32}\.korch")
 
 
 def recall(path: Path) -> Executable | None:
-    """The program kept at `path`; None where there is none that fits this machine and this version."""
+    """The program kept at `path`; None where there is none that fits this machine and this version.
+
+    A program that errs more than its numerics allow is one all the same, as when it was made; the log says so again.
+    """
     if not path.is_file():
         return None
     try:
-        return load(path)
+        executable = load(path)
     except ArchiveError:
         return None
+    if (accuracy := executable.plan.accuracy) and not accuracy.passed:
+        log.warning("output %r errs by %.1e, numerics %s allow %.1e: an earlier search found nothing that errs less",
+                    accuracy.output, accuracy.error, executable.plan.numerics, accuracy.allowed)  # fmt: skip
+    return executable
 
 
 def keep(executable: Executable, path: Path) -> None:

@@ -50,9 +50,11 @@ class Builder:
                 try:
                     while (i := _taken(heavy.popleft)) is not None:
                         found[i] = wanted[i][0].build(wanted[i][1], threads)
-                finally:
+                    found |= elsewhere.result()
+                except BaseException:  # nobody waits for the other's answer then
                     heavy.clear()
-                found |= elsewhere.result()
+                    self._other.interrupt()
+                    raise
         return [found.get(i) or backend.build(cone, threads) for i, (backend, cone) in enumerate(wanted)]
 
     def _build_elsewhere(self, wanted: Sequence[Wanted], waiting: deque[int],

@@ -33,13 +33,11 @@ class Memory:
             if doubted or key not in known:
                 self.profiler.database.record_in_place(key, offer.seconds)
 
-    def lower(self, timed: Iterable[tuple[Entry, float]]) -> float:
-        """Enters times in place that are below the known ones; the seconds that came off."""
-        less = [(e, e.best.seconds - s, s) for e, s in timed if s < e.best.seconds]
-        for entry, _, seconds in less:
+    def lower(self, timed: Iterable[tuple[Entry, float]]) -> None:
+        """Enters times in place that are below the known ones."""
+        for entry, seconds in [(e, s) for e, s in timed if s < e.best.seconds]:
             entry.best.in_place = seconds
             self.profiler.database.record_in_place(self._placed(entry), seconds)
-        return sum(saved for _, saved, _ in less)
 
     def _placed(self, entry: Entry) -> str:
         """Where some variants are banned, of the variant that is left: another may have been timed before."""

@@ -62,8 +62,8 @@ class Highs:
         """The answer to `program` within `time_limit` seconds plus a little grace."""
         if not len(program.cost):
             return _empty(program)
-        self._start()
         try:
+            self._start()
             self._connection.send(_task(program, time_limit, self.threads))
             if not self._connection.poll(time_limit + GRACE):
                 self.close()
@@ -71,7 +71,7 @@ class Highs:
             return _answer(program, self._connection.recv())
         except (EOFError, OSError) as error:
             self.close()
-            return Answer(Status.FAILED, detail=f"the HiGHS process died: {error!r}")
+            return Answer(Status.FAILED, detail=f"the HiGHS process died or did not start: {error!r}")
 
     def close(self) -> None:
         """End the process; a later `solve` starts another."""
@@ -88,9 +88,11 @@ class Highs:
         worker = str(Path(__file__).with_name("highs_worker.py"))
         command = [sys.executable, worker, str(theirs.fileno())]
         nothing = subprocess.DEVNULL
-        self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=nothing, stdout=nothing,
-                                         stderr=nothing, env=plain_environment(), start_new_session=True)  # fmt: skip
-        theirs.close()
+        with theirs:
+            self._process = subprocess.Popen(
+                command, pass_fds=[theirs.fileno()], stdin=nothing, stdout=nothing, stderr=nothing,
+                env=plain_environment(), start_new_session=True,
+            )  # fmt: skip
 
 
 def _task(program: Program, time_limit: float, threads: int) -> tuple[Any, ...]:

@@ -169,6 +169,8 @@ class Tuner:
             self.ledger.pricing.reopen()
         while True:
             solution = self._warm = self._solve(self._costed(costs.of), self._warm, gap)
+            if costs is BOUNDS:
+                self._tell(bound=solution.bound)
             self.rounds += 1
             picked = [e for i in solution.chosen if costs.open(e := self.ledger.entry(i))]
             enough = sum(map(costs.of, picked)) < costs.slight * solution.cost or self._over(until)
@@ -176,7 +178,7 @@ class Tuner:
                 if self._over(until) or not self._repriced(solution.chosen):
                     return solution, not picked
                 continue
-            self._measure(self._to_measure(solution, costs, picked))
+            self._measure(self._to_measure(solution, costs, picked), min(until, self.deadline))
             self._keep(solution.chosen)
             if self._over(until) and self._incumbent:
                 return solution, False
@@ -289,9 +291,14 @@ class Tuner:
                 shares[p] = shares.get(p, 0.0) + seconds * own / max(sum(work.values()), 1)
         return shares
 
-    def lower(self, tuned: Tuned, seconds: Sequence[float]) -> float:
-        """Enters what took less in place than was known: a busy machine only ever adds. The share that came off."""
-        return self.memory.lower(self._means(tuned, seconds)) / max(tuned.cost, 1e-12)
+    def learn(self, tuned: Tuned, seconds: Sequence[float]) -> Tuned:
+        """Enters what the plan's kernels took in place: for the first time, or less than was known, as a busy machine
+        only ever adds. The plan at these costs; what came off it may have come off every plan."""
+        means = self._means(tuned, seconds)
+        self.memory.place(means)
+        self.memory.lower(means)
+        cost = self._known(tuned.chosen)
+        return self._judged(tuned.chosen, cost, max(0.0, tuned.bound - max(0.0, tuned.cost - cost)))
 
     def _means(self, tuned: Tuned, seconds: Sequence[float]) -> list[tuple[Entry, float]]:
         """The kernels of the plan, each with its time, the mean where several are equal."""
@@ -310,7 +317,6 @@ class Tuner:
         self.solver_left -= solution.seconds
         self.solver_seconds += solution.seconds
         self.largest = max(self.largest, (solution.columns, solution.rows))
-        self._tell(bound=solution.bound)
         return solution
 
     def _costed(self, cost: Callable[[Entry], float]) -> Problem:
@@ -339,15 +345,18 @@ class Tuner:
         near = [self.ledger.entry(i) for i, extra in solution.near.items() if extra <= 0.002 * solution.cost]
         first = {id(o): (e, o) for e in picked for o in costs.open(e)}
         todo = first | {id(o): (e, o) for e in near for o in costs.open(e)}
-        most = costs.batch if self.deadline - time.monotonic() > SHORT else min(costs.batch, HURRIED)
+        left = self.deadline - time.monotonic()
+        most = costs.batch if left > SHORT else min(costs.batch, HURRIED) if left > 0 else 0
         return list(todo.values())[: max(most, len(first))]
 
-    def _measure(self, todo: Sequence[tuple[Entry, Offer]]) -> None:
-        """Measures the offers; single primitives that none of theirs computes are offered to whoever takes any."""
+    def _measure(self, todo: Sequence[tuple[Entry, Offer]], until: float) -> None:
+        """Measures the offers, but where there is a plan no longer than until then; single primitives that none of
+        theirs computes are offered to whoever takes any."""
         kernels = self._kernels(todo)
         flat = [k for e, o in todo for k in kernels[id(o)]]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
-        results = iter(self.profiler.measure_until(self._until, flat))
+        until = until if self._incumbent or self._feasible() else inf
+        results = iter(self.profiler.measure_until(until, flat))
         for _, offer in todo:
             own = kernels[id(offer)]
             told = [r for r in [next(results) for _ in own] if r]
@@ -366,11 +375,6 @@ class Tuner:
             return {id(o): o.kernels(e.cone, threads) for e, o in todo}
         built = self.builder.build([(o.backend, e.cone) for e, o in todo], threads)
         return {id(o): o.worthwhile(some) for (_, o), some in zip(todo, built, strict=True)}
-
-    @property
-    def _until(self) -> float:
-        """When measuring ends: at the deadline, but not before there is a plan."""
-        return self.deadline if self._incumbent or self._feasible() else inf
 
     def _tell(self, **changes: object) -> None:
         self.state = replace(self.state, rounds=self.rounds, **changes)  # pyright: ignore[reportArgumentType]

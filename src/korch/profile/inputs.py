@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from korch.ir.cone import Cone
+from korch.ir.graph import Graph
 from korch.ir.ops.table import Array, Category
 from korch.ir.tensor import Tensor
 
@@ -90,8 +91,9 @@ PASSING = ("Cast", "Expand", "Reshape", "Transpose", "Slice", "Gather", "Concat"
 """What leaves an index the number that it is."""
 
 
-def indexed_length(leaf: Tensor, cone: Cone) -> int:
-    """The length of the shortest axis that values of `leaf` index; 0 where they are no indices."""
+def indexed_length(leaf: Tensor, cone: Cone | Graph) -> int:
+    """The length of the shortest axis that values of `leaf`, of a cone or an input of a graph, index; 0 where they are
+    no indices."""
     passed = {leaf}
     lengths: list[int] = []
     for p in cone.primitives:

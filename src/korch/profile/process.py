@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import IO, Any
 
 from korch.children import plain_environment
 from korch.errors import BackendError
@@ -32,7 +32,7 @@ class WorkerProcess:
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as this object)
+        self._complaints: IO[bytes] | None = None  # made with the first process, as long-lived as this object
 
     def ask(self, task: object) -> Any:
         """The worker's answer; Failed where it crashed or hung."""
@@ -77,16 +77,11 @@ class WorkerProcess:
         return self._pipe if self._pipe else self._start()
 
     def _start(self) -> Connection:
-        ours, theirs = Pipe()
-        self._complaints.seek(0)  # children write where the last one stopped
-        self._complaints.truncate()
-        with theirs:
-            command = [sys.executable, "-m", self._module, str(theirs.fileno()), *self._arguments]
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._complaints,
-                pass_fds=(theirs.fileno(),), env=self._environment, start_new_session=True,
-            )  # fmt: skip
-        self._pipe = ours
+        """A new process, ready for questions; BackendError where none can be had."""
+        try:
+            self._pipe = ours = self._begun()
+        except OSError as e:  # no process, pipe or file is left
+            raise BackendError(f"the process {self._module} does not start: {e.strerror or e}") from None
         try:
             if ours.poll(START):
                 ours.recv()
@@ -95,6 +90,20 @@ class WorkerProcess:
             pass
         self.close()
         raise BackendError(f"the process {self._module} does not start: {self._last_complaint() or 'no answer'}")
+
+    def _begun(self) -> Connection:
+        """Our end of a new process's pipe."""
+        self._complaints = self._complaints or tempfile.TemporaryFile()  # noqa: SIM115
+        self._complaints.seek(0)  # children write where the last one stopped
+        self._complaints.truncate()
+        ours, theirs = Pipe()
+        with theirs:
+            command = [sys.executable, "-m", self._module, str(theirs.fileno()), *self._arguments]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._complaints,
+                pass_fds=(theirs.fileno(),), env=self._environment, start_new_session=True,
+            )  # fmt: skip
+        return ours
 
     def _crashed(self) -> Failed:
         """Whoever was killed by SIGKILL was killed from outside, and who gave up has met no kernel's fault: that says
@@ -110,6 +119,7 @@ class WorkerProcess:
         return Failed(reason, lasting=status != GIVEN_UP)
 
     def _last_complaint(self) -> str:
+        assert self._complaints, "whoever complains was started"
         self._complaints.seek(0)
         lines = self._complaints.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else ""

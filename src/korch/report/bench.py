@@ -1,7 +1,8 @@
 """Korch beside other runtimes on one model, compared so that none disturbs another.
 
 Every runtime has a process of its own; blocks of runs alternate between them, with a rest between blocks, as
-threads of some runtimes go on spinning after a run. First of all the outputs are compared.
+threads of some runtimes go on spinning after a run. First of all the outputs are compared: who computes something else
+does not race.
 """
 
 from __future__ import annotations
@@ -20,12 +21,18 @@ import numpy as np
 import onnx
 
 from korch.errors import Error, ModelError
+from korch.fission.importer.load import tensors_of
 from korch.report.peers import Subject, known_peers
-from korch.report.runtime_process import RuntimeFailed, RuntimeProcess
+from korch.report.runtime_process import RuntimeFailed, RuntimeProcess, module_command
 
 BLOCK_SECONDS, REST_SECONDS = 0.3, 0.05
 LOAD_LIMIT, RUN_LIMIT = 900.0, 300.0
 OURS, REFERENCE, MACHINE = "korch", "reference", "machine"
+BOUND, COARSE_BOUND = 1e-2, 0.25
+"""Errors of floats beyond which a runtime computes something else; the second for models that round coarsely."""
+_TYPES = onnx.TensorProto.DataType
+COARSE = {_TYPES.Value(name) for name in ("FLOAT16", "BFLOAT16", "INT8", "UINT8", "INT4", "UINT4")}
+"""The elements of weights, inputs or outputs that tell such models."""
 
 Progress = Callable[[str], None]
 Commands = Mapping[str, Sequence[str]]
@@ -42,6 +49,7 @@ class Contest:
     racing: dict[str, RuntimeProcess] = field(default_factory=dict[str, RuntimeProcess])
     errors: dict[str, float] = field(default_factory=dict[str, float])
     skipped: dict[str, str] = field(default_factory=dict[str, str])
+    bound: float = BOUND
 
     def leave(self, process: RuntimeProcess, why: RuntimeFailed) -> None:
         """Takes a runtime out of the race and ends it, so that it disturbs no other; raises if it is korch itself."""
@@ -70,10 +78,10 @@ def compare(
 
     `korch_path` None leaves korch out. `torch_models` is the folder with torch definitions (see `Subject`),
     `python` the interpreter for the runtimes other than korch. Keys of the result: model, threads, rounds,
-    runtimes {name: {median_ms, min_ms}}, best_peer, speedup_vs_best_peer, errors {name: largest difference
-    from onnxruntime without optimisations, in units of the largest magnitude of that output}, skipped
-    {name: why}, peak_gflops: the median rate of multiply-adds alone in blocks between theirs, None where that cannot
-    be had. A runtime that is missing or fails is skipped; korch failing raises RuntimeFailed.
+    runtimes {name: {median_ms, min_ms}}, best_peer, speedup_vs_best_peer, errors {name: see `relative_error`,
+    against onnxruntime without optimisations}, skipped {name: why}, peak_gflops: the median rate of multiply-adds
+    alone in blocks between theirs, None where that cannot be had. A runtime that is missing, fails or has wrong
+    outputs is skipped; korch raises RuntimeFailed then.
     """
     known = known_peers()
     if unknown := [name for name in against if name not in known]:
@@ -83,8 +91,8 @@ def compare(
     subject = Subject(Path(model_path), outputs, _path(korch_path), _path(torch_models))
     names = ([] if korch_path is None else [OURS]) + [name for name in against if name != OURS]
     interpreters = {name: sys.executable if name in (OURS, REFERENCE) else python for name in [*names, REFERENCE]}
-    commands = {name: [used, "-m", "korch.report.serving", name] for name, used in interpreters.items()}
-    pace = [sys.executable, "-m", "korch.report.pace"]
+    commands = {name: module_command(used, "korch.report.serving", name) for name, used in interpreters.items()}
+    pace = module_command(sys.executable, "korch.report.pace")
     return race(commands, subject, inputs_of(model), threads=threads, rounds=rounds, say=progress, pace=pace)
 
 
@@ -104,7 +112,7 @@ def race(
 ) -> dict[str, Any]:
     """`compare` for commands that speak `serving`'s protocol: runtimes, one of them `reference`, and `report.pace`."""
     with tempfile.TemporaryDirectory(prefix="korch-bench-") as folder, contextlib.ExitStack() as stack:
-        contest = Contest(subject, threads, say or _silent, Path(folder))
+        contest = Contest(subject, threads, say or _silent, Path(folder), bound=_bound(subject.onnx))
         files = _save(feeds, contest.folder)
         with RuntimeProcess(REFERENCE, commands[REFERENCE], threads) as process:
             expected = _first_outputs(contest, process, files)
@@ -115,6 +123,13 @@ def race(
             _enter_machine(contest, stack.enter_context(RuntimeProcess(MACHINE, pace, threads)))
         times = _alternate(contest, rounds)
     return _result(contest, times, rounds)
+
+
+def _bound(path: Path) -> float:
+    """The error of floats that the model at `path` leaves to a runtime."""
+    graph = onnx.load(path, load_external_data=False).graph
+    ports = {port.type.tensor_type.elem_type for port in (*graph.input, *graph.output)}
+    return COARSE_BOUND if COARSE & (ports | {tensor.data_type for tensor in tensors_of(graph)}) else BOUND
 
 
 def _silent(_: str) -> None:
@@ -149,7 +164,7 @@ def _enter(contest: Contest, process: RuntimeProcess, files: dict[str, str], exp
     """Puts a runtime into the race once its outputs are compared."""
     try:
         found = _first_outputs(contest, process, files)
-        contest.errors[process.name] = _error(process.name, found, expected)
+        contest.errors[process.name] = _error(contest, process.name, found, expected)
         contest.racing[process.name] = process
         contest.say(f"{process.name}: error {contest.errors[process.name]:.1e} of the largest output")
     except RuntimeFailed as why:
@@ -165,18 +180,35 @@ def _enter_machine(contest: Contest, process: RuntimeProcess) -> None:
         contest.leave(process, why)
 
 
-def _error(name: str, found: list[np.ndarray], expected: list[np.ndarray]) -> float:
+def _error(contest: Contest, name: str, found: list[np.ndarray], expected: list[np.ndarray]) -> float:
+    """The largest error of an output; RuntimeFailed where one is not the model's."""
     shapes, wanted = [array.shape for array in found], [array.shape for array in expected]
     if shapes != wanted:
         raise RuntimeFailed(f"{name}: its outputs have the shapes {shapes}, the model's have {wanted}")
-    return max((relative_error(a, b) for a, b in zip(found, expected, strict=True)), default=0.0)
+    errors = [relative_error(a, b) for a, b in zip(found, expected, strict=True)]
+    for output, error, array in zip(contest.subject.outputs, errors, expected, strict=True):
+        if error > contest.bound and array.dtype.kind == "f":
+            raise RuntimeFailed(f"{name}: {_wrong(output, error)}")
+    return max(errors, default=0.0)
+
+
+def _wrong(output: str, error: float) -> str:
+    if not np.isfinite(error):
+        return f"output {output!r} is not finite where that of onnxruntime without optimisations is"
+    return f"output {output!r} errs by {error:.1e} of its largest magnitude from onnxruntime without optimisations"
 
 
 def relative_error(found: np.ndarray, expected: np.ndarray) -> float:
-    """The largest |found - expected| by the largest |expected|; infinite where only one of them is finite."""
+    """The largest |found - expected| by the largest |expected|; infinite where only `expected` is finite.
+
+    Where `expected` is not, any value passes: it may be single precision that has overflowed. Of outputs that are no
+    floats, the share of elements that differ.
+    """
+    if expected.dtype.kind != "f":
+        return float((found != expected).mean()) if expected.size else 0.0
     a, b = found.astype(np.float64), expected.astype(np.float64)
     finite = np.isfinite(b)
-    if not np.isfinite(a[finite]).all() or not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+    if not np.isfinite(a[finite]).all():
         return float("inf")
     difference = float(np.abs(a[finite] - b[finite]).max(initial=0.0))
     largest = float(np.abs(b[finite]).max(initial=0.0))

@@ -17,7 +17,17 @@ from typing import Any
 from korch.errors import Error
 
 PACKAGES = Path(__file__).resolve().parents[2]
-"""Where `korch` is imported from: on the child's path, so that another interpreter finds it too."""
+"""Where `korch` is imported from, and perhaps all that is installed beside it."""
+_RUN = "import runpy, sys; sys.path.append(sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__')"
+
+
+def module_command(python: str, module: str, *arguments: str) -> list[str]:
+    """What has the interpreter `python` run a module of Korch with these arguments.
+
+    `PACKAGES` is the last of its path: it finds Korch there, and all else, such as its own numpy and the runtime that
+    it is asked to time, where it finds that without Korch.
+    """
+    return [python, "-c", _RUN, str(PACKAGES), module, *arguments]
 
 
 class RuntimeFailed(Error):
@@ -31,8 +41,7 @@ class RuntimeProcess:
         self.name = name
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - as long-lived as the process, closed with it
         self._buffer = b""
-        path = os.pathsep.join(filter(None, (str(PACKAGES), os.environ.get("PYTHONPATH"))))
-        own = {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"}  # nothing of the working directory
+        own = {"PYTHONSAFEPATH": "1"}  # nothing of the working directory
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

@@ -86,7 +86,7 @@ def verify(executable: Executable, model: Source, feeds: Arrays | None = None, s
     """
     shapes = {port.name: port.shape for port in executable.inputs}
     prepared = _prepared(model, shapes)
-    given = dict(feeds) if feeds is not None else random_feeds(executable.plan.graph.inputs, seed)
+    given = dict(feeds) if feeds is not None else random_feeds(executable.plan.graph, seed)
     found = executable.run(given)
     reference = float64_outputs(prepared, given)
     theirs = onnxruntime_outputs(prepared, given)

@@ -32,20 +32,42 @@ struct korch_model {
     char error[KORCH_ERROR_BYTES];
 };
 
-static int korch_threads_now(void) {
+// What OpenMP keeps for each calling thread: how many threads its regions have, and whether they may get fewer.
+typedef struct {
+    int threads, dynamic;
+} korch_setting;
+
+static korch_setting korch_setting_now(void) {
 #ifdef _OPENMP
-    return omp_get_max_threads();
+    return (korch_setting){omp_get_max_threads(), omp_get_dynamic()};
 #else
-    return 1;
+    return (korch_setting){1, 0};
 #endif
 }
 
-// OpenMP keeps this for each calling thread.
-static void korch_use_threads(int threads) {
+static void korch_use(korch_setting s) {
 #ifdef _OPENMP
-    if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
+    if (omp_get_max_threads() != s.threads) omp_set_num_threads(s.threads);
+    if (omp_get_dynamic() != s.dynamic) omp_set_dynamic(s.dynamic);
 #else
-    (void)threads;
+    (void)s;
+#endif
+}
+
+// Lets regions have `threads` threads, and no fewer: libraries share their work out before they know who comes, and the
+// part of a thread that does not come would stay undone. The result is for `korch_use` behind.
+static korch_setting korch_use_threads(int threads) {
+    korch_setting before = korch_setting_now();
+    korch_use((korch_setting){threads, 0});
+    return before;
+}
+
+// Of the threads that are asked for, those that OpenMP would start.
+static int korch_allowed_threads(int threads) {
+#ifdef _OPENMP
+    return KORCH_MIN(threads, omp_get_thread_limit());
+#else
+    return threads;
 #endif
 }
 
@@ -147,13 +169,13 @@ static void korch_point(korch_model *m) {
 static int korch_prepare(korch_model *m, const char *weights_path, char *error, size_t n) {
     if (korch_map_weights(m, weights_path, error, n) || korch_allocate(m, error, n)) return 1;
     korch_point(m);
-    int before = korch_threads_now(), status = 0;
-    korch_use_threads(m->threads);
+    korch_setting before = korch_use_threads(m->threads);
+    int status = 0;
     for (; !status && m->opened < KORCH_STEP_COUNT; m->opened += !status) {
         status = korch_init_step(m, m->opened, error, n);
         korch_unload_weights(m);  // kernel by kernel: what is packed must never lie here twice as a whole
     }
-    korch_use_threads(before);
+    korch_use(before);
     return status;
 }
 
@@ -192,7 +214,7 @@ korch_model *korch_open(const char *weights_path, int threads, char *error, size
     korch_model *m = calloc(1, sizeof *m);
     if (!m) return korch_say(error, error_bytes, "no memory for the model"), NULL;
     pthread_mutex_init(&m->turn, NULL);
-    m->threads = threads > 0 ? threads : KORCH_THREADS;
+    m->threads = korch_allowed_threads(threads > 0 ? threads : KORCH_THREADS);
     korch_find_stretches(m);
     if (!korch_prepare(m, weights_path, error, error_bytes)) return m;
     korch_release(m);
@@ -272,6 +294,13 @@ static int korch_refuse_index(korch_model *m, int number) {
                      number, korch_step_names[number]), 1;
 }
 
+static int korch_refuse_failure(korch_model *m, int number) {
+    int status = korch_failure;
+    korch_failure = 0;
+    return korch_say(m->error, sizeof m->error, "the library that runs step %d (%s) failed: status %d", number,
+                     korch_step_names[number], status), 1;
+}
+
 static void korch_run_kernel(korch_model *m, int number) {
     const korch_step *step = &korch_steps[number];
     const void *const *in = m->pointers + step->first;
@@ -313,6 +342,7 @@ static int korch_run_alone(korch_model *m, int number) {
     const void *const *in = m->pointers + step->first;
     if (step->work == KORCH_HOST) return korch_run_host(m, number, in, (void *)in[step->reads]);
     korch_run_kernel(m, number);
+    if (korch_failure) return korch_refuse_failure(m, number);
     return korch_out_of_range ? korch_refuse_index(m, number) : 0;
 }
 
@@ -342,12 +372,12 @@ static int korch_run_once(korch_model *m, const void *const *inputs, void *const
 
 static int korch_run_many(korch_model *m, const void *const *inputs, void *const *outputs, double *seconds, int runs) {
     pthread_mutex_lock(&m->turn);
-    int before = korch_threads_now(), status = 0;
-    korch_use_threads(m->threads);
+    korch_setting before = korch_use_threads(m->threads);
+    int status = 0;
     m->error[0] = 0;
     for (int r = 0; !status && r < runs; ++r)
         status = korch_run_once(m, inputs, outputs, seconds ? seconds + (size_t)r * (KORCH_STEP_COUNT + 1) : NULL);
-    korch_use_threads(before);
+    korch_use(before);
     pthread_mutex_unlock(&m->turn);
     return status;
 }

@@ -12,8 +12,8 @@ from korch.fission.importer.load import subgraphs_of
 
 
 def put_in_order(model: onnx.ModelProto) -> None:
-    """Sorts nodes so that inputs come first, keeping their order where it is right already; those that no output
-    depends on go. (Whoever cuts a model leaves behind it what cannot be compiled.)"""
+    """Sorts nodes so that inputs come first, keeping their order where it is right already; nodes and weights that no
+    output depends on go. (Whoever cuts a model leaves behind it what cannot be compiled.)"""
     _order(model.graph, frozenset())
 
 
@@ -31,8 +31,17 @@ def _order(graph: onnx.GraphProto, outside: frozenset[str]) -> None:
         nodes = [onnx.NodeProto.FromString(graph.node[i].SerializeToString()) for i in order]
         del graph.node[:]
         graph.node.extend(nodes)
+    _drop_weights(graph, {o.name for o in graph.output}.union(*(reads[i] for i in order)))
     for inner in subgraphs_of(graph):
         _order(inner, known | makers.keys())
+
+
+def _drop_weights(graph: onnx.GraphProto, used: set[str]) -> None:
+    """Drops the initializers outside of `used`, also where they are listed as inputs, which they would become."""
+    unused = {t.name for t in graph.initializer} - used
+    for listed in (graph.initializer, graph.input):
+        for i in reversed([i for i, entry in enumerate(listed) if entry.name in unused]):
+            del listed[i]
 
 
 def _needed(last: list[int], before: list[list[int]]) -> set[int]:

@@ -18,10 +18,20 @@ def inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model with its local functions replaced by their bodies."""
     if not model.functions:
         return model
+    _import_opsets(model)
     try:
         return inliner.inline_local_functions(model)
     except Exception as e:
         raise ModelError(f"the model's functions cannot be inlined: {_line(e)}") from e
+
+
+def _import_opsets(model: onnx.ModelProto) -> None:
+    """Gives the model the opsets that only its functions name: their bodies become its own nodes."""
+    known = {_domain(o.domain) for o in model.opset_import}
+    for o in (o for f in model.functions for o in f.opset_import):
+        if _domain(o.domain) not in known:
+            known.add(_domain(o.domain))
+            model.opset_import.add().CopyFrom(o)
 
 
 def settle_opset(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -40,8 +50,8 @@ def settle_opset(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def opset_of(model: onnx.ModelProto) -> int:
     """The version of ONNX's own operators that the model uses."""
-    versions = [o.version for o in model.opset_import if o.domain in ("", "ai.onnx")]
-    if not versions and any(n.domain in ("", "ai.onnx") for n in model.graph.node):
+    versions = [o.version for o in model.opset_import if not _domain(o.domain)]
+    if not versions and any(not _domain(n.domain) for n in model.graph.node):
         raise ModelError("the model does not say which opset it uses (opset_import)")
     return versions[0] if versions else CONVERTED
 
@@ -50,7 +60,7 @@ def check_nodes(model: onnx.ModelProto) -> None:
     """Refuses operators that the opset does not have, and nodes that do not fit their operator."""
     context = checker.DEFAULT_CONTEXT.__class__()
     context.ir_version = model.ir_version or onnx.IR_VERSION
-    context.opset_imports = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in model.opset_import}
+    context.opset_imports = {_domain(o.domain): o.version for o in model.opset_import}
     for node in model.graph.node:
         if node.op_type in ("Loop", "Scan"):
             raise ModelError(f"{title(node)} is a loop, which cannot be compiled: unroll it in the exporter")
@@ -59,11 +69,15 @@ def check_nodes(model: onnx.ModelProto) -> None:
 
 
 def _is_ours(node: onnx.NodeProto, model: onnx.ModelProto) -> bool:
-    """Whether fission knows an operator that ONNX, in this opset, does not: onnxruntime's optimiser puts some into
-    ONNX's domain."""
-    opset = opset_of(model)
-    known = defs.has(node.op_type, opset, "") if node.domain in ("", "ai.onnx") else defs.has(node.op_type, node.domain)
-    return not known and rule_for(node.op_type, node.domain, opset) is not None
+    """Whether fission knows an operator that ONNX, in this opset, does not, or calls deprecated: onnxruntime's
+    optimiser puts some into ONNX's domain, and exporters wrote GroupNormalization before it was replaced."""
+    opset, domain = opset_of(model), _domain(node.domain)
+    rule = rule_for(node.op_type, domain, opset)
+    try:
+        schema = defs.get_schema(node.op_type, domain) if domain else defs.get_schema(node.op_type, opset, "")
+    except defs.SchemaError:
+        return rule is not None
+    return rule is not None and schema.deprecated and rule.since >= schema.since_version
 
 
 def _check_node(node: onnx.NodeProto, context: checker.C.CheckerContext) -> None:
@@ -71,6 +85,10 @@ def _check_node(node: onnx.NodeProto, context: checker.C.CheckerContext) -> None
         checker.check_node(node, context)
     except checker.ValidationError as e:
         raise ModelError(f"{title(node)} is malformed: {_line(e)}") from e
+
+
+def _domain(name: str) -> str:
+    return "" if name == "ai.onnx" else name
 
 
 def _line(e: Exception) -> str:

@@ -15,7 +15,9 @@ def _load(subject: Subject, threads: int) -> Run:
     if subject.korch is None:
         raise NotOffered("no compiled archive was given")
     korch: Any = importlib.import_module("korch")
-    executable = korch.load(subject.korch)
+    executable = korch.load(subject.korch, threads)
+    if executable.plan.threads < threads:  # its kernels have no parts for more
+        raise NotOffered(f"{subject.korch} was made for {executable.plan.threads} threads, not {threads}")
 
     def run(feeds: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         results = executable.run(dict(feeds))

@@ -36,9 +36,15 @@ class Install:
 @cache
 def find() -> Install:
     """The installed library and headers; BackendError where one is missing."""
-    library = _locate(LIBRARY, lambda f: f.name == "libdnnl.so.3")
+    library = find_code()
     header = _locate(HEADERS, lambda f: f.parts[-3:] == ("oneapi", "dnnl", "dnnl.h"))
     return Install(header.parents[2], library, f"{LIBRARY} {_distribution(LIBRARY).version}")
+
+
+@cache
+def find_code() -> Path:
+    """The installed library; BackendError where it is missing."""
+    return _locate(LIBRARY, lambda f: f.name == "libdnnl.so.3")
 
 
 def _distribution(name: str) -> Distribution:
@@ -49,9 +55,9 @@ def _distribution(name: str) -> Distribution:
 
 
 def _locate(name: str, wanted: Callable[[PurePath], bool]) -> Path:
-    """The real path of a file that distribution `name` installed."""
+    """The path of a file that distribution `name` installed, under the name that it was installed by."""
     for f in _distribution(name).files or ():
-        path = Path(str(f.locate())).resolve()
+        path = Path(str(f.locate()))
         if wanted(f) and path.is_file():
-            return path
+            return path.parent.resolve() / path.name
     raise BackendError(f"the distribution {name} lacks the file Korch needs: pip install --force-reinstall {name}")

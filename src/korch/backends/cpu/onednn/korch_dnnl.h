@@ -350,7 +350,8 @@ static void korch_dnnl_run(void *state, const void *const *in, void *out) {
         if (data != slot->set) dnnl_memory_set_data_handle(slot->memory, slot->set = data);
     }
     if (s->sum_leaf != KORCH_DNNL_ABSENT) korch_dnnl_copy(out, in[s->sum_leaf], s->sum_bytes);
-    dnnl_primitive_execute(s->primitive, korch_dnnl_stream, s->arg_count, s->args);
+    int status = dnnl_primitive_execute(s->primitive, korch_dnnl_stream, s->arg_count, s->args);
+    if (status) korch_failure = status;
 }
 
 #endif

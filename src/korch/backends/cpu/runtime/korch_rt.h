@@ -25,6 +25,10 @@
  * the model; the program's table defines it. */
 extern __attribute__((visibility("hidden"))) _Thread_local int korch_out_of_range;
 
+/* The status of a library's call that failed, for whoever runs the kernel to look at; 0 if none has. Of the same thread,
+ * defined in the same place. */
+extern __attribute__((visibility("hidden"))) _Thread_local int korch_failure;
+
 /* How a team shares out the turns of a loop. Each thread begins with the same run of them each time, so that its cache
  * has what it left there; one that has no turn left takes the second half of what another still has, so that all end
  * together where one core is slower, or late. */
