@@ -27,7 +27,7 @@ def assert_same_values(plain: Graph, graph: Graph) -> None:
 
 def differing(plain: Graph, graph: Graph) -> list[Primitive]:
     """The producers whose values are not those of their tensor; values come from `plain` first."""
-    values: dict[Tensor, Array] = {t: widen(x) for t, x in zip(plain.inputs, random_feeds(plain.inputs).values())}
+    values: dict[Tensor, Array] = {t: widen(x) for t, x in zip(plain.inputs, random_feeds(plain).values())}
     values |= {t: graph.constants[t.name] for p in graph.primitives for t in p.inputs if t.const}
     _compute(plain.primitives, values)
     _compute(graph.primitives, values)

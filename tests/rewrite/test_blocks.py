@@ -55,7 +55,7 @@ def test_same_values(kernel: int, height: int, width: int, pads: tuple[int, ...]
     plain = conv_graph(height, width, kernel, pads, batch=batch)
     other = whatever_it_costs(plain)
     assert other
-    feeds = random_feeds(plain.inputs)
+    feeds = random_feeds(plain)
     expected, got = evaluate_graph(plain, feeds)["y"], evaluate_graph(other, feeds)["y"]
     assert np.abs(got - expected).max() <= 1e-5 * np.abs(expected).max()  # the weights are rounded to float32
 
@@ -65,7 +65,7 @@ def test_as_onnx(kernel: int):
     plain = conv_graph(61, 70, kernel, (kernel // 2, kernel // 2, 1, 4))
     other = whatever_it_costs(plain)
     assert other
-    feeds = random_feeds(plain.inputs)
+    feeds = random_feeds(plain)
     (got,) = onnxruntime.InferenceSession(graph_to_onnx(other).SerializeToString()).run(None, feeds)
     expected = evaluate_graph(plain, feeds)["y"]
     assert np.abs(got - expected).max() <= 1e-4 * np.abs(expected).max()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from korch.ir import Builder, Value
@@ -62,6 +63,29 @@ def test_a_summand_goes_behind_what_keeps_constants(op: str, attrs: dict[str, An
     plain = graph_of(lambda b, x: b.op(op, biased(b, x), **attrs), (2, 3, 3, 4))
     found = by_rule(derived(plain, [move_before_shift]), move_before_shift)
     assert bool(found) == (op != "ReduceSum" and not attrs.get("count_include_pad"))
+
+
+INTEGER_MEANS: list[tuple[str, dict[str, Any]]] = [
+    ("ReduceMean", {"axes": (2,), "keepdims": 1}),
+    ("Interpolate", {"axis": 2, "taps": 2, "indices": (0, 1), "weights": (0.5, 0.5)}),
+]
+
+
+@pytest.mark.parametrize("op, attrs", INTEGER_MEANS)
+def test_a_mean_of_integers_stays_behind_the_map(op: str, attrs: dict[str, Any]):
+    """It is rounded: of 0 and 3 it is 1, and 3 times that of 0 and 1 is 0."""
+    b = Builder()
+    x = b.input("x", "int32", (1, 1, 2, 1)) @ b.constant(np.asarray([[3]], np.int32))
+    plain = b.graph([("y", b.op(op, x, **attrs))])
+    assert derived(plain, [move_before_map]).primitives == plain.primitives
+
+
+def test_a_resize_of_integers_stays_before_the_map():
+    b = Builder()
+    x = b.input("x", "int32", (1, 1, 2, 1))
+    x = b.op("Interpolate", x, axis=2, taps=2, indices=(0, 1, 1, 1), weights=(0.5, 0.5, 1.0, 0.0))
+    plain = b.graph([("y", x @ b.constant(np.asarray([[3]], np.int32)))])
+    assert derived(plain, [map_before_move]).primitives == plain.primitives
 
 
 def test_a_linear_of_tokens_goes_through_image_and_resize():

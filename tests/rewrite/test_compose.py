@@ -6,13 +6,15 @@ import pytest
 
 from korch.ir import Builder, Value
 from korch.ir.primitive import Primitive
+from korch.rewrite.compose import map_after_map
+from korch.rewrite.heads import map_into_heads
 from korch.rewrite.maps import map_of, mapped, scale_along
 from korch.rewrite.rule import Rule
 from korch.rewrite.scaling import convolution_after_scale, map_after_scale, scale_after_map
 from korch.rewrite.space import Space
 
 from .choices import by_rule, derived, differing, fewest, multiply_adds, saturated
-from .nets import biased, conv, graph_of, linear, scaled, tokens
+from .nets import biased, conv, graph_of, linear, numbers, scaled, tokens
 
 
 def test_two_linears_with_biases_are_one():
@@ -66,6 +68,7 @@ def test_a_bias_under_padding_stays():
     (lambda b, x: conv(b, x / 4.0, 4, 3, 1), convolution_after_scale),
     (lambda b, x: scaled(b, conv(b, x, 4)), scale_after_map),
     (lambda b, x: conv(b, x, 4) / 2.0, scale_after_map),
+    (lambda b, x: b.constant(numbers(4, 1, 1)) * conv(b, x, 4), scale_after_map),
     (lambda b, x: linear(b, scaled(b, tokens(b, x)), 4), map_after_scale),
 ], ids=lambda v: v.name if isinstance(v, Rule) else "")  # fmt: skip
 def test_scaling_goes_into_weights(build, rule: Rule):
@@ -76,6 +79,11 @@ def test_scaling_goes_into_weights(build, rule: Rule):
 def test_a_scale_along_another_axis_stays():
     plain = graph_of(lambda b, x: linear(b, x * b.constant([[1.0], [2.0]], "float32"), 4), (1, 2, 3))
     assert len(derived(plain).primitives) == len(plain.primitives)
+
+
+def test_weights_that_no_rule_changes_are_not_turned():
+    plain = graph_of(lambda b, x: b.op("Relu", linear(b, x, 4)), (5, 3))
+    assert saturated(plain, [map_after_map, map_after_scale, map_into_heads]).constants.keys() == plain.constants.keys()
 
 
 def scales_rows(s: Space, p: Primitive):

@@ -65,6 +65,16 @@ def test_a_grouped_convolution_is_left_alone():
     assert len(derived(plain).primitives) == len(plain.primitives)
 
 
+def test_turned_integers_keep_their_digits():
+    """2^53 + 1, which no double holds."""
+    b, large = Builder(), 2**53 + 1
+    x = b.op("Transpose", b.input("x", "int64", (3, 2)), perm=(1, 0))
+    joined = b.op("Concat", x, b.constant(np.full((2, 1), large, np.int64)), axis=1)
+    graph = derived(b.graph([("y", b.op("Transpose", joined, perm=(1, 0)))]), [transposition_over_concat])
+    (concat,) = (p for p in by_rule(graph, transposition_over_concat) if p.op == "Concat")
+    assert graph.constants[concat.inputs[1].name].tolist() == [[large, large]]
+
+
 def first_weights_for_all(s: Space, p: Primitive):
     """Wrong: every part meets the first columns of W."""
     m = map_of(s, p)

@@ -35,7 +35,7 @@ def through(plain: Graph, full: Graph) -> Graph:
 
 
 def assert_same(plain: Graph, other: Graph, within: float) -> None:
-    feeds = random_feeds(plain.inputs)
+    feeds = random_feeds(plain)
     expected, got = evaluate_graph(plain, feeds)["y"], evaluate_graph(other, feeds)["y"]
     assert np.abs(got - expected).max() <= within * np.abs(expected).max()
 

@@ -51,14 +51,14 @@ def test_same_values(kernel: Two, begin: Two, end: Two, strides: Two, dilations:
     plain = conv_graph(kernel, (*begin, *end), strides, dilations, batch)
     other = by_windows(plain)
     assert [p.op for p in other.primitives if p.intensive] == ["MatMul"]
-    feeds = random_feeds(plain.inputs)
+    feeds = random_feeds(plain)
     expected, got = evaluate_graph(plain, feeds)["y"], evaluate_graph(other, feeds)["y"]
     assert np.abs(got - expected).max() <= 1e-12 * np.abs(expected).max()
 
 
 def test_as_onnx():
     plain = conv_graph((3, 3), (1, 1, 1, 1), (2, 2))
-    feeds = random_feeds(plain.inputs)
+    feeds = random_feeds(plain)
     session = onnxruntime.InferenceSession(graph_to_onnx(by_windows(plain)).SerializeToString())
     (got,) = session.run(None, feeds)
     expected = evaluate_graph(plain, feeds)["y"]

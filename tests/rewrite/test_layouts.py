@@ -47,7 +47,7 @@ def _is_made(graph: Graph, twin: Tensor) -> bool:
 def assert_same_in_both_layouts(plain: Graph) -> Graph:
     graph = add_layouts(plain)
     last = in_last_layout(graph)
-    feeds = random_feeds(plain.inputs)
+    feeds = random_feeds(plain)
     expected, got = evaluate_graph(plain, feeds), evaluate_graph(last, feeds)
     for name, y in expected.items():
         assert np.abs(got[name] - y).max() <= 1e-12 * np.abs(y).max()

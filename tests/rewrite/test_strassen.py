@@ -84,14 +84,14 @@ PLAIN = [
 
 @pytest.mark.parametrize("plain", PLAIN, ids=lambda g: str(g.inputs[0].shape))
 def test_same_values(plain: Graph):
-    feeds = random_feeds(plain.inputs)
+    feeds = random_feeds(plain)
     expected, got = evaluate_graph(plain, feeds)["y"], evaluate_graph(through_strassen(plain), feeds)["y"]
     assert np.abs(got - expected).max() <= 1e-6 * np.abs(expected).max()  # the weights are rounded to float32
 
 
 @pytest.mark.parametrize("plain", PLAIN, ids=lambda g: str(g.inputs[0].shape))
 def test_as_onnx(plain: Graph):
-    feeds = random_feeds(plain.inputs)
+    feeds = random_feeds(plain)
     session = onnxruntime.InferenceSession(graph_to_onnx(through_strassen(plain)).SerializeToString())
     (got,) = session.run(None, feeds)
     expected = evaluate_graph(plain, feeds)["y"]

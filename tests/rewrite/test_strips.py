@@ -34,7 +34,7 @@ def test_same_values(outputs: int, width: int, pads: tuple[int, ...]):
         (p for p in ps if p.op != "Conv"), ps[0]) for t, ps in graph.producers.items()}  # fmt: skip
     strips = replace(graph, primitives=select(graph, chosen), twins={})
     assert any(p.op == "Conv" and p.output.shape[-1] > outputs for p in strips.primitives)
-    feeds = random_feeds(plain.inputs)
+    feeds = random_feeds(plain)
     expected, got = evaluate_graph(plain, feeds)["y"], evaluate_graph(strips, feeds)["y"]
     assert np.abs(got - expected).max() <= 1e-12 * np.abs(expected).max()
 

@@ -85,7 +85,7 @@ def test_one_dimension(tile: int, kernel: int, stride: int):
 
 
 def assert_same(plain: Graph, other: Graph) -> None:
-    feeds = random_feeds(plain.inputs)
+    feeds = random_feeds(plain)
     expected, got = evaluate_graph(plain, feeds)["y"], evaluate_graph(other, feeds)["y"]
     assert np.abs(got - expected).max() <= 1e-5 * np.abs(expected).max()  # the weights are rounded to float32
 
@@ -167,7 +167,7 @@ def test_stride_2_as_onnx(form: tuple[int, int], height: int, width: int, pads: 
 
 def assert_same_as_onnx(plain: Graph, other: Graph | None) -> None:
     assert other
-    feeds = random_feeds(plain.inputs)
+    feeds = random_feeds(plain)
     session = onnxruntime.InferenceSession(graph_to_onnx(other).SerializeToString())
     (got,) = session.run(None, feeds)
     expected = evaluate_graph(plain, feeds)["y"]

@@ -24,7 +24,7 @@ def map_into_heads(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     m = map_of(s, p)
     for x in _heads(s, m) if m else ():
         for q in s.producers(x):
-            if m and q.op == "MatMul" and _is_tall(q, m.weights.shape[0]):
+            if m and q.op == "MatMul" and _is_tall(q, m.outputs):
                 rows = s.op("MatMul", _joined(s, q.inputs[0]), _stacked(s, q.inputs[1], m.weights))
                 yield _laid_out(s, rows, p.output, m.axis)
 

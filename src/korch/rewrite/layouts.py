@@ -7,7 +7,7 @@ how their axes move. Transposes tie the two forms together where both can be wan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -220,12 +220,16 @@ class _Twins:
         made = {p.output for p in (*self.graph.primitives, *self.added)} | set(self.graph.inputs)
         read = {t for p in (*self.graph.primitives, *self.added) for t in p.inputs} | set(self.graph.outputs)
         for t, twin in list(self.twins.items()):
-            plain_only = _users(self.graph.primitives, t, self.island) or t in self.graph.outputs
+            plain_only = self._is_read_plain(t) or t in self.graph.outputs
             if twin in read and (twin not in made or self._foreign(t)):
                 self._transpose(t, twin, first_to_last(t.rank))
             if twin in made and (plain_only or t not in made):
                 self._transpose(twin, t, last_to_first(t.rank))
         self._drop_unmade()
+
+    def _is_read_plain(self, t: Tensor) -> bool:
+        """Whether something reads `t` that has no channels-last form."""
+        return any(not (p.output in self.island and _keeps_axes(p)) for p in self.graph.consumers.get(t, ()))
 
     def _foreign(self, t: Tensor) -> bool:
         """Whether `t` is made by something with no channels-last form."""
@@ -242,8 +246,3 @@ class _Twins:
             if len(kept) == len(self.added):
                 return
             self.added = kept
-
-
-def _users(primitives: Iterable[Primitive], t: Tensor, island: set[Tensor]) -> bool:
-    """Whether something reads `t` that has no channels-last form."""
-    return any(t in p.inputs and not (p.output in island and _keeps_axes(p)) for p in primitives)

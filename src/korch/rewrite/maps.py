@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -11,24 +13,30 @@ from korch.rewrite.space import Space
 
 @dataclass(frozen=True)
 class Map:
-    """y[.., o, ..] = sum over i of weights[o, i] * x[.., i, ..], constant `weights`, along `axis` of x."""
+    """y[.., o, ..] = sum over i of weights[o, i] * x[.., i, ..], constant weights, along `axis` of x."""
 
     x: Tensor
-    weights: Tensor
     axis: int
+    outputs: int
+    make: Callable[[], Tensor]
+
+    @cached_property
+    def weights(self) -> Tensor:
+        """[o, i]; made when first asked for, as most rules that look at a map do not go on."""
+        return self.make()
 
 
 def map_of(s: Space, p: Primitive) -> Map | None:
     """`p` as a map of one axis: a 1x1 convolution, or a product with a constant matrix on either side."""
     if p.op == "Conv" and is_pointwise(p):
         x, w = p.inputs
-        return Map(x, s.op("Reshape", w, shape=w.shape[:2]), 1)
+        return Map(x, 1, w.shape[0], lambda: s.op("Reshape", w, shape=w.shape[:2]))
     if p.op == "MatMul":
         a, b = p.inputs
         if b.const and b.rank == 2 and not a.const:
-            return Map(a, s.op("Transpose", b, perm=(1, 0)), a.rank - 1)
+            return Map(a, a.rank - 1, b.shape[1], lambda: s.op("Transpose", b, perm=(1, 0)))
         if a.const and a.rank == 2 and not b.const:
-            return Map(b, a, b.rank - 2)
+            return Map(b, b.rank - 2, a.shape[0], lambda: a)
     return None
 
 

@@ -33,7 +33,8 @@ def second_moment_less_square(s: Space, p: Primitive) -> Iterator[Tensor]:
 
 def _spread(s: Space, p: Primitive) -> Iterator[tuple[Tensor, Tensor | None]]:
     """The x, and m, of which `p` is mean((x - m)^2); None where m is x's own mean."""
-    squares = s.producers(p.inputs[0]) if p.op == "ReduceMean" and p.inputs[0].dtype != "float16" else ()
+    exact = p.op == "ReduceMean" and p.inputs[0].dtype in ("float32", "float64")
+    squares = s.producers(p.inputs[0]) if exact else ()
     for c in (q.inputs[0] for q in squares if _squares(q)):
         for q in s.producers(c):
             if q.op != "Sub" or q.inputs[0].shape != c.shape:

@@ -10,10 +10,17 @@ from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.space import Space
 
+MEANS = ("Interpolate", "ReduceMean", "AveragePool")
+
 
 def axis_behind(q: Primitive, axis: int) -> int | None:
-    """Where `axis` of q's input is in its output, if `q` is linear and works on other axes only; else None."""
+    """Where `axis` of q's input is in its output, if `q` is linear and works on other axes only; else None.
+
+    Means of integers are not: they are rounded.
+    """
     x = q.inputs[0]
+    if q.op in MEANS and not x.is_float:
+        return None
     match q.op:
         case "Interpolate" | "Gather":
             return None if q.attr("axis") == axis else axis

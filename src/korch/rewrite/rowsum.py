@@ -18,16 +18,17 @@ MANY = 8
 def scale_behind_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """(A / r) B = (A B) / r, r one number a row, where A B is smaller than A (softmax before values)."""
     for q in s.producers(p.inputs[0]) if p.op == "MatMul" and p.output.size < p.inputs[0].size else ():
-        if _scales_rows(q):
-            yield s.op(q.op, s.op("MatMul", q.inputs[0], p.inputs[1]), q.inputs[1])
+        for a, r in _scaled_rows(q):
+            yield s.op(q.op, s.op("MatMul", a, p.inputs[1]), r)
 
 
 @algebra(pays=True, laws=("(A / v) @ B = (A @ B) / v",))
 def scale_before_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """(A B) / r = (A / r) B, r one number a row, where A is smaller than A B."""
-    for q in s.producers(p.inputs[0]) if _scales_rows(p) else ():
-        if q.op == "MatMul" and q.inputs[0].size < p.output.size and q.inputs[0].shape[:-1] == p.output.shape[:-1]:
-            yield s.op("MatMul", s.op(p.op, q.inputs[0], p.inputs[1]), q.inputs[1])
+    for y, r in _scaled_rows(p):
+        for q in s.producers(y):
+            if q.op == "MatMul" and q.inputs[0].size < y.size and q.inputs[0].shape[:-1] == y.shape[:-1]:
+                yield s.op("MatMul", s.op(p.op, q.inputs[0], r), q.inputs[1])
 
 
 @algebra(laws=("(A / v) @ B = (A @ B) / v",))
@@ -36,7 +37,7 @@ def norm_before_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 
     The sums are not noted as equal to A v, or cones would mix all that is made of the one with all of the other.
     """
-    for q in s.producers(p.inputs[0]) if p.op == "Div" and _scales_rows(p) else ():
+    for q in s.producers(p.inputs[0]) if p.op == "Div" and _scaled_rows(p) else ():
         if q.op == "MatMul" and q.inputs[0].shape == p.output.shape:
             for norm in _norms(s, p.inputs[1], q.inputs[0]):
                 yield s.op("MatMul", s.op("Div", q.inputs[0], norm), q.inputs[1])
@@ -57,7 +58,7 @@ def _norms(s: Space, r: Tensor, a: Tensor) -> Iterator[Tensor]:
 def row_sum_in_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """(A / sum A) B = C / c with [C c] = A [B 1]: one product gives the row sums too (paper, Figure 2)."""
     for q in s.producers(p.inputs[0]) if p.op == "MatMul" and p.inputs[1].rank == p.output.rank else ():
-        if q.op == "Div" and _scales_rows(q) and any(_sums_rows(r, q.inputs[0]) for r in s.producers(q.inputs[1])):
+        if q.op == "Div" and _scaled_rows(q) and any(_sums_rows(r, q.inputs[0]) for r in s.producers(q.inputs[1])):
             n, both = p.inputs[1].shape[-1], _with_row_sums(s, q.inputs[0], p.inputs[1])
             yield s.op("Div", _columns(s, both, 0, n), _columns(s, both, n, 1))
 
@@ -85,12 +86,16 @@ def _with_row_sums(s: Space, a: Tensor, b: Tensor) -> Tensor:
     return s.op("MatMul", a, s.op("Pad", b, pads=more, mode="constant", value=1.0))
 
 
-def _scales_rows(p: Primitive) -> bool:
-    """Whether `p` multiplies or divides each row of its first operand by one number."""
-    if p.op not in SCALING or any(t.const for t in p.inputs) or p.inputs[0].rank != p.inputs[1].rank:
-        return False
-    x, r = p.inputs
-    return x.rank >= 2 and x.is_float and x.shape == p.output.shape and r.shape == (*x.shape[:-1], 1)
+def _scaled_rows(p: Primitive) -> list[tuple[Tensor, Tensor]]:
+    """(x, r) where `p` multiplies or divides each row of x by one number, r.
+
+    Not in half precision: a sum of 256 terms of 300 is beyond it, though their average is not, and nothing says that
+    what is small on one side of a product is so on the other.
+    """
+    if p.op not in SCALING or any(t.const for t in p.inputs) or p.output.dtype not in ("float32", "float64"):
+        return []
+    pairs = (p.inputs, p.inputs[::-1]) if p.op == "Mul" else (p.inputs,)
+    return [(x, r) for x, r in pairs if x.rank >= 2 and x.shape == p.output.shape and r.shape == (*x.shape[:-1], 1)]
 
 
 def _sums_rows(r: Primitive, x: Tensor) -> bool:

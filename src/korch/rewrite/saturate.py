@@ -5,10 +5,9 @@ from __future__ import annotations
 import importlib
 import logging
 import pkgutil
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from graphlib import CycleError, TopologicalSorter
 
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
@@ -79,19 +78,22 @@ def _exported(space: Space) -> Graph:
 def kept(graph: Graph, full: Graph) -> Graph:
     """`graph` with those alternatives of `full` that cost less or that a rule vouches for, the most promising first.
 
-    What would make a cycle is left out: outside of layouts, every selection is a plan.
+    What would make a cycle is left out: outside of layouts, where `graph` has none, every selection is a plan.
     """
     budget = max(GROWTH_AT_LEAST, int(GROWTH * len(graph.primitives)))
     result = dict.fromkeys(graph.primitives)
+    reads = defaultdict[Tensor, set[Tensor]](set)
+    _note(reads, graph.primitives)
     count: Counter[Tensor] = Counter()
     for a in alternatives(full, graph, estimate):
-        grown = {**result, **dict.fromkeys(a.primitives)}
         pays = (a.gain >= WORTH or _vouched(a)) and count[a.root.output] < A_TENSOR
-        growth = len(grown) - len(result) if _counts(a) else 0
-        if pays and growth <= budget and is_acyclic(grown):
+        new = [p for p in a.primitives if p not in result] if pays else []
+        growth = len(new) if _counts(a) else 0
+        if pays and growth <= budget and not _closes_cycle(a, reads):
             count[a.root.output] += 1
             budget -= growth
-            result = grown
+            result |= dict.fromkeys(new)
+            _note(reads, new)
     return _named(graph, full, list(result)[len(graph.primitives) :])
 
 
@@ -103,16 +105,24 @@ def _counts(a: Alternative) -> bool:
     return a.root.rule not in RULES or RULES[a.root.rule].counts
 
 
-def is_acyclic(primitives: Iterable[Primitive]) -> bool:
-    """Whether no tensor depends on itself, whichever producers are taken."""
-    reads: dict[Tensor, set[Tensor]] = {}
+def _note(reads: dict[Tensor, set[Tensor]], primitives: Iterable[Primitive]) -> None:
+    """Adds what each tensor is computed from, whichever producer is taken."""
     for p in primitives:
-        reads.setdefault(p.output, set()).update(p.inputs)
-    try:
-        TopologicalSorter(reads).prepare()
-    except CycleError:
-        return False
-    return True
+        reads[p.output].update(p.inputs)
+
+
+def _closes_cycle(a: Alternative, reads: Mapping[Tensor, Collection[Tensor]]) -> bool:
+    """Whether something that `a` reads depends on what it makes; as its new tensors do not make each other, a cycle
+    would pass through its root."""
+    stack, seen = list(a.root.inputs), set[Tensor]()
+    while stack:
+        t = stack.pop()
+        if t == a.root.output:
+            return True
+        if t not in seen:
+            seen.add(t)
+            stack += a.inner[t].inputs if t in a.inner else reads.get(t, ())
+    return False
 
 
 def _named(graph: Graph, full: Graph, added: Sequence[Primitive]) -> Graph:

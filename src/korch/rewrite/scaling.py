@@ -24,7 +24,7 @@ def map_after_scale(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 @algebra()
 def scale_after_map(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """v * (W x) = (diag v W) x, also where others read W x."""
-    for q in s.producers(p.inputs[0]) if p.op in ("Mul", "Div") else ():
+    for q in (q for t in p.inputs for q in s.producers(t)) if p.op in ("Mul", "Div") else ():
         m = map_of(s, q)
         found = scale_along(s, p, m.axis) if m else None
         if m and found and found[0] == q.output:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from korch.ir.macs import products
 from korch.ir.primitive import Primitive
@@ -89,12 +89,17 @@ def _are_columns(s: Space, parts: tuple[Tensor, ...], x: Tensor) -> bool:
 
 
 def _siblings(s: Space, p: Primitive) -> tuple[Primitive, ...]:
-    """The linear primitives of the model that do as `p` does, to the same input, with other weights."""
-    if not _is_small(p):
-        return ()
-    same = (q for q in s.graph.consumers.get(p.inputs[0], ()) if q.op == p.op and _is_small(q))
-    group = tuple(q for q in same if q.attrs == p.attrs and q.inputs[1].shape[2:] == p.inputs[1].shape[2:])
-    return group if p in group and len(group) <= MOST else ()
+    """The linear primitives of the model that do as `p` does, to the same input, with other weights: MOST, with `p`."""
+    return s.once(_groups, p.inputs[0]).get(p, ()) if _is_small(p) else ()
+
+
+def _groups(s: Space, x: Tensor) -> dict[Primitive, tuple[Primitive, ...]]:
+    """The small linear primitives of the model that read x, each with those it merges with."""
+    alike: dict[Hashable, list[Primitive]] = {}
+    for q in filter(_is_small, s.graph.consumers.get(x, ())):
+        alike.setdefault((q.op, q.attrs, q.inputs[1].shape[2:]), []).append(q)
+    runs = [tuple(qs[i : i + MOST]) for qs in alike.values() for i in range(0, len(qs), MOST)]
+    return {q: run for run in runs for q in run}
 
 
 def _is_small(p: Primitive) -> bool:

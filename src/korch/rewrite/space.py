@@ -7,16 +7,16 @@ what was computed alike from them. Tensors of the graph as given are never merge
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from korch.ir.builder import nothing_to_do
-from korch.ir.evaluate import evaluate_primitive
+from korch.ir.evaluate import evaluate_primitive, widen
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array, op_named
 from korch.ir.primitive import REASSOCIATED, Attrs, Primitive, freeze
@@ -26,6 +26,7 @@ from korch.rewrite.names import names_of, next_name
 
 SMALL = 1 << 18
 """Constants up to this size are remembered unrounded; of larger ones, a copy would cost more than it is worth."""
+T = TypeVar("T")
 Expression = tuple[str, tuple[Tensor, ...], Attrs]
 
 
@@ -44,6 +45,7 @@ class Space:
         self._alias: dict[Tensor, Tensor] = {}
         self._exact: dict[Tensor, Array] = {}
         self._constant_of: dict[tuple[str, tuple[int, ...], bytes], Tensor] = {}
+        self._answers: dict[tuple[Callable[[Space, Tensor], Any], Tensor], Any] = {}
         self._unread = _by_kind(graph)
         self._taken = names_of(graph)
         self._stamp = ("", "", REASSOCIATED)
@@ -62,6 +64,12 @@ class Space:
     def consumers(self, t: Tensor) -> tuple[Primitive, ...]:
         """All that reads `t`."""
         return tuple(self._readers.get(t, ()))
+
+    def once(self, ask: Callable[[Space, Tensor], T], t: Tensor) -> T:
+        """What `ask` says of `t` and the graph as given, which do not change: it is computed but once."""
+        if (ask, t) not in self._answers:
+            self._answers[ask, t] = ask(self, t)
+        return self._answers[ask, t]
 
     @contextmanager
     def stamped(self, rule: str, origin: str, error: str) -> Iterator[None]:
@@ -86,9 +94,9 @@ class Space:
         return output
 
     def value(self, t: Tensor) -> Array:
-        """A constant before it was rounded."""
+        """A constant before it was rounded; integers as they are, as a double does not hold all of them."""
         exact = self._exact.get(t)
-        return self.constants[t.name].astype(np.float64) if exact is None else exact
+        return widen(self.constants[t.name]) if exact is None else exact
 
     def constant(self, exact: Array, dtype: str) -> Tensor:
         """The constant of that value, rounded; equal ones are shared."""
@@ -153,7 +161,7 @@ class Space:
             self._readers[t].pop(p, None)
 
     def _folded(self, p: Primitive) -> Tensor:
-        """In float64."""
+        """Floats in float64."""
         value = evaluate_primitive(p, [self.value(t) for t in p.inputs])
         made = self.constant(value, p.output.dtype)
         self._known[(p.op, p.inputs, p.attrs)] = made

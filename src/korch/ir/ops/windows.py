@@ -84,8 +84,9 @@ def _taken(
 
 
 def _even(positions: Positions) -> bool:
-    """Whether the positions are evenly spaced, so that a slice can stand for them."""
-    return len(positions) < 3 or bool((np.diff(positions) == positions[1] - positions[0]).all())
+    """Whether the positions rise evenly, so that a slice can stand for them."""
+    steps = np.diff(positions)
+    return not len(steps) or bool(steps[0] > 0 and (steps == steps[0]).all())
 
 
 def _sliced(
