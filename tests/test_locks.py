@@ -35,6 +35,16 @@ def test_a_lock_is_free_when_its_block_ends(tmp_path: Path):
     assert not waited(path)
 
 
+def test_who_has_no_time_does_not_wait(tmp_path: Path):
+    """Nor says that others need not."""
+    path = tmp_path / "lock"
+    with locked(path):
+        begin = time.monotonic()
+        with locked(path, until=begin - 1.0):
+            assert time.monotonic() - begin < SHORT
+        assert waited(path)
+
+
 def test_what_is_held_for_ever_is_waited_for_once(tmp_path: Path):
     path = tmp_path / "lock"
     with locked(path):

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 
 try:
@@ -22,8 +23,9 @@ _in_vain: set[Path] = set()
 
 
 @contextmanager
-def locked(path: Path, shared: bool = False, patience: float = PATIENCE) -> Iterator[None]:
-    """Holds the lock `path`, alone or `shared`; after `patience` seconds of waiting goes on without it.
+def locked(path: Path, shared: bool = False, patience: float = PATIENCE, until: float = inf) -> Iterator[None]:
+    """Holds the lock `path`, alone or `shared`; after `patience` seconds of waiting, and at `until` (of
+    time.monotonic()), goes on without it.
 
     A stopped process may hold a lock for ever: costs may then be noisy, but tuning does not hang.
     """
@@ -31,9 +33,10 @@ def locked(path: Path, shared: bool = False, patience: float = PATIENCE) -> Iter
         yield
         return
     with path.open("a") as file:
-        if _held(file.fileno(), fcntl.LOCK_SH if shared else fcntl.LOCK_EX, 0.0 if path in _in_vain else patience):
+        left, most = max(0.0, until - time.monotonic()), 0.0 if path in _in_vain else patience
+        if _held(file.fileno(), fcntl.LOCK_SH if shared else fcntl.LOCK_EX, min(left, most)):
             _in_vain.discard(path)
-        else:
+        elif most <= left:
             _in_vain.add(path)
         yield
 

@@ -128,7 +128,8 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
                 target.keep(executable, recall)
         peak = target.peak(target.machine(costs))
         costs.rest()
-        actual = _timed(target, executable, feeds, bool(known))
+        with costs.alone(start + patience):
+            actual = _timed(target, executable, feeds, bool(known))
         measured = costs.measured
     plan = executable.plan
     accuracy = plan.accuracy or Accuracy("", 0.0, None)

@@ -20,7 +20,6 @@ from korch.ir.graph import Graph
 from korch.ir.macs import total
 from korch.ir.ops.table import Array
 from korch.ir.primitive import Primitive
-from korch.locks import locked, machine_lock
 from korch.numerics.blame import alike, blames, inexact, to_drop
 from korch.numerics.judge import Judge, Verdict
 from korch.orchestrate.accuracy import ban, culprits
@@ -199,11 +198,12 @@ class Search:
         plan = executable.plan
         if not self.target.timed:
             return plan
-        times = [in_place(executable, self.judge.feeds, plan.predicted_seconds, self.end).total]
-        while len(times) < MOST_PACES and time.monotonic() < self.end:
-            times.append(in_place(executable, self.judge.feeds, times[-1], self.end).total)
-            if abs(times[-1] - times[-2]) <= STEADY * times[-2]:
-                break
+        with self.costs.alone(self.end):
+            times = [in_place(executable, self.judge.feeds, plan.predicted_seconds, self.end).total]
+            while len(times) < MOST_PACES and time.monotonic() < self.end:
+                times.append(in_place(executable, self.judge.feeds, times[-1], self.end).total)
+                if abs(times[-1] - times[-2]) <= STEADY * times[-2]:
+                    break
         return paced(plan, times[-1])
 
     def _to_drop(self, graph: Graph, picked: Sequence[Primitive], verdict: Verdict, attempt: int) -> set[Primitive]:
@@ -270,8 +270,8 @@ class Search:
             tuned = tuner.prove()
             if tuner.late:
                 break
-            cost, tuned = tuned.cost, tuner.learn(tuned, self._steps(graph, ledger, tuner, tuned))
-            if abs(tuned.cost - cost) < SETTLED * cost:
+            tuned, moved = tuner.learn(tuned, self._steps(graph, ledger, tuner, tuned))
+            if moved < SETTLED:
                 break
         return tuner.certain(tuned)
 
@@ -305,7 +305,7 @@ class Search:
     def _steps(self, graph: Graph, ledger: Ledger, tuner: Tuner, tuned: Tuned) -> Sequence[float]:
         """What each kernel takes in the linked program, in seconds."""
         tuner.rest()
-        with self.target.trial(self._plan(graph, ledger, tuned), self.costs) as trial:
+        with self.target.trial(self._plan(graph, ledger, tuned), self.costs) as trial, self.costs.alone(self.deadline):
             return in_place(trial, self.judge.feeds, tuned.cost).steps
 
     def _plan(self, graph: Graph, ledger: Ledger, tuned: Tuned) -> Plan:
@@ -334,13 +334,8 @@ def without_doubtful_chains(cones: Iterable[Cone]) -> list[Cone]:
 
 
 def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float, until: float = inf) -> Profile:
-    """The program's times, nothing else of ours running, in other processes neither; again while they are far from what
-    was promised, but not after `until` (of time.monotonic())."""
-    with locked(machine_lock()):
-        return _timed(executable, feeds, promised, until)
-
-
-def _timed(executable: Executable, feeds: Mapping[str, Array], promised: float, until: float) -> Profile:
+    """The program's times, nothing else of ours running; again while they are far from what was promised, but not
+    after `until` (of time.monotonic())."""
     runs = _within(RUNS, ENOUGH / BLOCKS[1], promised)
     blocks = _within(BLOCKS, 1.5 * ENOUGH, (runs + 1) * promised)
     begin, best = time.monotonic(), executable.profile(feeds, runs, blocks)

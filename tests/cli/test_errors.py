@@ -9,9 +9,8 @@ import subprocess
 import sys
 import time
 import zipfile
-from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -19,7 +18,9 @@ import onnx.parser
 import pytest
 
 import korch.executable
+from korch.backends.toolchain import find_toolchain
 from korch.cli import main
+from korch.targets import processor
 
 
 @pytest.fixture
@@ -124,10 +125,9 @@ def test_bench_wants_the_threads_of_the_archive(folder: Path, complaint, small_a
 
 def test_bench_does_not_time_one_thread_against_two(folder: Path, complaint, monkeypatch: pytest.MonkeyPatch):
     """As where the compiler has no OpenMP."""
-    made = nullcontext(SimpleNamespace(threads=1))
-    monkeypatch.setattr(sys.modules["korch.optimize"], "optimized", lambda *_: (made, None))
+    monkeypatch.setattr(processor, "find_toolchain", lambda: replace(find_toolchain(), openmp=False))
     text = complaint("bench", "good.onnx", "--threads", 2)
-    assert "the program of good.onnx runs on 1 threads, not 2: the compiler has no OpenMP" in text
+    assert "a program would run on 1 threads, not 2: the compiler has no OpenMP" in text
 
 
 def test_the_unexpected_is_one_line_too_and_a_traceback_when_asked_for(

@@ -341,12 +341,13 @@ def test_what_a_proved_plan_takes_in_its_program_is_learnt(profiler: Profiler, m
     tuner, ways = choosing(profiler, monkeypatch, 1e-3, 1.1e-3)
     plan = tuner.prove()
     known = replace(plan, bound=0.9 * plan.cost, gap=0.1)
-    slower = tuner.learn(known, [1.05e-3])
+    slower, moved = tuner.learn(known, [1.05e-3])
+    assert moved == pytest.approx(0.05e-3 / plan.cost)
     assert tuner.placed(slower) and slower.cost - plan.cost == pytest.approx(0.05e-3) and slower.bound == known.bound
-    faster = tuner.learn(slower, [0.95e-3])
+    faster, _ = tuner.learn(slower, [0.95e-3])
     assert faster.cost - plan.cost == pytest.approx(-0.05e-3)
     assert faster.cost - faster.bound == pytest.approx(slower.cost - slower.bound) and faster.gap > slower.gap
-    assert tuner.learn(faster, [2e-3]) == faster
+    assert tuner.learn(faster, [2e-3]) == (faster, 0.0)
     tuner, ways = choosing(profiler, monkeypatch, 1e-3, 1.1e-3)
     tuner.memory = replace(tuner.memory, context="another model")
     tuner.learn(tuner.prove(), [1.2e-3])

@@ -61,6 +61,7 @@ def _archives(
     from korch.executable.archive import read_manifest
     from korch.optimize import optimized
     from korch.report.progress import progress
+    from korch.targets import target_of
 
     for archive, about in ((a, read_manifest(a)) for a in given or ()):
         if about.target != "cpu":
@@ -69,12 +70,12 @@ def _archives(
             raise Error(f"{archive} was made for {own} threads, not {options.thread_count}: give --threads {own}")
     if given:
         return list(given)
+    if (own := target_of(options).options.thread_count) != (asked := options.thread_count):
+        raise Error(f"a program would run on {own} threads, not {asked}: the compiler has no OpenMP; give --threads "
+                    f"{own}, or install gcc or clang with OpenMP")  # fmt: skip
     archives = [folder / f"{number}.korch" for number in range(len(models))]
     for model, archive in zip(models, archives, strict=True):
         with progress(quiet) as report, optimized(model, options, report)[0] as executable:
-            if (own := executable.threads) != (asked := options.thread_count):
-                raise Error(f"the program of {model} runs on {own} threads, not {asked}: the compiler has no OpenMP; "
-                            f"give --threads {own}, or install gcc or clang with OpenMP")  # fmt: skip
             executable.save(archive)
     return archives
 

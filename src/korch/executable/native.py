@@ -51,7 +51,8 @@ class NativeModel:
             raise ArchiveError(error.value.decode(errors="replace"))
         self._columns = self._lib.korch_step_count(self._handle)
         self._callback: Any = None
-        _MODELS.add(self)
+        with _FORKING:
+            _MODELS.add(self)
 
     def run(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Fills `outputs`; Error with the model's own text where the run fails."""

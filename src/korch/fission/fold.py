@@ -77,7 +77,9 @@ class _Fold:
     def _shifted(self, x: Value, summand: Array) -> Value:
         """x + summand, in one Add where x is something plus a constant already."""
         y, c = self._with_constant(x, "Add") or (x, None)
-        total = None if c is None else _fitting(self._wide(c) + summand, x.dtype, c.tensor.size, summand.size)
+        total = None if c is None else _no_larger(self._wide(c) + summand, c.tensor.size, summand.size)
+        if total is not None and _overflows(x.dtype, total).any():
+            total = None
         if total is None:
             return self._reused(x + self._rounded(summand, x.dtype), x)
         self.uses[x.tensor] -= 1  # its one reader reads y now; an equal sum may come up again
@@ -177,9 +179,20 @@ class _Fold:
         return v
 
 
+def _no_larger(array: Array, *sizes: int) -> Array | None:
+    """`array`, unless broadcasting has made it larger than both of its parts."""
+    return array if array.size <= max(sizes) else None
+
+
 def _fitting(array: Array, dtype: str, *sizes: int) -> Array | None:
     """`array`, unless `dtype` does not hold it or broadcasting has made it larger than both of its parts."""
-    return array if array.size <= max(sizes) and _holds(dtype, array) else None
+    return _no_larger(array, *sizes) if _holds(dtype, array) else None
+
+
+def _overflows(dtype: str, array: Array) -> Array:
+    """Where a finite number of `array` is infinite in `dtype`."""
+    with np.errstate(all="ignore"):
+        return np.isfinite(array) & ~np.isfinite(array.astype(dtype))
 
 
 def _holds(dtype: str, array: Array, summed: tuple[int, ...] = ()) -> bool:
@@ -189,9 +202,9 @@ def _holds(dtype: str, array: Array, summed: tuple[int, ...] = ()) -> bool:
         return True
     size = np.abs(array)
     with np.errstate(all="ignore"):
-        rounded = array.astype(dtype)
         least = size.max(axis=summed, keepdims=True) * np.finfo(dtype).eps
-    return not ((np.isfinite(array) & ~np.isfinite(rounded)) | ((rounded == 0) & (size > least))).any()
+        vanish = (array.astype(dtype) == 0) & (size > least)
+    return not (_overflows(dtype, array) | vanish).any()
 
 
 def _summed(p: Primitive, side: int) -> tuple[int, ...]:

@@ -6,8 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from korch.ir.graph import Graph
-from korch.orchestrate.ledger import Entry
+from korch.orchestrate.ledger import Entry, Offer
 from korch.profile.costs import Costs
+
+
+@dataclass(frozen=True)
+class Placed:
+    """What a kernel of a plan took in its program: an entry's offer that was the best then."""
+
+    entry: Entry
+    offer: Offer
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -22,10 +31,10 @@ class Memory:
         """The memory of `graph`."""
         return Memory(profiler, graph.fingerprint[:24])
 
-    def place(self, timed: Iterable[tuple[Entry, float]]) -> None:
+    def place(self, timed: Iterable[Placed]) -> None:
         """Enters and keeps what kernels took in place; the first time counts, or noise would never settle, and of those
         that were doubted the least."""
-        fresh = [(e.best, self._placed(e), s) for e, s in timed if e.best.in_place is None]
+        fresh = [(p.offer, self._key(p), p.seconds) for p in timed if p.offer.in_place is None]
         known = self.profiler.database.in_place([key for _, key, _ in fresh])
         for offer, key, seconds in fresh:
             doubted = offer.before is not None
@@ -33,14 +42,13 @@ class Memory:
             if doubted or key not in known:
                 self.profiler.database.record_in_place(key, offer.seconds)
 
-    def lower(self, timed: Iterable[tuple[Entry, float]]) -> None:
+    def lower(self, timed: Iterable[Placed]) -> None:
         """Enters times in place that are below the known ones."""
-        for entry, seconds in [(e, s) for e, s in timed if s < e.best.seconds]:
-            entry.best.in_place = seconds
-            self.profiler.database.record_in_place(self._placed(entry), seconds)
+        for placed in (p for p in timed if p.seconds < p.offer.seconds):
+            placed.offer.in_place = placed.seconds
+            self.profiler.database.record_in_place(self._key(placed), placed.seconds)
 
-    def _placed(self, entry: Entry) -> str:
+    def _key(self, placed: Placed) -> str:
         """Where some variants are banned, of the variant that is left: another may have been timed before."""
-        best = entry.best
-        variant = f"-{best.variant}" if best.banned else ""
-        return f"{self.context}-{self.profiler.offer_key(entry.cone, best.backend.name)}{variant}"
+        variant = f"-{placed.offer.variant}" if placed.offer.banned else ""
+        return f"{self.context}-{self.profiler.offer_key(placed.entry.cone, placed.offer.backend.name)}{variant}"

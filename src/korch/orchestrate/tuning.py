@@ -21,7 +21,7 @@ from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.orchestrate.building import Builder
 from korch.orchestrate.ledger import Entry, Ledger, Offer
-from korch.orchestrate.memory import Memory
+from korch.orchestrate.memory import Memory, Placed
 from korch.orchestrate.price import TRIES
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
 from korch.orchestrate.solve import PROVED, solve
@@ -174,13 +174,13 @@ class Tuner:
             self.rounds += 1
             picked = [e for i in solution.chosen if costs.open(e := self.ledger.entry(i))]
             enough = sum(map(costs.of, picked)) < costs.slight * solution.cost or self._over(until)
-            if not picked or ((enough or self.solver_left <= 0) and (self._incumbent or self._feasible())):
+            if not picked or ((enough or self.solver_left <= 0) and self._has_plan()):
                 if self._over(until) or not self._repriced(solution.chosen):
                     return solution, not picked
                 continue
             self._measure(self._to_measure(solution, costs, picked), min(until, self.deadline))
             self._keep(solution.chosen)
-            if self._over(until) and self._incumbent:
+            if self._over(until) and isfinite(self._known(self._incumbent)):
                 return solution, False
 
     def _repriced(self, chosen: Sequence[int]) -> bool:
@@ -205,7 +205,7 @@ class Tuner:
     def _tuned(self, solution: Solution, measured: bool) -> Tuned:
         """The solution where it is all measured and no earlier plan is cheaper; else the best measured plan."""
         chosen, cost = solution.chosen, solution.cost
-        if not measured and (self._incumbent or self._feasible()):
+        if not measured and self._has_plan():
             chosen = self._solve(self._costed(lambda e: e.best_measured), None, ROUGH).chosen
             cost = self._known(chosen)
         if self._known(self._incumbent) < cost:
@@ -291,22 +291,30 @@ class Tuner:
                 shares[p] = shares.get(p, 0.0) + seconds * own / max(sum(work.values()), 1)
         return shares
 
-    def learn(self, tuned: Tuned, seconds: Sequence[float]) -> Tuned:
+    def learn(self, tuned: Tuned, seconds: Sequence[float]) -> tuple[Tuned, float]:
         """Enters what the plan's kernels took in place: for the first time, or less than was known, as a busy machine
-        only ever adds. The plan at these costs; what came off it may have come off every plan."""
+        only ever adds. The plan at these costs, and the share by which they changed; what came off its kernels may
+        have come off every plan."""
+        before = self._each(tuned)
         means = self._means(tuned, seconds)
         self.memory.place(means)
         self.memory.lower(means)
-        cost = self._known(tuned.chosen)
-        return self._judged(tuned.chosen, cost, max(0.0, tuned.bound - max(0.0, tuned.cost - cost)))
+        changes = [b - a for b, a in zip(before, self._each(tuned), strict=True)]
+        off = sum(c for c in changes if c > 0)
+        learnt = self._judged(tuned.chosen, self._known(tuned.chosen), max(0.0, tuned.bound - off))
+        return learnt, sum(map(abs, changes)) / max(tuned.cost, 1e-12)
 
-    def _means(self, tuned: Tuned, seconds: Sequence[float]) -> list[tuple[Entry, float]]:
+    def _each(self, tuned: Tuned) -> list[float]:
+        """What each kernel of the plan costs."""
+        return [self.ledger.entry(i).best.seconds for i in tuned.chosen]
+
+    def _means(self, tuned: Tuned, seconds: Sequence[float]) -> list[Placed]:
         """The kernels of the plan, each with its time, the mean where several are equal."""
         own: dict[int, list[float]] = {}
         for i, s in zip(tuned.chosen, seconds, strict=True):
             own.setdefault(id(self.ledger.entry(i)), []).append(s)
         entries = {id(self.ledger.entry(i)): self.ledger.entry(i) for i in tuned.chosen}
-        return [(entries[key], sum(times) / len(times)) for key, times in own.items()]
+        return [Placed(e := entries[key], e.best, sum(times) / len(times)) for key, times in own.items()]
 
     def _solve(self, problem: Problem, warm: Solution | None, gap: float) -> Solution:
         """Each call has a share of what the solver may still use, the proof the largest."""
@@ -328,6 +336,10 @@ class Tuner:
                 costs[i] = max(costs[i], costs[base])
         candidates = zip(self._problem.candidates, costs, strict=True)
         return replace(self._problem, candidates=tuple(replace(c, cost=x) for c, x in candidates if isfinite(x)))
+
+    def _has_plan(self) -> bool:
+        """Whether there is a plan of measured kernels; those of an earlier one may have been banned since."""
+        return isfinite(self._known(self._incumbent)) or self._feasible()
 
     def _feasible(self) -> bool:
         """Whether the measured kernels alone can make the outputs."""
@@ -355,7 +367,7 @@ class Tuner:
         kernels = self._kernels(todo)
         flat = [k for e, o in todo for k in kernels[id(o)]]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
-        until = until if self._incumbent or self._feasible() else inf
+        until = until if self._has_plan() else inf
         results = iter(self.profiler.measure_until(until, flat))
         for _, offer in todo:
             own = kernels[id(offer)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from korch.backends.contract import Kernel
@@ -41,6 +42,11 @@ class Costs(Protocol):
                       rivals: Sequence[Kernel | None] = ()) -> list[Result | None]:  # fmt: skip
         """The same of kernels that are known: each keeps the least of its times, as a busy machine only adds. A kernel
         of the same cone may be named as the rival that tells how busy it is."""
+        ...
+
+    def alone(self, until: float) -> AbstractContextManager[object]:
+        """Within it no other process measures where programs run: whoever comes waits, but not after `until` (of
+        time.monotonic())."""
         ...
 
     def rest(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from math import inf
 from time import monotonic
 
@@ -46,6 +47,10 @@ class Modelled:
         backend = self._backends.get(kernel.backend)
         least = backend.bound(kernel.cone, self.device.machine) if backend and not kernel.alias else 0.0
         return Measurement(max(modelled_seconds(kernel, self.device), least), 0.0, modelled_error(kernel))
+
+    def alone(self, until: float) -> AbstractContextManager[None]:
+        """Nobody else is asked."""
+        return nullcontext()
 
     def rest(self) -> None:
         """Nothing is at work."""

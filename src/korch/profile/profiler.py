@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from math import ceil
 from pathlib import Path
 from time import monotonic
@@ -78,6 +79,9 @@ class Profiler(Remembered):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def alone(self, until: float) -> AbstractContextManager[None]:
+        return locked(self._lock, until=until)
 
     def calibrate(self) -> Rates | Failed:
         """The machine's own rates."""

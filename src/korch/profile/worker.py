@@ -62,7 +62,8 @@ class Worker:
             return Unloadable(str(e))
         except Exception as e:  # onnxruntime's own share no base
             self._signature = ""
-            return Failed(line_of(e), lasting=not isinstance(e, MemoryError | OSError))
+            passing = isinstance(e, MemoryError | OSError) or "alloc" in str(e)
+            return Failed(line_of(e), lasting=not passing)
 
     def _measure(self, task: Task) -> Result:
         refs = self._prepare(task.cone)

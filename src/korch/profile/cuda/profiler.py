@@ -42,7 +42,12 @@ class DeviceProfiler(Remembered):
         pipeline: Pipeline | None = None,
     ) -> None:
         super().__init__(setting_of(boards[0]), database, progress)
+        self._first = boards[0]
         self._pipeline = pipeline or _pipeline(boards)
+
+    def alone(self, until: float) -> AbstractContextManager[None]:
+        """With the first board, on which programs run."""
+        return locked(_lock(self._first.index), until=until)
 
     def calibrate(self) -> BoardRates | Failed:
         """The rates of the device itself."""

@@ -1,5 +1,5 @@
 // One oneDNN primitive with its post-ops, described by data: generated kernels fill in a `korch_dnnl_call`, and the
-// functions here create, run and free it. Included once in a linked program, after korch_rt.h.
+// functions here create, run and free it. Included after korch_rt.h, once in each unit of a linked program.
 //
 // Every operand is a strided view of a leaf's buffer (or of the output), so layouts and transpositions are only
 // numbers. Status codes are oneDNN's `dnnl_status_t` (dnnl_unimplemented and
@@ -70,9 +70,11 @@ typedef struct {
     void *scratchpad;
 } korch_dnnl_state;
 
-static dnnl_engine_t korch_dnnl_engine;
-static dnnl_stream_t korch_dnnl_stream;
-static korch_dnnl_packed *korch_dnnl_packs;
+// Of the whole program: the definitions of all units become one.
+#define KORCH_DNNL_ONE __attribute__((weak, visibility("hidden")))
+KORCH_DNNL_ONE dnnl_engine_t korch_dnnl_engine;
+KORCH_DNNL_ONE dnnl_stream_t korch_dnnl_stream;
+KORCH_DNNL_ONE korch_dnnl_packed *korch_dnnl_packs;
 
 #define KORCH_DNNL_TRY(call)                          \
     do {                                              \
