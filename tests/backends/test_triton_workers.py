@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from korch.backends.cuda.triton import compile as compiling
 from korch.backends.cuda.triton.workers import Workers
 from korch.errors import BackendError
 
@@ -45,3 +46,13 @@ def test_a_script_needs_no_guard(tmp_path: Path) -> None:
     environment = {**os.environ, "HIDDEN": "1", "SHOWN": "2", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, env=environment)
     assert done.stdout == "once\n[None, '2']\n", done.stderr
+
+
+def test_as_many_processes_compile_as_the_container_has_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(compiling, "processors", lambda: 1)
+    monkeypatch.setattr(compiling, "Workers", lambda jobs, unset: asked.append(jobs) or Workers(jobs, unset))
+    for jobs in (0, 3):
+        with compiling.compilers(jobs):
+            pass
+    assert asked == [1, 3]

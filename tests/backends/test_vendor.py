@@ -160,6 +160,15 @@ def test_what_only_a_device_has_is_called_with_the_arguments_that_torch_knows(mo
         call(asked, asked.torch.ones(3, 3, 3, 3))
 
 
+def test_transposed_convolutions_are_asked_for_the_same_bits_each_time(monkeypatch):
+    """Kernels that add in any order are no choice: the last arguments are whether to try, to want the same, TF32."""
+    asked, given = device(monkeypatch, "ieee"), []
+    x = asked.torch.ones(3, 3, 3, 3)
+    monkeypatch.setattr(asked.torch, "cudnn_convolution_transpose", lambda *args: given.append(args[-3:]) or x)
+    asked.convolve_transposed(x, x, x, None, WINDOW)
+    assert given == [(True, True, False)]
+
+
 @pytest.mark.parametrize("precision", ["tf32x3", "fp16"])
 def test_attention_is_asked_of_one_implementation(monkeypatch, precision):
     """The host has flash attention only, which is as good to try the words."""

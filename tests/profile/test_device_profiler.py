@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from threading import Event
@@ -15,11 +16,13 @@ import pytest
 from korch.backends.contract import Call, Kernel
 from korch.backends.cuda.triton.compile import Binary
 from korch.errors import BackendError
+from korch.profile.cuda import compiler
 from korch.profile.cuda.installed import Installed
 from korch.profile.cuda.pipeline import Pipeline
 from korch.profile.cuda.profiler import DeviceProfiler, setting_of
 from korch.profile.cuda.tasks import BoardRates, Compile, Measure, MeasureRates
 from korch.profile.database import Database
+from korch.profile.remembered import by_cone
 from korch.profile.results import Failed, Measurement
 
 from .fake_board import on_board, product_cone, relu_cone
@@ -159,3 +162,25 @@ def test_closing_ends_all_processes_and_resting_none(database: Database):
         profiler.rest()
         assert not any(p.closed for p in (*line.boards, *line.compilers))  # pyright: ignore
     assert all(p.closed for p in (*line.boards, *line.compilers))  # pyright: ignore
+
+
+@pytest.mark.parametrize(("error", "lasting"), [
+    (BackendError("f does not compile for sm_90: MemoryError"), False), (MemoryError(), False),
+    (RuntimeError("LLVM ERROR: out of memory"), False), (RuntimeError("std::bad_alloc"), False),
+    (BackendError("Register allocation failed with register count of '255'"), True), (ValueError("no such"), True),
+], ids=str)  # fmt: skip
+def test_want_of_memory_while_compiling_is_not_the_fault_of_a_kernel(monkeypatch, error: Exception, lasting: bool):
+    def failing(kernel: Kernel, capability: int) -> None:
+        raise error
+
+    monkeypatch.setattr(compiler, "compile_kernel", failing)
+    result = compiler.answer(Compile(kernels(1)[0], 90))
+    assert isinstance(result, Failed) and result.lasting is lasting and result.reason
+
+
+def test_kernels_of_a_cone_come_by_precision():
+    small, large = product_cone(8), product_cone(16)
+    batch = {str(i): on_board((small, large)[i % 2], compiling, f"{p} {i}")
+             for i, p in enumerate(("tf32", "tf32", "ieee", "ieee", "tf32", "tf32", "fp16", "ieee"))}  # fmt: skip
+    kinds = [(k.cone.signature, k.variant.split()[0]) for _, k in by_cone(batch)]
+    assert len(kinds) == 8 and len(list(dict.fromkeys(kinds))) == sum(a != b for a, b in pairwise([None, *kinds])) == 5

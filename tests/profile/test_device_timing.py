@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from korch.profile.cuda.timing import FEW, LEAST, SAMPLE, timed
+from korch.profile.cuda.timing import FEW, LEAST, SAMPLE, SLOW, timed
 
 from .fake_board import FakeBoard
 
@@ -42,3 +42,16 @@ def test_of_noisy_rounds_the_quietest_counts():
 
     seconds, spread = timed(FakeBoard(seconds=10e-6, noise=noise), runs(1))
     assert seconds == pytest.approx(11e-6) and 0.03 < spread < 0.06
+
+
+@pytest.mark.parametrize("seconds", [1e-3, 10e-3])
+def test_slow_kernels_use_few_of_many_sets_of_buffers(seconds: float):
+    board = FakeBoard(seconds=seconds)
+    assert seconds < SLOW and timed(board, runs(251)) == (pytest.approx(seconds), 0.0)
+    assert board.graphs == [4, *([12] if seconds == 1e-3 else [10])]
+
+
+def test_fast_kernels_use_all_sets_of_buffers():
+    board = FakeBoard(seconds=10e-6)
+    timed(board, runs(251))
+    assert board.graphs[-1] == 251

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from korch.numerics.rounding import EPSILONS, rounded
-from korch.profile.cuda.board import BoardLost
+from korch.profile.check import reference
+from korch.profile.cuda import trial as trials
+from korch.profile.cuda.board import BoardError, BoardLost
 from korch.profile.cuda.tasks import BoardRates, Measure, MeasureRates
 from korch.profile.cuda.trial import Trial
 from korch.profile.results import Failed, Last, Measurement
@@ -50,6 +52,16 @@ def failing(x, y):
 @kernel
 def losing(x, y):
     raise BoardLost("an illegal memory access was encountered")
+
+
+@kernel
+def crowded(x, y):
+    raise BoardError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+
+@kernel
+def starved(x, y):
+    raise MemoryError
 
 
 @kernel
@@ -142,3 +154,25 @@ def test_the_device_itself_has_rates(trial: Trial):
     rates = trial.answer(MeasureRates())
     assert isinstance(rates, BoardRates) and rates.launch == pytest.approx(10e-6)
     assert [p for p, _ in rates.peaks] == ["ieee", "tf32", "fp16", "bf16"] and rates.copies[0] == (2048, 10e-6)
+
+
+@pytest.mark.parametrize("function", [crowded, starved], ids=lambda f: f.__name__)
+def test_want_of_memory_is_not_remembered_as_the_fault_of_a_kernel(trial: Trial, function):
+    result = trial.answer(Measure(on_board(relu_cone(), function)))
+    assert isinstance(result, Failed) and not result.lasting
+    result = trial.answer(Measure(on_board(relu_cone(), failing)))
+    assert isinstance(result, Failed) and result.lasting
+
+
+def test_other_precisions_keep_the_leaves_and_each_its_references(monkeypatch, trial: Trial):
+    filled, made = [], []
+    fill, refer = trials.first_finite, reference
+    monkeypatch.setattr(trials, "first_finite", lambda *args: filled.append(args[2]) or fill(*args))
+    monkeypatch.setattr(trials, "reference", lambda *args: made.append(args[2]) or refer(*args))
+    for function, precision in ((exact, "ieee"), (in_tf32, "tf32"), (exact, "ieee"), (in_tf32, "tf32")):
+        result = trial.answer(Measure(on_board(product_cone(), function, f"{precision} 64x64")))
+        assert isinstance(result, Measurement), "with the tolerance of its own precision"
+    assert isinstance(trial.answer(Measure(on_board(product_cone(), in_tf32, "ieee 64x64"))), Failed)
+    assert filled == ["ieee"] and made == ["tf32"]
+    trial.answer(Measure(on_board(product_cone(8), exact, "ieee 64x64")))
+    assert filled == ["ieee"] * 2

@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import inf
 
 from korch.backends.contract import Kernel
+from korch.backends.cuda.precision import precision_of
 from korch.ir.cone import Cone
 from korch.profile.database import Database
 from korch.profile.results import Measurement, Result
@@ -118,5 +119,10 @@ def _pace(known: Mapping[str, Result], fresh: Mapping[str, Result], key: str) ->
 
 
 def by_cone(kernels: Mapping[str, Kernel]) -> list[tuple[str, Kernel]]:
-    """Neighbours share their cone as far as possible, so that its reference is evaluated once."""
-    return sorted(kernels.items(), key=lambda item: (item[1].cone.signature, item[0]))
+    """Neighbours share their cone and precision as far as possible, so that each reference is evaluated once."""
+
+    def place(item: tuple[str, Kernel]) -> tuple[str, str, str]:
+        key, kernel = item
+        return kernel.cone.signature, precision_of(kernel.variant), key
+
+    return sorted(kernels.items(), key=place)

@@ -16,6 +16,8 @@ SAMPLE = 300e-6
 """Seconds that a replay should take, so that starting it and the clock cost nothing."""
 LEAST, MOST = 10, 1000
 """Copies in a graph."""
+ROTATING = 10 * SAMPLE
+"""Seconds after which sets of buffers may repeat: next to that, reading a whole cache again from memory is nothing."""
 SAMPLES, FEW, SLOW = 9, 3, 20e-3
 """Replays that are timed; fewer of kernels that take longer than `SLOW` seconds."""
 NOISY, ROUNDS = 0.03, 3
@@ -24,11 +26,13 @@ NOISY, ROUNDS = 0.03, 3
 def timed(board: Board, runs: Sequence[Run]) -> tuple[float, float]:
     """Seconds of a run, and their spread: the median of replays, of the quietest of some rounds.
 
-    `runs`: the same kernel on each set of its buffers, which take turns.
+    `runs`: the same kernel on each set of its buffers, which take turns: only some of them where the kernel is so slow
+    that it does not notice.
     """
     first = float(board.time(list(islice(cycle(runs), FIRST)), 2).min()) / FIRST
     if first > SLOW:
         return _statistics(board, runs[:1], FEW)
+    runs = runs[: ceil(ROTATING / max(first, 1e-9))]
     work = list(islice(cycle(runs), _copies(first, len(runs))))
     rounds: list[tuple[float, float]] = []
     while len(rounds) < ROUNDS and (not rounds or rounds[-1][1] > NOISY):

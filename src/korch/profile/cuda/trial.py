@@ -13,7 +13,8 @@ from korch.backends.cuda.triton.compile import Binary
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes
-from korch.profile.check import Reference, Report
+from korch.profile.check import Reference, Report, reference
+from korch.profile.cuda.blame import failed
 from korch.profile.cuda.board import Board, BoardError, BoardLost, Memory, Run
 from korch.profile.cuda.rates import measured_rates
 from korch.profile.cuda.rotation import Rotation, rotation_of
@@ -24,24 +25,25 @@ from korch.profile.results import Failed, Last, Measurement, Result
 
 
 class Trial:
-    """Tries one kernel after another on `board`; the leaves of the last cone stay, with their references."""
+    """Tries one kernel after another on `board`; the leaves of the last cone stay, with its references."""
 
     def __init__(self, board: Board) -> None:
         self.board = board
-        self._made_for = ("", "")
+        self._made_for = ""
         self._arrays: list[Array] = []
         self._leaves: list[Memory] = []
         self._references: tuple[Reference, ...] = ()
+        self._of_precision: dict[str, tuple[Reference, ...]] = {}
 
     def answer(self, task: Measure | MeasureRates) -> Result | BoardRates | Last:
         """What a task comes to; `Last` where this process cannot go on."""
         try:
             return measured_rates(self.board) if isinstance(task, MeasureRates) else self.measure(task)
         except BoardLost as e:
-            return Last(Failed(_line(e)))
+            return Last(failed(e))
         except (BoardError, ArithmeticError, ValueError, RuntimeError, MemoryError) as e:
-            self._made_for = ("", "")
-            return Failed(_line(e))
+            self._made_for = ""
+            return failed(e)
 
     def measure(self, task: Measure) -> Result:
         """The kernel's cost, or what is wrong with it."""
@@ -60,14 +62,17 @@ class Trial:
         return Measurement(seconds, spread, max(report.error, again.error))
 
     def _prepare(self, cone: Cone, precision: str) -> None:
-        """Leaves with values for which most of the outputs is finite, and the references."""
-        if self._made_for == (cone.signature, precision):
-            return
-        self._made_for = ("", "")
-        self._arrays = [np.empty(t.shape, t.dtype) for t in cone.leaves]
-        self._references = first_finite(cone, self._arrays, precision)
-        self._leaves = [self._written(x) for x in self._arrays]
-        self._made_for = (cone.signature, precision)
+        """Leaves with values for which most of the outputs is finite, in every precision, and the references."""
+        if self._made_for != cone.signature:
+            self._made_for = ""
+            self._arrays = [np.empty(t.shape, t.dtype) for t in cone.leaves]
+            self._of_precision = {precision: first_finite(cone, self._arrays, precision)}
+            self._leaves = [self._written(x) for x in self._arrays]
+            self._made_for = cone.signature
+        if precision not in self._of_precision:
+            parts = (cone.part(t) for t in cone.outputs)
+            self._of_precision[precision] = tuple(reference(part, self._arrays, precision) for part in parts)
+        self._references = self._of_precision[precision]
 
     def _own(self, kernel: Kernel) -> list[Memory]:
         """Outputs, what is prepared, and the workspace, which holds nonsense."""
@@ -113,11 +118,11 @@ class Trial:
 
     def _trespass(self, buffers: Sequence[Memory]) -> str:
         if not all(self.board.intact(m) for m in buffers):
-            self._made_for = ("", "")
+            self._made_for = ""
             return "writes outside its buffers"
         for i, (memory, x) in enumerate(zip(self._leaves, self._arrays, strict=True)):
             if not np.array_equal(self.board.read(memory), _bytes(x)):
-                self._made_for = ("", "")
+                self._made_for = ""
                 return f"writes to its leaf {i}"
         return ""
 
@@ -134,7 +139,3 @@ class Trial:
 
 def _bytes(x: Array) -> Bytes:
     return np.ascontiguousarray(x).reshape(-1).view(np.uint8)
-
-
-def _line(e: BaseException) -> str:
-    return (str(e) or type(e).__name__).splitlines()[0]

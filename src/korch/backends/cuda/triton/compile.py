@@ -6,7 +6,6 @@ and to use all processors, kernels are compiled in processes of their own.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from korch.backends.cuda.buffers import buffers_of
 from korch.backends.cuda.triton.source import python_functions
 from korch.backends.cuda.triton.workers import Workers
 from korch.errors import BackendError
+from korch.processor import processors
 
 POINTERS = {
     "float32": "*fp32", "float64": "*fp64", "float16": "*fp16", "bfloat16": "*bf16", "int8": "*i8", "int16": "*i16",
@@ -67,8 +67,15 @@ def _compiled(function: Any, launch: Launch, dtypes: Sequence[str], capability: 
     about = made.metadata
     if about.global_scratch_size or about.num_ctas != 1:
         raise BackendError(f"{launch.function} wants memory of the launcher, which it is not given")
-    parameters = made.asm["ptx"].split(")", 1)[0].count(".param")
+    parameters = parameters_of(made.asm["ptx"])
+    if parameters < len(types):
+        raise BackendError(f"{launch.function} takes {parameters} parameters for {len(types)} buffers")
     return Binary(launch.function, made.asm["cubin"], about.name, about.shared, about.num_warps, parameters)
+
+
+def parameters_of(ptx: str) -> int:
+    """How many parameters the kernel in `ptx` takes: functions that it calls may stand before its entry."""
+    return ptx.partition(".entry")[2].partition(")")[0].count(".param")
 
 
 def _line(e: BaseException) -> str:
@@ -79,5 +86,5 @@ def _line(e: BaseException) -> str:
 @contextmanager
 def compilers(jobs: int = 0) -> Iterator[Executor]:
     """Processes that compile: `pool.submit(compile_kernel, kernel, capability)`; as many as processors by default."""
-    with Workers(jobs or len(os.sched_getaffinity(0)), unset=("TRITON_INTERPRET",)) as pool:
+    with Workers(jobs or processors(), unset=("TRITON_INTERPRET",)) as pool:
         yield pool

@@ -17,13 +17,13 @@ TEMPLATES = {
     "Exp": "tl.exp({0})", "Log": "tl.log({0})", "Erf": "tl.erf({0})", "Sqrt": "tl.sqrt({0})", "Sin": "tl.sin({0})",
     "Cos": "tl.cos({0})", "Floor": "tl.floor({0})", "Ceil": "tl.ceil({0})", "Sigmoid": "1.0 / (1.0 + tl.exp(-{0}))",
     "Softplus": "tl.maximum({0}, 0.0) + libdevice.log1p(tl.exp(-tl.abs({0})))", "Where": "tl.where({0}, {1}, {2})",
-    "Sign": "tl.where({0} > 0, 1, 0) - tl.where({0} < 0, 1, 0)", "IsNaN": "{0} != {0}",
-    "IsInf": 'tl.abs({0}) == float("inf")',
+    "IsNaN": "{0} != {0}", "IsInf": 'tl.abs({0}) == float("inf")',
 }  # fmt: skip
 LIBDEVICE = {"Round": "rint", "Tan": "tan", "Asin": "asin", "Acos": "acos", "Atan": "atan", "Sinh": "sinh",
              "Cosh": "cosh", "Asinh": "asinh", "Acosh": "acosh", "Atanh": "atanh", "Tanh": "tanh",
              "Pow": "pow"}  # fmt: skip
 FLOATS = ("float32", "float64")
+SPELLED = ("Div", "Relu", "LeakyRelu", "Cast", "Max", "Min", "Mod", "Sign")
 ORDERED = {"Max": "folds.larger", "Min": "folds.smaller"}
 
 
@@ -34,13 +34,14 @@ def elementwise(p: Primitive, args: list[str]) -> str:
     if p.op in INFIX:
         return f"{args[0]} {INFIX[p.op]} {args[1]}"
     if p.op in TEMPLATES:
-        text = TEMPLATES[p.op].format(*args)
-        return f"tl.cast({text}, {TYPES[p.output.dtype]})" if p.op == "Sign" else text
+        return TEMPLATES[p.op].format(*args)
     if p.op in LIBDEVICE:
         return f"libdevice.{LIBDEVICE[p.op]}({', '.join(args)})"
     match p.op:
         case "Div":
-            return f"{args[0]} / {args[1]}" if floating else f"{args[0]} // {args[1]}"
+            return f"{args[0]} / {args[1]}" if floating else _integral(args[0], args[1], "//")
+        case "Sign":
+            return _sign(args[0], dtype, floating)
         case "Relu":
             return f"tl.where({args[0]} < 0, {'0.0' if floating else '0'}, {args[0]})"
         case "LeakyRelu":
@@ -62,13 +63,29 @@ def spells(p: Primitive) -> bool:
     floating = p.inputs[0].dtype in FLOATS
     if p.op in LIBDEVICE or p.op in ("Exp", "Log", "Erf", "Sqrt", "Sin", "Cos", "Floor", "Ceil"):
         return floating
-    return p.op in INFIX or p.op in TEMPLATES or p.op in ("Div", "Relu", "LeakyRelu", "Cast", "Max", "Min", "Mod")
+    return p.op in INFIX or p.op in TEMPLATES or p.op in SPELLED
 
 
 def _mod(p: Primitive, args: list[str], floating: bool) -> str:
     a, b = args
-    if floating:
-        return f"libdevice.fmod({a}, {b})"
+    rest = f"libdevice.fmod({a}, {b})" if floating else _integral(a, b, "%")
     if p.attr("fmod") or p.inputs[0].dtype.startswith("u"):
-        return f"{a} % {b}"
-    return f"(({a} % {b}) + {b}) % {b}"
+        return rest
+    return f"tl.where((({rest}) != 0) & ((({rest}) < 0) != ({b} < 0)), ({rest}) + {b}, {rest})"
+
+
+def _integral(a: str, b: str, operator: str) -> str:
+    """Quotient or remainder of integers toward zero, as Triton and its interpreter have them; by zero they give zero.
+
+    A divisor that is a number keeps its plain form: compared with zero it would lose its dtype.
+    """
+    if not b.lstrip("-").isdigit():
+        return f"tl.where({b} == 0, 0, {a} {operator} tl.where({b} == 0, 1, {b}))"
+    return f"{a} {operator} {b}" if int(b) else f"{a} * 0"
+
+
+def _sign(x: str, dtype: str, floating: bool) -> str:
+    """Of floats x itself where it is neither, so that NaN stays."""
+    if floating:
+        return f"tl.where({x} > 0, 1.0, tl.where({x} < 0, -1.0, {x}))"
+    return f"tl.cast(tl.where({x} > 0, 1, 0) - tl.where({x} < 0, 1, 0), {TYPES[dtype]})"

@@ -98,10 +98,13 @@ class Device:
         out.copy_(y)
 
     def convolve_transposed(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
-        """out = transposed conv(x, w) + bias"""
+        """out = transposed conv(x, w) + bias
+
+        Only kernels that give the same bits each time are asked for: others add in the order in which their blocks end.
+        """
         dtype, (pads, strides, dilations) = self._half or x.dtype, self._geometry(window)
         y = self.torch.cudnn_convolution_transpose(rounded(x, dtype), rounded(w, dtype), pads, window["extra"], strides,
-                                                   dilations, window["group"], *self._flags())  # fmt: skip
+                                                   dilations, window["group"], *self._flags(same=True))  # fmt: skip
         store(self.torch, y, bias, out)
 
     def depthwise(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
@@ -113,9 +116,9 @@ class Device:
         """As cuDNN's calls have it."""
         return window["pads"], window["strides"], window["dilations"]
 
-    def _flags(self) -> tuple[bool, bool, bool]:
-        """Whether to try kernels, to want the same one each time, to allow TF32."""
-        return self._may_try, False, self.precision == "tf32"
+    def _flags(self, same: bool = False) -> tuple[bool, bool, bool]:
+        """Whether to try kernels, to want the same bits each time, to allow TF32."""
+        return self._may_try, same, self.precision == "tf32"
 
     # Attention ----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,18 @@
+"""Whose fault a failure is: for lack of memory a kernel fails today and works tomorrow."""
+
+from __future__ import annotations
+
+import re
+
+from korch.errors import line_of
+from korch.profile.results import Failed
+
+_SURROUNDINGS = re.compile(r"out of memory|(?:cannot|unable to|failed to|could not) allocate|bad_alloc|alloc_failed|"
+                           r"MemoryError", re.IGNORECASE)  # fmt: skip
+"""What libraries, compilers and drivers say where memory is short; that registers cannot be allocated is different."""
+
+
+def failed(e: BaseException) -> Failed:
+    """Why a kernel has no cost; to be remembered only where that is its own fault."""
+    passing = isinstance(e, MemoryError) or _SURROUNDINGS.search(f"{type(e).__name__} {e}")
+    return Failed(line_of(e), lasting=not passing)
