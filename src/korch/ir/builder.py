@@ -128,8 +128,6 @@ class Builder:
         if same is not None:
             return Value(self, same)
         dtype, shape = op_named(op).infer(operands, dict(frozen))
-        if 0 in shape and op != "Opaque":
-            return self.constant(np.zeros(shape, dtype))  # nothing to compute, and not every operator could
         known = self._known.get((op, operands, frozen))
         if known is not None:
             return Value(self, known)

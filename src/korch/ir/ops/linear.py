@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,16 +110,17 @@ def _grouped(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Regi
     else:  # [O, I/g, *k] -> [g, O/g, I/g, *k]
         w = w.reshape(groups, w.shape[0] // groups, *w.shape[1:])[used]
     lengths = tuple(len(o) for o in out)
+    places = prod(lengths)
     if w.shape[1] == w.shape[2] == 1:
         return _depthwise(x, w.reshape(g, *w.shape[3:]), axes, have, out)
     total: Array | None = None
     for offset, seen in shifted(x, axes, have, out, 0.0):
         tap = w[(slice(None), slice(None), slice(None), *offset)]
-        columns = seen.reshape(n, g, w.shape[2], -1)
+        columns = seen.reshape(n, g, w.shape[2], places)  # of no images, too
         product = tap[None] * columns if w.shape[2] == 1 else np.matmul(tap[None], columns)
         total = product if total is None else np.add(total, product, out=total)
     if total is None:
-        total = np.zeros((n, g, w.shape[1], int(np.prod(lengths))), np.result_type(x, w))
+        total = np.zeros((n, g, w.shape[1], places), np.result_type(x, w))
     return total.reshape(n, g * w.shape[1], *lengths)
 
 
