@@ -18,7 +18,8 @@ COSTS = ("measured", "model")
 @dataclass(frozen=True)
 class Options:
     """`threads`: of the executable. `time_budget`: about how many seconds of tuning, after which the best
-    plan so far is taken with its honest gap (what has begun then may take half a minute more); None for `PATIENCE`.
+    plan so far is taken with its honest gap (what has begun then is finished, which takes half a minute more, over a
+    minute for large models on slow machines); None for `PATIENCE`.
 
     `numerics`: how far the outputs may be from float64: `strict` 4 times onnxruntime's own error, `default` 1e-4
     and `fast` 1e-3 of the largest output magnitude. `shapes` fixes dynamic inputs by name.

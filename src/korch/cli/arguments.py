@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from korch.executable import Executable
 
-_TIME = f"About how many seconds of tuning, {PATIENCE:g} by default; the end may take up to half a minute more."
+_TIME = f"About how many seconds of tuning, {PATIENCE:g} by default; what has begun then is finished."
 
 Threads = Annotated[int, typer.Option(help="Threads of the program; 0 is one for every processor.", min=0)]
 TimeBudget = Annotated[float | None, typer.Option(help=_TIME)]
 Numerics = Annotated[str, typer.Option(help="How far outputs may be from float64: strict, default or fast.")]
 Target = Annotated[str, typer.Option(help="Where the program runs: cpu, or cuda for an NVIDIA GPU.")]
-Device = Annotated[str, typer.Option(help="A GPU: its number here, or A100, H100, H200.")]
+Device = Annotated[str, typer.Option(help="A GPU: A100, H100, H200 or, with --costs model, the number of one here.")]
 Costs = Annotated[str, typer.Option(help="What kernels cost: measured, or a model's of the device.")]
 Shapes = Annotated[list[str] | None, typer.Option("--shape", help="NAME=1,3,224,224 for an input of dynamic shape.")]
 Inputs = Annotated[list[str] | None, typer.Option("--input", help="NAME=file.npy; other inputs are random.")]
