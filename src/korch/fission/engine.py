@@ -20,6 +20,7 @@ from korch.fission.table import rule_for
 from korch.ir.builder import Builder, Value
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
+from korch.ir.opsets import own_domain
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class _Walk:
         g = self.model.graph
         self.builder = Builder(g.name or "model")
         self.builder.reserve(o.name for o in g.output)
-        self.opsets = {_domain(o.domain): o.version for o in self.model.opset_import}
+        self.opsets = {own_domain(o.domain): o.version for o in self.model.opset_import}
         weights = {t.name for t in g.initializer}
         for i in g.input:
             if i.name not in weights:
@@ -77,7 +78,7 @@ class _Walk:
 
     def node(self, proto: onnx.NodeProto) -> None:
         """Defines the outputs of one node."""
-        if proto.op_type == "If" and not _domain(proto.domain):
+        if proto.op_type == "If" and not own_domain(proto.domain):
             return self._branch(proto)
         node = self._node(proto)
         check_fit(node)
@@ -93,7 +94,7 @@ class _Walk:
         except KeyError as e:
             title = Node(proto, (), 1).title
             raise ModelError(f"{title} reads {e.args[0]!r}, which nothing computes") from e
-        return Node(proto, inputs, self.opsets.get(_domain(proto.domain), 1))
+        return Node(proto, inputs, self.opsets.get(own_domain(proto.domain), 1))
 
     def _branch(self, proto: onnx.NodeProto) -> None:
         """The branch that a constant condition takes, in place of the If; names inside of it end with it."""
@@ -181,10 +182,6 @@ def _apply(rule: FissionRule, b: Builder, node: Node) -> Any:
 def _attribute(a: onnx.AttributeProto) -> Any:
     value = helper.get_attribute_value(a)
     return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
-
-
-def _domain(name: str) -> str:
-    return "" if name == "ai.onnx" else name
 
 
 def _dtype(kind: int, what: str) -> str:

@@ -15,6 +15,7 @@ from onnx.reference import ReferenceEvaluator
 from korch.errors import ModelError
 from korch.ir.builder import Builder, Value
 from korch.ir.ops.table import Array
+from korch.ir.opsets import own_domain
 
 IR_VERSION = 10
 SMALL = 4096
@@ -101,7 +102,7 @@ def _alone(node: Node, distinct: Sequence[Value], value: Any) -> onnx.ModelProto
     outputs = [onnx.ValueInfoProto(name=o) for o in proto.output]
     graph = helper.make_graph([proto], "node", inputs, outputs, weights)
     opsets = [helper.make_opsetid(proto.domain, node.opset)]
-    opsets += [helper.make_opsetid("", 18)] if proto.domain not in ("", "ai.onnx") else []
+    opsets += [helper.make_opsetid("", 18)] if own_domain(proto.domain) else []
     return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
 
 

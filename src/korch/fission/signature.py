@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import onnx
 from onnx import checker, defs, helper, numpy_helper, shape_inference
 
 from korch.errors import ModelError
 from korch.fission.opaque import RUNTIME_TYPES, SMALL, Node
 from korch.ir.builder import Value
+from korch.ir.opsets import own_domain
 
 LENIENT = frozenset({"Einsum"})
 """Operators whose rule takes more than ONNX's inference: an ellipsis of any rank in each operand."""
@@ -17,7 +17,7 @@ LENIENT = frozenset({"Einsum"})
 def check_fit(node: Node) -> None:
     """ModelError where an input has a dtype or a shape that the operator does not take."""
     try:
-        schema = defs.get_schema(node.proto.op_type, node.opset, _domain(node.proto))
+        schema = defs.get_schema(node.proto.op_type, node.opset, own_domain(node.proto.domain))
     except defs.SchemaError:
         return  # onnxruntime's, or nobody's: whoever runs it says so
     _check_dtypes(node, schema)
@@ -44,7 +44,7 @@ def _check_shapes(node: Node, schema: defs.OpSchema) -> None:
     types = {n: helper.make_tensor_type_proto(_element(v), v.shape) for n, v in named.items()}
     numbers = {n: v.array for n, v in named.items() if v.tensor.size <= SMALL}
     data = {n: numpy_helper.from_array(x) for n, x in numbers.items() if x is not None and x.dtype.kind in "iuf"}
-    opset = helper.make_opsetid(_domain(node.proto), node.opset)
+    opset = helper.make_opsetid(own_domain(node.proto.domain), node.opset)
     try:
         shape_inference.infer_node_outputs(schema, node.proto, types, data, opset_imports=[opset])
     except shape_inference.InferenceError as e:
@@ -61,7 +61,3 @@ def _reason(e: Exception) -> str:
 
 def _element(v: Value) -> int:
     return helper.np_dtype_to_tensor_dtype(np.dtype(v.dtype))
-
-
-def _domain(proto: onnx.NodeProto) -> str:
-    return "" if proto.domain == "ai.onnx" else proto.domain

@@ -9,6 +9,7 @@ from importlib import import_module
 
 import korch.fission as room
 from korch.fission.rule import FissionRule
+from korch.ir.opsets import own_domain
 
 
 def all_rules() -> tuple[FissionRule, ...]:
@@ -34,6 +35,6 @@ def _table() -> dict[tuple[str, str], dict[int, FissionRule]]:
 
 def rule_for(op: str, domain: str, opset: int) -> FissionRule | None:
     """The newest rule for `op` that is not newer than the model's `opset`; None where there is none."""
-    versions = _table().get(("" if domain == "ai.onnx" else domain, op), {})
+    versions = _table().get((own_domain(domain), op), {})
     since = max((s for s in versions if s <= opset), default=None)
     return None if since is None else versions[since]

@@ -14,6 +14,11 @@ OPSET = 21
 ONNX = ("", "ai.onnx")
 
 
+def own_domain(name: str) -> str:
+    """The domain under its one name: ONNX's own has two."""
+    return "" if name in ONNX else name
+
+
 def opset_of(model: onnx.ModelProto, domain: str = "") -> int:
     """The version of the domain's operators that the model uses."""
     same = ONNX if domain in ONNX else (domain,)

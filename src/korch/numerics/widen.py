@@ -9,6 +9,7 @@ import onnx
 from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 
 from korch.fission.importer.load import subgraphs_of, tensors_of
+from korch.ir.opsets import own_domain
 
 NARROW = (TensorProto.FLOAT, TensorProto.FLOAT16)
 DTYPE_ATTRIBUTES = {"Cast": "to", "EyeLike": "dtype"}
@@ -23,7 +24,7 @@ def widened(model: onnx.ModelProto) -> onnx.ModelProto:
     for t in list(tensors_of(copy.graph)):
         if t.data_type in NARROW:
             t.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(t).astype(np.float64), t.name))
-    _widen_graph(copy.graph, {_own(o.domain): o.version for o in copy.opset_import})
+    _widen_graph(copy.graph, {own_domain(o.domain): o.version for o in copy.opset_import})
     return copy
 
 
@@ -40,15 +41,10 @@ def _widen_graph(graph: onnx.GraphProto, opsets: Mapping[str, int]) -> None:
     graph.node.extend(nodes)
 
 
-def _own(domain: str) -> str:
-    """ONNX's own operators have two names for where they are from."""
-    return "" if domain == "ai.onnx" else domain
-
-
 def _casts(node: onnx.NodeProto, opsets: Mapping[str, int]) -> list[onnx.NodeProto]:
     """Casts before the inputs that take float32 only, such as the scales of Resize; `node` reads these instead."""
     try:
-        domain = _own(node.domain)
+        domain = own_domain(node.domain)
         formal = defs.get_schema(node.op_type, opsets.get(domain, 1), domain).inputs
     except defs.SchemaError:
         return []

@@ -358,7 +358,7 @@ class Tuner:
         first = {id(o): (e, o) for e in picked for o in costs.open(e)}
         todo = first | {id(o): (e, o) for e in near for o in costs.open(e)}
         left = self.deadline - time.monotonic()
-        most = costs.batch if left > SHORT else min(costs.batch, HURRIED) if left > 0 else 0
+        most = 0 if left < 0 else costs.batch if left > SHORT else min(costs.batch, HURRIED)
         return list(todo.values())[: max(most, len(first))]
 
     def _measure(self, todo: Sequence[tuple[Entry, Offer]], until: float) -> None:

@@ -22,6 +22,7 @@ from korch.ir.ops.table import Array
 from korch.processor import available
 from korch.profile.answering import answering
 from korch.profile.arena import Arena, Bytes, tensor_view
+from korch.profile.blame import failed
 from korch.profile.check import Reference, Report
 from korch.profile.outputs import POISONS, Output, compared, first_finite, still
 from korch.profile.results import Failed, Measurement, Result, Unloadable
@@ -62,8 +63,7 @@ class Worker:
             return Unloadable(str(e))
         except Exception as e:  # onnxruntime's own share no base
             self._signature = ""
-            passing = isinstance(e, MemoryError | OSError) or "alloc" in str(e)
-            return Failed(line_of(e), lasting=not passing)
+            return failed(e)
 
     def _measure(self, task: Task) -> Result:
         refs = self._prepare(task.cone)

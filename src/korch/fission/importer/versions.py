@@ -8,6 +8,7 @@ from onnx import checker, defs, inliner, version_converter
 from korch.errors import ModelError
 from korch.fission.importer.structure import title
 from korch.fission.table import rule_for
+from korch.ir.opsets import own_domain
 
 OLDEST = 7
 """Fission rules know operators from this opset on; older models are converted by onnx."""
@@ -27,10 +28,10 @@ def inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def _import_opsets(model: onnx.ModelProto) -> None:
     """Gives the model the opsets that only its functions name: their bodies become its own nodes."""
-    known = {_domain(o.domain) for o in model.opset_import}
+    known = {own_domain(o.domain) for o in model.opset_import}
     for o in (o for f in model.functions for o in f.opset_import):
-        if _domain(o.domain) not in known:
-            known.add(_domain(o.domain))
+        if own_domain(o.domain) not in known:
+            known.add(own_domain(o.domain))
             model.opset_import.add().CopyFrom(o)
 
 
@@ -50,8 +51,8 @@ def settle_opset(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def opset_of(model: onnx.ModelProto) -> int:
     """The version of ONNX's own operators that the model uses."""
-    versions = [o.version for o in model.opset_import if not _domain(o.domain)]
-    if not versions and any(not _domain(n.domain) for n in model.graph.node):
+    versions = [o.version for o in model.opset_import if not own_domain(o.domain)]
+    if not versions and any(not own_domain(n.domain) for n in model.graph.node):
         raise ModelError("the model does not say which opset it uses (opset_import)")
     return versions[0] if versions else CONVERTED
 
@@ -60,7 +61,7 @@ def check_nodes(model: onnx.ModelProto) -> None:
     """Refuses operators that the opset does not have, and nodes that do not fit their operator."""
     context = checker.DEFAULT_CONTEXT.__class__()
     context.ir_version = model.ir_version or onnx.IR_VERSION
-    context.opset_imports = {_domain(o.domain): o.version for o in model.opset_import}
+    context.opset_imports = {own_domain(o.domain): o.version for o in model.opset_import}
     for node in model.graph.node:
         if node.op_type in ("Loop", "Scan"):
             raise ModelError(f"{title(node)} is a loop, which cannot be compiled: unroll it in the exporter")
@@ -71,7 +72,7 @@ def check_nodes(model: onnx.ModelProto) -> None:
 def _is_ours(node: onnx.NodeProto, model: onnx.ModelProto) -> bool:
     """Whether fission knows an operator that ONNX, in this opset, does not, or calls deprecated: onnxruntime's
     optimiser puts some into ONNX's domain, and exporters wrote GroupNormalization before it was replaced."""
-    opset, domain = opset_of(model), _domain(node.domain)
+    opset, domain = opset_of(model), own_domain(node.domain)
     rule = rule_for(node.op_type, domain, opset)
     try:
         schema = defs.get_schema(node.op_type, domain) if domain else defs.get_schema(node.op_type, opset, "")
@@ -85,10 +86,6 @@ def _check_node(node: onnx.NodeProto, context: checker.C.CheckerContext) -> None
         checker.check_node(node, context)
     except checker.ValidationError as e:
         raise ModelError(f"{title(node)} is malformed: {_line(e)}") from e
-
-
-def _domain(name: str) -> str:
-    return "" if name == "ai.onnx" else name
 
 
 def _line(e: Exception) -> str:

@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from korch.backends.cuda.triton.compile import Binary, compile_kernel
 from korch.errors import BackendError
 from korch.profile.answering import answering
-from korch.profile.cuda.blame import failed
+from korch.profile.blame import failed
 from korch.profile.cuda.tasks import Compile
 from korch.profile.results import Failed
 

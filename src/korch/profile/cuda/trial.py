@@ -13,8 +13,8 @@ from korch.backends.cuda.triton.compile import Binary
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes
+from korch.profile.blame import failed
 from korch.profile.check import Reference, Report, reference
-from korch.profile.cuda.blame import failed
 from korch.profile.cuda.board import Board, BoardError, BoardLost, Memory, Run
 from korch.profile.cuda.rates import measured_rates
 from korch.profile.cuda.rotation import Rotation, rotation_of

@@ -1,4 +1,4 @@
-"""Whose fault a failure is: for lack of memory a kernel fails today and works tomorrow."""
+"""Whose fault a failure is: for lack of memory, disk or processes a kernel fails today and works tomorrow."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ _SURROUNDINGS = re.compile(r"out of memory|(?:cannot|unable to|failed to|could n
 
 def failed(e: BaseException) -> Failed:
     """Why a kernel has no cost; to be remembered only where that is its own fault."""
-    passing = isinstance(e, MemoryError) or _SURROUNDINGS.search(f"{type(e).__name__} {e}")
+    passing = isinstance(e, MemoryError | OSError) or _SURROUNDINGS.search(f"{type(e).__name__} {e}")
     return Failed(line_of(e), lasting=not passing)
