@@ -36,14 +36,16 @@ from korch.numerics.judge import Judge
 from korch.options import Options
 from korch.orchestrate.check import check
 from korch.orchestrate.greedy import greedy
-from korch.orchestrate.ledger import Ledger, best_of, open_ledger
+from korch.orchestrate.ledger import Ledger, open_ledger
+from korch.orchestrate.offers import best_of
 from korch.orchestrate.problem import Problem
 from korch.orchestrate.tuning import Tuned, problem_of
 from korch.profile import Database, Profiler
 from korch.profile.calibrate import machine
 from korch.rewrite import all_rewrites
 from korch.rewrite.table import Welcome
-from korch.search import Search, in_place
+from korch.search import Search
+from korch.stopwatch import in_place
 from korch.targets.processor import Processor
 from page import HERE, WORKLOADS, markdown, put
 

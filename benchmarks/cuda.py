@@ -7,8 +7,9 @@
 
 All take `-o OUT`, where models, archives, figures (NAME.json, check.txt) and the profile database (cuda.cache) are
 left; the database carries over to the next machine of the kind. TF32 is on in every runtime, all run under CUDA graphs,
-each in a process of its own, blocks alternate. Nothing is fetched; where the machine has neither HiGHS nor PuLP, their
-wheels must be brought along, and `pip install --no-index --no-deps --no-build-isolation .` makes korch known.
+each in a process of its own, blocks alternate. Nothing is fetched; where the machine has no HiGHS, its wheel
+must be brought along, for `check` PuLP's and safetensors' too, and `pip install --no-index --no-deps
+--no-build-isolation .` makes korch known.
 """
 
 from __future__ import annotations

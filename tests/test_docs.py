@@ -25,6 +25,11 @@ def run_code(page: Path) -> int:
     return len(CODE.findall(text))
 
 
+def test_pages_that_say_how_to_add_something_have_code():
+    with_code = {p.stem for p in PAGES if CODE.search(p.read_text())}
+    assert with_code >= {"add-a-fission-rule", "add-a-rewrite", "add-a-backend"}
+
+
 @pytest.mark.parametrize("page", [p for p in PAGES if CODE.search(p.read_text())], ids=lambda p: p.stem)
 def test_code_in_docs(page: Path):
     assert run_code(page)

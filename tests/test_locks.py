@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from korch import locks
 from korch.locks import locked
 
 pytest.importorskip("fcntl")
 LONG, SHORT = 0.5, 0.2
 
 
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only who waits makes time pass."""
+    now = [0.0]
+    monkeypatch.setattr(locks, "time", SimpleNamespace(monotonic=lambda: now[0],
+                                                       sleep=lambda s: now.__setitem__(0, now[0] + s)))  # fmt: skip
+
+
 def waited(path: Path, shared: bool = False, patience: float = LONG) -> bool:
-    begin = time.monotonic()
+    begin = locks.time.monotonic()
     with locked(path, shared, patience):
-        return time.monotonic() - begin > SHORT
+        return locks.time.monotonic() - begin > SHORT
 
 
 def test_shared_locks_keep_only_others_waiting(tmp_path: Path):
@@ -39,9 +48,9 @@ def test_who_has_no_time_does_not_wait(tmp_path: Path):
     """Nor says that others need not."""
     path = tmp_path / "lock"
     with locked(path):
-        begin = time.monotonic()
+        begin = locks.time.monotonic()
         with locked(path, until=begin - 1.0):
-            assert time.monotonic() - begin < SHORT
+            assert locks.time.monotonic() - begin < SHORT
         assert waited(path)
 
 

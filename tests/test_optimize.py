@@ -7,14 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from onnx import helper, numpy_helper
 
 from korch.errors import CacheError
 from korch.executable import Executable
+from korch.executable.feeds import random_feeds
 from korch.executable.recall import Recall
 from korch.ir import Graph, Primitive, Tensor
 from korch.ir.primitive import APPROXIMATE, EXACT
+from korch.numerics.exact import onnxruntime_outputs
 from korch.numerics.judge import Judge
 from korch.optimize import Summary, optimized
 from korch.options import Options
@@ -135,3 +138,32 @@ def test_a_program_that_cannot_be_remembered_is_not_lost(monkeypatch: pytest.Mon
     monkeypatch.setattr(Recall, "keep", full)
     found = search(product_model(), "default")
     assert found.summary.kernels and "the disk is full" in caplog.text
+
+
+OPAQUE = {
+    "indices of an axis of one row": """(float[1,30,4] x, float[1,30] s) => (float[1,9,4] y)
+        <int64[1] k = {9}, int64[3] shape = {1, 9, 1}> {
+            v, i = TopK(s, k)  column = Reshape(i, shape)  zeros = Sub(column, column)
+            at = Concat<axis = 2>(zeros, column)  y = GatherND(x, at)
+        }""",
+    "a size": """(float[1,3,16,16] x) => (float[1,3,8,8] y) <int64[4] size = {1, 3, 8, 8}> {
+            a = Relu(x)  b = Resize<mode = "linear", antialias = 1>(a, , , size)  y = Neg(b)
+        }""",
+    "a past of no length": """(float[1,2,0,4] past, float[1,2,3,4] x) => (float[1,2,3,4] y, float[1,2,3,4] present) {
+            present = Concat<axis = 2>(past, x)  t = Transpose<perm = [0, 1, 3, 2]>(present)
+            s = MatMul(x, t)  p = Softmax<axis = 3>(s)  y = MatMul(p, present)
+        }""",
+}
+
+
+@pytest.mark.usefixtures("own_cache")
+@pytest.mark.parametrize("name", OPAQUE)
+def test_whole_models_with_what_rules_do_not_reach(name: str):
+    source = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 18]> g {OPAQUE[name]}')
+    executable, summary = optimized(source, Options(1, 2.0), lambda state: None)
+    feeds = random_feeds(executable.plan.graph)
+    assert summary.passed
+    with executable as e:
+        found = e.run(feeds)
+    for output, y in onnxruntime_outputs(source, feeds).items():
+        np.testing.assert_allclose(found[output], y, rtol=1e-4, atol=1e-5)

@@ -43,4 +43,5 @@ def test_environments(tmp_path: Path, script: str, version: str | None, pip: int
     environment = {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}", "VENV": str(venv), "LOG": str(log),
                    "PYTHON": str(python) if named else ""}  # fmt: skip
     done = subprocess.run(["bash", str(tmp_path / script)], capture_output=True, env=environment)
-    assert done.returncode and log.read_text() == made.format(venv=venv)
+    assert done.returncode == (9 if version else 127)
+    assert log.read_text() == made.format(venv=venv)

@@ -15,7 +15,7 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-from korch import search
+from korch import stopwatch
 from korch.backends import table
 from korch.backends.contract import Backend, Declined, Kernel
 from korch.executable import Profile
@@ -175,7 +175,7 @@ def test_timing_a_program_in_place_takes_seconds(seconds: float, off: float, mos
             counted.append(runs * blocks)
             return Profile((seconds,), seconds, runs * blocks)
 
-    monkeypatch.setattr(search.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(search.time, "sleep", lambda pause: now.__setitem__(0, now[0] + pause))
-    assert search.in_place(Slow(), {}, seconds / off).total == seconds  # pyright: ignore[reportArgumentType]
+    monkeypatch.setattr(stopwatch.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(stopwatch.time, "sleep", lambda pause: now.__setitem__(0, now[0] + pause))
+    assert stopwatch.in_place(Slow(), {}, seconds / off).total == seconds  # pyright: ignore[reportArgumentType]
     assert now[0] <= most and min(counted) >= 4 and (len(counted) > 1) is (off > 1)

@@ -36,5 +36,13 @@ class SolverError(Error):
     """No solver produced a plan that passes the independent check."""
 
 
+class NoPlan(SolverError):
+    """No candidate makes `tensor`, which is needed."""
+
+    def __init__(self, message: str, tensor: str) -> None:
+        super().__init__(message)
+        self.tensor = tensor
+
+
 class VerificationError(Error):
     """A kernel or a whole program differs from its reference by more than its bound."""

@@ -22,10 +22,11 @@ from korch.ir.macs import total
 from korch.ir.ops.table import Array
 from korch.numerics.judge import Judge
 from korch.options import PATIENCE, Options
-from korch.orchestrate.tuning import State
+from korch.orchestrate.tuning import Report, State
 from korch.profile.database import Database
 from korch.rewrite import add_choices
-from korch.search import Report, Search, in_place
+from korch.search import Search
+from korch.stopwatch import in_place
 from korch.targets import Target, target_of
 
 log = logging.getLogger(__name__)
@@ -134,8 +135,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
     plan = executable.plan
     accuracy = plan.accuracy or Accuracy("", 0.0, None)
     if known and not accuracy.passed:
-        log.warning("output %r errs by %.1e, numerics %s allow %.1e: an earlier search found nothing that errs less",
-                    accuracy.output, accuracy.error, options.numerics, accuracy.allowed)  # fmt: skip
+        log.warning("%s: an earlier search found nothing that errs less", accuracy.told(options.numerics))
     executed = total(p for s in plan.steps for p in s.kernel.cone.primitives)
     summary = Summary(
         primitives=len(plain.primitives), tensors=len(graph.producers),

@@ -14,7 +14,7 @@ from korch.backends.contract import Kernel
 from korch.backends.cpu.onednn.install import find
 from korch.ir import Cone, Value
 
-RUNTIME = Path(korch.backends.cpu.__path__[0]) / "runtime"
+HERE = Path(korch.backends.cpu.__path__[0])
 UNIMPLEMENTED, LAST_IMPLEMENTATION, REFERENCE = 3, 4, 64
 GUARD = 64
 """Floats behind every output that a kernel must leave alone."""
@@ -70,8 +70,9 @@ def _compile(kernel: Kernel, folder: Path) -> ctypes.CDLL:
     source.write_text(f'#include "korch_rt.h"\n{flag}\n#include "korch_dnnl.h"\n{body}\n{entry}')
     install = find()
     flags = ["-O1", "-std=gnu11", "-fopenmp", "-shared", "-fPIC", "-Wall", "-Werror", "-Wno-unused-function"]
-    include = f"-I{RUNTIME}"
-    command = ["gcc", *flags, include, *install.compile_flags, str(source), "-o", str(library), *install.link_flags]
+    headers = [f"-I{folder}" for folder in (HERE / "runtime", HERE / "onednn", install.include)]
+    code = [str(install.library), f"-Wl,-rpath,{install.library.parent}"]
+    command = ["gcc", *flags, *headers, str(source), "-o", str(library), *code]
     subprocess.run(command, check=True)
     loaded = ctypes.CDLL(str(library))
     loaded.free = loaded.free_state

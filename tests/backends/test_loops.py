@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.loops.schedule import schedule
 from korch.backends.cpu.loops.spell import table_definition, table_name
+from korch.backends.program import named_for
 from korch.executable import Executable
 from korch.executable.plan import Plan, Step
 from korch.ir import Builder, Cone, Value
@@ -43,6 +45,9 @@ SUMS = {
     "norm": (normalised((1,)), (2, 60000)),
     "softmax": (softmax(1), (3, 50000)),
     "softmax across": (softmax(0), (50000, 3)),
+    "softmax of many columns": (softmax(0), (2000, 512)),
+    "norm of many channels": (normalised((1, 2)), (2, 20, 25, 512)),
+    "sums of many columns": (total((0,)), (1500, 700)),
 }
 
 
@@ -258,6 +263,29 @@ def test_even_steps_need_no_table():
         assert "KERNEL_table" in picked(*odd), odd
 
 
+@pytest.mark.parametrize("name", ["x\n} #error code", "x\\", "x\u2028}", "KERNEL_run"])
+def test_names_of_a_model_are_no_code(name: str, tmp_path: Path):
+    """They stand in comments, of one kernel for all cones that are equal but for them."""
+    b = Builder()
+    x, i = b.input(name, "float32", (7, 48)), b.input(f"{name}i", "int64", (3,))
+    cones = {"map": b.op("Exp", x), "sums": b.op("ReduceSum", b.op("Exp", x), axes=(1,), keepdims=1),
+             "take": b.op("Take", x, i, axis=0, batch=0),
+             "product": x @ b.constant(np.ones((48, 64), np.float32))}  # fmt: skip
+    with Profiler(1, Database(tmp_path)) as profiler:
+        assert not wrong({n: Cone.of(b.graph([("y", y)]).primitives) for n, y in cones.items()}, profiler)
+    plain, named = (Cone.of(c.graph([("y", c.op("Exp", c.input(n, "float32", (9,))))]).primitives)
+                    for c, n in ((Builder(), "plain"), (Builder(), name)))  # fmt: skip
+    source = named_for(BACKEND.build(plain, 1)[0], named).source
+    assert len(source.splitlines()) == len(BACKEND.build(plain, 1)[0].source.splitlines()) and "\\\n" not in source
+
+
+def test_products_of_too_many_elements_are_declined():
+    b = Builder()
+    x, w = b.input("x", "float32", (1 << 16, 64)), b.constant(np.ones((64, 1 << 16), np.float32))
+    declined = BACKEND.declines(Cone.of(b.graph([("y", x @ w)]).primitives))
+    assert isinstance(declined, Declined) and "2^31" in declined.reason
+
+
 @pytest.mark.parametrize("name", SUMS)
 def test_sums_have_the_same_bits_on_any_number_of_threads(name: str):
     """Few outputs are added up in a fixed number of parts, whoever takes them."""
@@ -267,7 +295,7 @@ def test_sums_have_the_same_bits_on_any_number_of_threads(name: str):
     cone = Cone.of(b.graph([("y", y)]).primitives)
     x = np.random.default_rng(5).standard_normal(shape).astype(np.float32)
     found = []
-    for threads in (1, 2, 3, 7):
+    for threads in (1, 2, 3, 7, 9, 20):
         kernel = BACKEND.build(cone, threads)[0]
         plan = Plan(b.graph([("y", y)]), (Step.of(kernel, 1e-6, None),), threads, "default", 1e-6, 0.0)
         with Executable.link(plan) as e:

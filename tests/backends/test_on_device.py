@@ -27,7 +27,7 @@ GROUPS = {
     "convolutions": lambda: [cone_of(partial(_in_layout, make, n)) for make in CONVOLUTIONS.values() for n in (0, 1)],
     "attention": lambda: [cone_of(make) for make in ATTENTION.values()],
 }
-WRONG = ("wrong at", "never writes", "writes outside", "writes to its leaf")
+WRONG = ("wrong at", "never writes", "writes outside", "writes to its leaf", "illegal", "misaligned")
 """How the reasons of kernels begin that ran and were not right; others were refused by a library or do not fit."""
 
 

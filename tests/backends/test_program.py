@@ -22,7 +22,7 @@ from korch.backends.program import (
     shared_by,
 )
 from korch.backends.shared import APART, divided
-from korch.backends.table import backends, entries, entry_of
+from korch.backends.table import backends, entry_of
 from korch.backends.toolchain import find_toolchain, probe, ziglang
 from korch.errors import BackendError
 from korch.ir import Builder, Cone
@@ -215,9 +215,7 @@ def test_ziglang_compiles_without_openmp(tmp_path: Path) -> None:
     assert not toolchain.openmp and run_all(tmp_path / "program.so", 2) == [1, 2]
 
 
-def test_every_backend_is_found() -> None:
-    assert {"onednn", "onnxruntime"} <= {entry.name for entry in entries()}
-    assert all(entry.backend or entry.reason for entry in entries())
+def test_a_backend_is_found_by_its_name() -> None:
     assert entry_of("onnxruntime").backend in backends()
     with pytest.raises(BackendError, match="onnxruntime"):
         entry_of("absent")

@@ -11,8 +11,11 @@ from korch.backends.contract import Declined
 from korch.backends.cpu.loops.tile import Registers
 from korch.backends.cpu.recurrent import emit
 from korch.backends.cpu.recurrent.backend import BACKEND
-from korch.ir import Builder, Cone
+from korch.executable import Executable
+from korch.executable.plan import Plan, Step
+from korch.ir import Builder, Cone, Graph
 from korch.ir.ops.recurrent import GATES, REVERSED
+from korch.profile.inputs import leaf_arrays
 
 from .measured import measured, wrong
 
@@ -65,3 +68,19 @@ def test_declined_with_a_reason():
     answers = (alone, BACKEND.declines(computed), BACKEND.declines(single))
     for declined, reason in zip(answers, ("one recurrence", "computed", "one number"), strict=True):
         assert isinstance(declined, Declined) and reason in declined.reason
+
+
+@pytest.mark.parametrize("cone", [recurrence("LSTM", batch=2), recurrence("RNN", batch=4), recurrence("GRU", batch=37)],
+                         ids=["LSTM", "RNN", "GRU"])  # fmt: skip
+def test_whoever_takes_which_part_of_the_work_the_bits_are_the_same(cone: Cone):
+    names = [t.name for t in cone.leaves]
+    values = dict(zip(names, leaf_arrays(cone), strict=True))
+    constants = {t.name: values[t.name] for t in cone.leaves if t.const}
+    inputs = tuple(t for t in cone.leaves if not t.const)
+    graph = Graph("g", inputs, (cone.root,), ("y",), cone.primitives, constants)
+    found = list[bytes]()
+    for threads in (1, 2, 3):
+        for kernel in BACKEND.build(cone, threads):
+            with Executable.link(Plan(graph, (Step.of(kernel, 1e-6, None),), threads, "default", 1e-6, 0.0)) as e:
+                found.append(e.run({t.name: values[t.name] for t in inputs})["y"].tobytes())
+    assert len(found) > 3 and len(set(found)) == 1

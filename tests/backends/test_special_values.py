@@ -120,3 +120,12 @@ def test_indices_are_not_checked_beside_a_product():
         whole = b.op("Concat", product, other, axis=0)
         cone = Cone.of(b.graph([("y", whole)]).plain().primitives)
         assert isinstance(BACKEND.declines(cone), Declined) is declined
+
+
+def test_a_zero_keeps_its_sign_when_all_lanes_have_it():
+    b = Builder()
+    x, s, w = b.input("x", "float32", (12, 8)), b.input("s", "float32", (1,)), np.eye(8, 40, dtype=np.float32) + 1
+    cone = Cone.of(b.graph([("y", (x @ b.constant(w)) / s)]).primitives)
+    with Executable.link(whole(b, cone)) as e:
+        (found,) = e.run({"x": np.ones((12, 8), np.float32), "s": np.array([-0.0], np.float32)}).values()
+    assert (found == -np.inf).all()

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import inf
 
 import pytest
+from tests.orchestrate.plainly import solve_plainly
 
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.candidates import Limits, enumerate_cones
@@ -14,7 +15,7 @@ from korch.machine import Machine
 from korch.orchestrate.check import running_order
 from korch.orchestrate.ledger import open_ledger
 from korch.orchestrate.problem import Problem, Status
-from korch.orchestrate.solve import solve, solve_plainly
+from korch.orchestrate.solve import solve
 from korch.orchestrate.tuning import problem_of
 
 MACHINE = Machine(2, 1e11, ((1 << 40, 1e10),), 1e-6, "a slow memory")

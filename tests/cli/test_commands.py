@@ -17,7 +17,8 @@ import korch
 from korch.cli import main
 from korch.cli.run import _store
 from korch.executable.archive import read_manifest
-from korch.numerics.judge import Judge, Verdict
+from korch.numerics.judge import Judge
+from korch.numerics.verdict import Verdict
 from korch.profile import Database, Failed, Measurement
 
 

@@ -8,7 +8,9 @@ from korch.backends.table import backends
 from korch.executable.choices import choices, label
 from korch.ir import Builder, Cone, Graph, Primitive, Tensor
 from korch.ir.primitive import REASSOCIATED
-from korch.orchestrate.ledger import Entry, Kind, Ledger, Offer
+from korch.orchestrate.kinds import Kind
+from korch.orchestrate.ledger import Ledger
+from korch.orchestrate.offers import Entry, Offer
 
 
 def offered() -> tuple[Graph, list[Cone]]:

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.executable.cuda.emulate import Emulator
 from korch.executable.cuda.layout import Layout
 from korch.executable.cuda.schedule import schedule
 from korch.executable.memory import Room
@@ -20,6 +19,7 @@ from korch.ir import Builder
 from korch.ir.evaluate import evaluate_graph
 
 from .device_plans import called, device_plan, prepared_kernel, random_plan, reference
+from .emulator import Emulator
 from .small_plans import feeds_of, plan_of
 
 
@@ -102,7 +102,7 @@ def test_empty_and_scalar_tensors() -> None:
 
 INTERPRETED = """
 import numpy as np
-from korch.executable.cuda.emulate import Emulator
+from tests.executable.emulator import Emulator
 from korch.ir.evaluate import evaluate_graph
 from tests.executable.small_plans import feeds_of
 from tests.executable.test_device_runtime import triton_plan

@@ -35,6 +35,18 @@ def test_batch_normalization_vanishes_into_a_convolution():
     assert ops(model(text.format("x, w, b", NORM.format("c")), w=w, b=b, **STATISTICS), 1, 2, 6, 6) == ["Conv", "Add"]
 
 
+def test_channels_that_weight_decay_has_ended_keep_nothing_from_vanishing():
+    """1e-41 is below the normal numbers of float32, and its product with a weight below all of them."""
+    w = values(4, 2, 3, 3)
+    w[1, :, 0, 0] = 1e-5
+    faint = {**STATISTICS, "s": np.array([1, 1e-41, -1e-41, 2], np.float32)}
+    for bias in ({}, {"b": np.full(4, 1e-6, np.float32)}):
+        call = ", ".join(("x", "w", *bias))
+        m = model(f"(float[1,2,6,6] x) => (float[1,4,4,4] y) {{ c = Conv({call}) y = {NORM.format('c')} }}",
+                  w=w, **bias, **faint)  # fmt: skip
+        assert ops(m, 1, 2, 6, 6) == ["Conv", "Add"]
+
+
 @pytest.mark.parametrize("group", [1, 2])
 def test_batch_normalization_vanishes_into_a_transposed_convolution(group):
     m = model(f"(float[1,4,5,5] x) => (float[1,4,9,9] y) {{ c = ConvTranspose<strides=[2,2], pads=[1,1,1,1],"

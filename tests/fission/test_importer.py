@@ -99,6 +99,22 @@ def test_external_data_that_escapes_is_missing_or_short(tmp_path: Path):
 # Structure -----------------------------------------------------------------------------------------------------
 
 
+def test_a_model_that_is_a_link_may_have_its_data_beside_what_it_links_to(tmp_path: Path):
+    """As in caches of downloads, where files are kept under names of their own."""
+    blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshot"
+    blobs.mkdir()
+    snapshot.mkdir()
+    original = external(tmp_path)
+    data = next(f for f in original.parent.iterdir() if f != original and f.is_file())
+    for file, blob in ((original, "a"), (data, "b")):
+        file.rename(blobs / blob)
+        (snapshot / file.name).symlink_to(blobs / blob)
+    assert not read(snapshot / original.name).graph.initializer[0].external_data
+    (snapshot / original.name).unlink()
+    (snapshot / original.name).write_bytes((blobs / "a").read_bytes())
+    refused(snapshot / original.name, "'w'", "outside")
+
+
 def test_graphs_that_are_none():
     refused(model("(float[2] x) => (float[2] y) { y = Add(x, q) }"), "Add", "'q'", "nothing defines")
     refused(model("(float[2] x) => (float[2] z) { y = Relu(x) }"), "'z'", "nothing defines")
@@ -195,6 +211,23 @@ def test_functions_are_inlined():
         Twice (a) => (b) { b = Add(a, a) }
     """)
     assert [p.op for p in check_model(read(m), {"x": values(2)}).primitives] == ["Add"]
+
+
+def test_functions_of_another_opset_are_inlined_too():
+    m = parser.parse_model("""
+        <ir_version: 8, opset_import: ["": 18, "local": 1]>
+        g (float[2,3] x) => (float[2,1] y) { y = local.Total(x) }
+        <domain: "local", opset_import: ["": 17]>
+        Total (a) => (b) { b = ReduceMax<axes = [1]>(a) }
+    """)
+    assert [p.op for p in check_model(read(m), {"x": values(2, 3)}).primitives] == ["ReduceMax"]
+
+
+@pytest.mark.parametrize("domain", ["", "ai.onnx"])
+def test_the_other_name_of_onnxs_domain(domain: str):
+    m = model("(float[2] x) => (float[2] y) { y = Relu(x) }")
+    m.graph.node[0].domain, m.opset_import[0].domain = "ai.onnx", domain
+    assert [p.op for p in fission(read(m)).primitives] == ["Relu"]
 
 
 def test_functions_bring_the_opsets_of_their_bodies():
@@ -296,7 +329,6 @@ def test_shapes_that_do_not_fit():
     refused(model(DYNAMIC), "'x'", "2 dimensions, not 3", shapes={"x": (1, 2, 3)})
     refused(model(DYNAMIC), "'N'", "4 and 5", shapes={"x": (4, 3), "z": (5, 3)})
     refused(model(DYNAMIC), "'x'", "negative", shapes={"x": (-1, 3)})
-    refused(model("(float[0,3] x) => (float[0,3] y) { y = Relu(x) }"), "'x'", "no elements")
 
 
 def test_a_static_shape_may_be_replaced():
@@ -393,3 +425,25 @@ def test_shape_arithmetic_vanishes():
         y = Reshape(x, t)
     }""")
     assert [p.op for p in check_model(read(m), {"x": values(2, 3, 4)}).primitives] == ["Reshape"]
+
+
+# Opaque nodes --------------------------------------------------------------------------------------------------
+
+
+def test_small_constants_are_part_of_an_opaque_node():
+    m = model("(float[1,1,4,4] x) => (float[1,1,2,2] y) <float[4] s = {1, 1, 0.5, 0.5}> {"
+              " y = Resize<mode = \"linear\", antialias = 1>(x, , s) }", 18)  # fmt: skip
+    (p,) = check_model(read(m), {"x": values(1, 1, 4, 4)}).primitives
+    assert p.op == "Opaque" and [t.name for t in p.inputs] == ["x"]
+
+
+def test_operators_of_which_nobody_knows_the_shape_are_tried():
+    """Most of those for classical learning."""
+    m = parser.parse_model("""
+        <ir_version: 8, opset_import: ["": 17, "ai.onnx.ml": 3]>
+        g (float[1,4] x) => (float[N,M] y) {
+            s = ai.onnx.ml.Scaler<offset = [1.0, 2.0, 3.0, 4.0], scale = [1.0, 1.0, 2.0, 2.0]>(x)
+            y = Relu(s)
+        }
+    """)
+    assert [p.output.shape for p in check_model(read(m), {"x": values(1, 4)}).primitives] == [(1, 4), (1, 4)]

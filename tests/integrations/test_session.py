@@ -106,6 +106,13 @@ def test_weights_in_other_files_count(tmp_path: Path):
     assert places[0] != places[1]
 
 
+def test_whatever_is_asked_for_has_an_archive_of_its_own():
+    from korch.options import Options
+
+    asked = (Options(2), Options(1), Options(2, 5.0), Options(2, shapes={"x": (2,)}), Options(2, shapes={"x": (3,)}))
+    assert len({archives.place_of(b"m", o) for o in asked}) == len(asked)
+
+
 def test_an_archive_that_does_not_fit_is_made_again(tmp_path: Path):
     (tmp_path / "m.korch").write_bytes(b"of another time")
     assert archives.recall(tmp_path / "m.korch") is None

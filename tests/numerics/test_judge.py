@@ -10,7 +10,8 @@ import pytest
 from korch.fission.importer import read
 from korch.ir.evaluate import evaluate_graph
 from korch.numerics import exact, judge
-from korch.numerics.judge import Judge, Verdict
+from korch.numerics.judge import Judge
+from korch.numerics.verdict import Verdict
 from korch.numerics.widen import widened
 
 MODEL = """<ir_version: 8, opset_import: ["": 17]>

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from korch.errors import SolverError
-from korch.orchestrate import solve_pulp
 from korch.orchestrate.check import check
 from korch.orchestrate.greedy import greedy
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Status
@@ -18,6 +17,8 @@ from korch.orchestrate.program import Program, dual_bound
 from korch.orchestrate.prune import prune
 from korch.orchestrate.rows import Row, matrix
 from korch.orchestrate.solve_highs import Highs
+
+from . import solve_pulp
 
 
 def kernel(i: int, makes: str, reads: str, cost: float = 1.0) -> Candidate:

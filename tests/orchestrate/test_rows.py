@@ -22,10 +22,10 @@ from korch.orchestrate.rows import (
     matrix,
     violated_edges,
 )
-from korch.orchestrate.solve import solve_plainly
 from korch.orchestrate.solve_highs import Highs
 
 from .brute_force import optimum, random_problem
+from .plainly import solve_plainly
 
 
 def kernel(i: int, makes: str, reads: str, holds: set[int], cost: float = 1.0) -> Candidate:

@@ -14,10 +14,11 @@ from korch.orchestrate.frontier import Frontier, frontier, search, suffix_bounds
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Status
 from korch.orchestrate.program import Program, dual_bound
 from korch.orchestrate.rows import all_rows, incidence, matrix
-from korch.orchestrate.solve import solve, solve_plainly
+from korch.orchestrate.solve import solve
 from korch.orchestrate.solve_highs import Highs
 
 from .brute_force import optimum, random_problem
+from .plainly import solve_plainly
 from .synthetic import cnn, problem, transformer
 
 KINDS = {
@@ -64,6 +65,7 @@ def test_frontier_bounds_hold_at_any_width_and_prices(seed: int, kind: dict, sha
     p = random_problem(seed, **kind)
     best, at = optimum(p) * 1e6, _frontier(p, highs, share)
     if at is None:
+        assert "loops" in kind, "no more than two tensors can make each other otherwise"
         pytest.skip("too many tensors can make each other")
     for width in (2, 10, 10**6):
         ahead = suffix_bounds(at, gap=1.5 * best - at.base, width=width)
@@ -82,9 +84,7 @@ def test_warm_start_changes_nothing_but_the_time(seed: int, highs: Highs) -> Non
     )
     again = solve(dearer, time_limit=20, warm=first, highs=highs)
     assert again.cost == pytest.approx(optimum(dearer), rel=1e-8)
-    assert again.chosen == solve(dearer, time_limit=20, highs=highs).chosen or again.cost == pytest.approx(
-        optimum(dearer)
-    )
+    assert sorted(again.chosen) == sorted(solve(dearer, time_limit=20, highs=highs).chosen)
 
 
 def test_same_problem_same_plan(highs: Highs) -> None:

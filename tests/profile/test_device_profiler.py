@@ -139,9 +139,9 @@ def test_at_the_deadline_the_rest_stays_open(database: Database):
 
     line = pipeline(reply=slow)
     profiler = DeviceProfiler([H200], database, pipeline=line)
-    results = profiler.measure_until(time.monotonic() + 0.35, kernels())
+    results = profiler.measure_until(time.monotonic() + 1.05, kernels())
     done = [r for r in results if r]
-    assert 1 <= len(done) <= 6 and None in results and len(done) == profiler.measured
+    assert 1 <= len(done) <= 13 and None in results and len(done) == profiler.measured
     assert profiler.measure_until(0.0, kernels(1)) == [results[0]] or results[0] is None
     assert len([r for r in profiler.measure_until(inf, kernels()) if r]) == 20
 
@@ -164,8 +164,14 @@ def test_closing_ends_all_processes_and_resting_none(database: Database):
     assert all(p.closed for p in (*line.boards, *line.compilers))  # pyright: ignore
 
 
+def without_disk() -> BackendError:
+    error = BackendError("f does not compile for sm_90: [Errno 28] No space left on device")
+    error.__cause__ = OSError(28, "No space left on device")
+    return error
+
+
 @pytest.mark.parametrize(("error", "lasting"), [
-    (BackendError("f does not compile for sm_90: MemoryError"), False), (MemoryError(), False),
+    (BackendError("f does not compile for sm_90: MemoryError"), False), (MemoryError(), False), (without_disk(), False),
     (RuntimeError("LLVM ERROR: out of memory"), False), (RuntimeError("std::bad_alloc"), False),
     (BackendError("Register allocation failed with register count of '255'"), True), (ValueError("no such"), True),
 ], ids=str)  # fmt: skip

@@ -18,7 +18,8 @@ from korch.fission.importer import read
 from korch.ir import Cone
 from korch.ir.evaluate import evaluate_graph
 from korch.ir.onnx_write import cone_to_onnx
-from korch.numerics import bound_of, error_of, float64_outputs
+from korch.numerics.error import bound_of, error_of
+from korch.numerics.exact import float64_outputs
 from korch.numerics.widen import widened
 from korch.report.verify import OutputCheck, Verification, verify
 

@@ -10,8 +10,8 @@ import pytest
 
 from korch.backends import table
 from korch.backends.contract import Backend, Call, Declined, Kernel, Launch
-from korch.backends.cuda.precision import allowed, fastest
 from korch.backends.footprint import footprint
+from korch.backends.precision import allowed, fastest
 from korch.devices import Device
 from korch.executable.plan import Plan
 from korch.executable.runtime import Port, Profile

@@ -13,8 +13,8 @@ import pytest
 from onnx import numpy_helper
 
 from korch.backends.contract import Kernel, Launch
-from korch.backends.cuda.precision import precision_of
 from korch.backends.cuda.triton.compile import Binary
+from korch.backends.precision import precision_of
 from korch.devices import Device, device_named
 from korch.executable import Plan
 from korch.ir import Cone, Primitive, Tensor

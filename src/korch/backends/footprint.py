@@ -27,8 +27,7 @@ def footprint(cone: Cone) -> tuple[float, dict[Primitive, float]]:
 def _read(p: Primitive, t: Tensor, out: float) -> float:
     """Elements of `t` that `out` elements of the output need at least."""
     if p.op == "Conv" and t == p.inputs[0]:
-        seen = (min(1.0, taps / stride) for taps, stride in zip(p.inputs[1].shape[2:], p.attr("strides"), strict=True))
-        return math.prod(seen) * t.size * out / max(p.output.size, 1)
+        return seen_by_windows(p) * t.size * out / max(p.output.size, 1)
     if p.category in (Category.REDUCE, Category.LINEAR) and p.op not in ("MaxPool", "AveragePool"):
         return t.size * out / max(p.output.size, 1)
     if p.op == "Concat":
@@ -38,6 +37,11 @@ def _read(p: Primitive, t: Tensor, out: float) -> float:
         windows = math.prod(p.attr("kernel_shape"))
         return min(t.size, out * min(strides, windows))
     return min(t.size, out)
+
+
+def seen_by_windows(p: Primitive) -> float:
+    """The share of its image that a convolution reads: windows may move further than they are wide."""
+    return math.prod(min(1.0, n / step) for n, step in zip(p.inputs[1].shape[2:], p.attr("strides"), strict=True))
 
 
 def _arithmetic(p: Primitive, out: float) -> float:

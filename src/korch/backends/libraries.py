@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from korch.digest import code_digest
 from korch.errors import BackendError
 
 HERE = Path(__file__).parent
@@ -59,18 +59,20 @@ def find_libraries(names: Iterable[str]) -> tuple[Library, ...]:
     return tuple(find_library(name) for name in dict.fromkeys(names))
 
 
-def code_digest(folder: Path) -> str:
-    """Of the code of a backend, and of the analysis, the C runtime and the way to compile that kernels stand on."""
-    files = [
+def backend_digest(folder: Path) -> str:
+    """Of the code of a backend, and of all that its kernels stand on: what primitives mean, the analysis, the C
+    runtime, what is asked of the processor, and the way to compile."""
+    return code_digest([
         *folder.rglob("*.py"),
         *folder.rglob("*.h"),
+        *folder.parent.glob("*.py"),
+        *HERE.glob("*.py"),
         *HERE.joinpath("maps").glob("*.py"),
         *HERE.joinpath("linear").glob("*.py"),
         *HERE.glob("cpu/runtime/*.h"),
-        *(HERE / name for name in ("program.py", "shared.py", "toolchain.py")),
-    ]
-    joined = b"".join(file.read_bytes() for file in sorted(set(files)))
-    return hashlib.sha256(joined).hexdigest()[:12]
+        *HERE.parent.joinpath("ir").rglob("*.py"),
+        HERE.parent / "processor.py",
+    ])  # fmt: skip
 
 
 def module_of(path: Path) -> str:

@@ -152,7 +152,7 @@ def code_of(kernel: Kernel) -> str:
 def named_for(kernel: Kernel, cone: Cone) -> Kernel:
     """The kernel for another cone of the same signature, whose tensors comments name then."""
     of, to = ((*c.leaves, *(p.output for p in c.primitives)) for c in (kernel.cone, cone))
-    names = {t.name: other.name for t, other in zip(of, to, strict=True)}
+    names = {t.title: other.title for t, other in zip(of, to, strict=True)}
     words = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)")
     source = COMMENT.sub(lambda line: words.sub(lambda m: names[m[0]], line[0]), kernel.source)
     return replace(kernel, cone=cone, source=source)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 APART = "__attribute__((noinline))"
 """The line before a function that is compiled for itself: within a longer one, compilers keep sums in memory. It uses
-no variable of a header, which each unit has for itself."""
+no static variable of a header, which each unit has for itself."""
 _HIDDEN = '__attribute__((noinline, visibility("hidden")))'
 _APART = re.compile(rf"^{re.escape(APART)}\nstatic (void (\w+)\(.*?^}}\n)", re.M | re.S)
 COMMENT = re.compile(r"^ *//.*\n", re.M)

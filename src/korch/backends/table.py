@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from korch.backends.contract import Backend, Graded
-from korch.backends.libraries import HERE, code_digest, module_of
+from korch.backends.libraries import HERE, backend_digest, module_of
 from korch.errors import BackendError, line_of
 
 
@@ -51,6 +51,6 @@ def _entry(path: Path) -> Entry:
     target = "cuda" if "cuda" in path.relative_to(HERE).parts else "cpu"
     try:
         backend: Backend = import_module(module_of(path)).BACKEND
-        return Entry(backend.name, backend, f"{backend.version} {code_digest(path.parent)}", target=target)
+        return Entry(backend.name, backend, f"{backend.version} {backend_digest(path.parent)}", target=target)
     except (BackendError, ImportError, OSError) as e:
         return Entry(path.parent.name, None, reason=line_of(e), target=target)

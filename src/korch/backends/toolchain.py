@@ -55,7 +55,6 @@ class Toolchain:
         sources: Mapping[str, Text],
         output: Path,
         libraries: Sequence[Library] = (),
-        link: bool = True,
         jobs: int = 1,
         defines: Sequence[str] = (),
         objects: Sequence[Path] = (),
@@ -65,14 +64,13 @@ class Toolchain:
         """Makes the shared library `output` from C texts by file name, `jobs` of them compiled at a time; those that
         come late are asked for when their turn has come.
 
-        `libraries` give headers and, with `link`, are found again where they are now; without it their symbols stay
-        undefined, and whoever loads the library loads them first. `objects` of earlier calls are linked as they are;
-        those of this one stay in the folder `keep`. BackendError has the first complaint, or says that a compiler took
-        longer than `limit` seconds. A program that is handed out has none: each of its kernels has been compiled within
-        one before, and giving up would lose the whole search.
+        `libraries` give headers, and are found again where they are now. `objects` of earlier calls are linked as they
+        are; those of this one stay in the folder `keep`. BackendError has the first complaint, or says that a compiler
+        took longer than `limit` seconds. A program that is handed out has none: each of its kernels has been compiled
+        within one before, and giving up would lose the whole search.
         """
         own = [*defines, *(f"-I{library.include}" for library in libraries)]
-        tail = _link_flags(libraries) if link else []
+        tail = _link_flags(libraries)
         try:
             with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder, Compilers(jobs, limit) as compilers:
                 new = self._objects(sources, Path(folder), own, compilers, keep)

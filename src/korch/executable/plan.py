@@ -11,6 +11,7 @@ from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
+from korch.numerics.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +41,13 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Accuracy:
-    """What the program erred when the plan was made, on seeded random inputs, and how much it may (None: unknown).
+class Accuracy(Verdict):
+    """The verdict on the program when the plan was made, on seeded random inputs.
 
-    `output` is the worst by its bound. `dropped` are the choices that were forbidden because plans with them erred
-    too much.
+    `dropped` are the choices that were forbidden because plans with them erred too much.
     """
 
-    output: str
-    error: float
-    allowed: float | None
     dropped: tuple[str, ...] = ()
-
-    @property
-    def passed(self) -> bool:
-        return self.allowed is None or self.error <= self.allowed
 
 
 @dataclass(frozen=True)

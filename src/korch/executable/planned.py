@@ -12,7 +12,8 @@ from korch.ir.graph import Graph
 from korch.ir.macs import total
 from korch.ir.tensor import Tensor
 from korch.options import Options
-from korch.orchestrate.ledger import Entry, Ledger
+from korch.orchestrate.ledger import Ledger
+from korch.orchestrate.offers import Entry
 from korch.orchestrate.tuning import Tuned
 
 

@@ -20,7 +20,7 @@ from korch.fission.table import rule_for
 from korch.ir.builder import Builder, Value
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
-from korch.ir.opsets import own_domain
+from korch.ir.opsets import opsets_of, own_domain
 
 log = logging.getLogger(__name__)
 
@@ -55,11 +55,11 @@ class _Walk:
         g = self.model.graph
         self.builder = Builder(g.name or "model")
         self.builder.reserve(o.name for o in g.output)
-        self.opsets = {own_domain(o.domain): o.version for o in self.model.opset_import}
+        self.opsets = opsets_of(self.model)
         weights = {t.name for t in g.initializer}
         for i in g.input:
             if i.name not in weights:
-                self.values[i.name] = self._input(i)
+                self.values[i.name] = self._settled(self._input(i))
         for t in g.initializer:
             self.values[t.name] = self._constant(numpy_helper.to_array(t), t.name)
 
@@ -101,7 +101,10 @@ class _Walk:
         node = self._node(proto)
         condition = node.inputs[0].array if node.inputs and node.inputs[0] is not None else None
         if condition is None or condition.size != 1:
-            raise ModelError(f"{node.title} branches on data, which cannot be compiled: compute both and use Where")
+            raise ModelError(
+                f"{node.title} branches on data, which cannot be compiled: make the condition a constant, "
+                "or compute both and use Where"
+            )
         name = "then_branch" if condition.reshape(-1)[0] else "else_branch"
         body = next((a.g for a in proto.attribute if a.name == name), None)
         if body is None:

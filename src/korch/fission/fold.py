@@ -95,7 +95,7 @@ class _Fold:
         """x * factor without a multiplication, if what computes x can take the factor in."""
         if x.tensor.const:
             array = self._wide(x) * factor
-            return self._rounded(array, x.dtype) if _holds(x.dtype, array) else None
+            return self._rounded(array, x.dtype) if _holds(x.dtype, array, _faint(factor)) else None
         p = self.builder.producer(x)
         if p is None or self.uses[x.tensor] != 1:
             return None
@@ -131,7 +131,7 @@ class _Fold:
         inner = self._with_constant(x, "Add")
         if inner is None:
             return None
-        summand = _fitting(self._wide(inner[1]) * factor, x.dtype, inner[1].tensor.size, factor.size)
+        summand = _fitting(x.dtype, self._wide(inner[1]), factor)
         y = None if summand is None else self._scaled_inside(inner[0], factor)
         return None if y is None or summand is None else y + self._rounded(summand, x.dtype)
 
@@ -140,7 +140,7 @@ class _Fold:
         inner = self._with_constant(x, "Mul")
         if inner is None:
             return None
-        total = _fitting(self._wide(inner[1]) * factor, x.dtype, inner[1].tensor.size, factor.size)
+        total = _fitting(x.dtype, self._wide(inner[1]), factor)
         return None if total is None else self._reused(inner[0] * self._rounded(total, x.dtype), inner[0])
 
     def _scaled_linear(self, x: Value, p: Primitive, factor: Array) -> Value | None:
@@ -149,15 +149,26 @@ class _Fold:
         for i in (1, 0):
             new: Value | None = None
             if sides[i].tensor.const:
-                weights = _scaled_weights(p, i, self._wide(sides[i]), factor)
-                if weights is not None and _holds(x.dtype, weights, _summed(p, i)):
-                    new = self._rounded(weights, x.dtype)
+                weights = self._scaled_weights(p, i, factor)
+                new = None if weights is None else self._rounded(weights, x.dtype)
             elif factor.size == 1:
                 new = self._scaled_inside(sides[i], factor.reshape(()))
             if new is not None:
                 sides[i] = new
                 return self.builder.op(p.op, *sides, **dict(p.attrs))
         return None
+
+    def _scaled_weights(self, p: Primitive, side: int, factor: Array) -> Array | None:
+        """The constant on one side of a linear primitive times the factor of its output, if its dtype holds that."""
+        old = self._wide(Value(self.builder, p.inputs[side]))
+        new = _scaled_weights(p, side, old, factor)
+        if new is None:
+            return None
+        faint: Array | None = np.zeros((), bool)
+        if _faint(factor).any():
+            faint = _scaled_weights(p, side, np.ones(old.shape), _faint(factor).astype(np.float64))
+        assert faint is not None
+        return new if _holds(p.output.dtype, new, faint > 0, _summed(p, side)) else None
 
     def _with_constant(self, x: Value, op: str) -> tuple[Value, Value] | None:
         """x as (value, constant) joined by `op`, if only one reads x."""
@@ -184,9 +195,15 @@ def _no_larger(array: Array, *sizes: int) -> Array | None:
     return array if array.size <= max(sizes) else None
 
 
-def _fitting(array: Array, dtype: str, *sizes: int) -> Array | None:
-    """`array`, unless `dtype` does not hold it or broadcasting has made it larger than both of its parts."""
-    return _no_larger(array, *sizes) if _holds(dtype, array) else None
+def _fitting(dtype: str, array: Array, factor: Array) -> Array | None:
+    """`array` times `factor`, unless `dtype` does not hold it or broadcasting makes it larger than both of them."""
+    product = array * factor
+    return _no_larger(product, array.size, factor.size) if _holds(dtype, product, _faint(factor)) else None
+
+
+def _faint(factor: Array) -> Array:
+    """Where it is below what float32 holds as a normal number: weight decay has left nothing there."""
+    return np.abs(factor) < np.finfo(np.float32).tiny
 
 
 def _overflows(dtype: str, array: Array) -> Array:
@@ -195,15 +212,16 @@ def _overflows(dtype: str, array: Array) -> Array:
         return np.isfinite(array) & ~np.isfinite(array.astype(dtype))
 
 
-def _holds(dtype: str, array: Array, summed: tuple[int, ...] = ()) -> bool:
-    """Whether in `dtype` no finite number of `array` becomes infinite and none but zero becomes zero. Numbers along the
-    axes `summed` are summed up: there one may vanish that is less than the greatest one's rounding."""
+def _holds(dtype: str, array: Array, faint: Array, summed: tuple[int, ...] = ()) -> bool:
+    """Whether in `dtype` no finite number of `array` becomes infinite and none but zero becomes zero, where it is not
+    `faint`. Numbers along the axes `summed` are summed up: there one may vanish that is less than the greatest one's
+    rounding."""
     if not array.size:
         return True
     size = np.abs(array)
     with np.errstate(all="ignore"):
         least = size.max(axis=summed, keepdims=True) * np.finfo(dtype).eps
-        vanish = (array.astype(dtype) == 0) & (size > least)
+        vanish = (array.astype(dtype) == 0) & (size > least) & ~faint
     return not (_overflows(dtype, array) | vanish).any()
 
 

@@ -20,6 +20,8 @@ from korch.ir.opsets import own_domain
 IR_VERSION = 10
 SMALL = 4096
 """Constants up to this many elements may decide a shape; larger ones are data."""
+FEW = 16
+"""So are floats beyond this many: more than the factors of any image's axes."""
 
 
 @dataclass(frozen=True)
@@ -58,16 +60,25 @@ def _run(model: onnx.ModelProto, node: Node) -> list[Any]:
 
 
 def opaque_outputs(b: Builder, node: Node) -> tuple[Value | None, ...]:
-    """One opaque primitive for each output that the node names."""
+    """One opaque primitive for each output that the node names. Small constants are part of it: they may be sizes or
+    axes, for which others would not do when it is measured."""
     distinct = _distinct(node)
-    types = _output_types(node, distinct)
-    model = _alone(node, distinct, lambda _: None)
-    del model.graph.output[:]
-    model.graph.output.extend(types)
     if not distinct:
         raise ModelError(f"{node.title} has no inputs and no rule")
+    model = _alone(node, distinct, _decides)
+    types = _output_types(model, node)
+    del model.graph.output[:]
+    model.graph.output.extend(types)
     data = model.SerializeToString(deterministic=True)
-    return tuple(b.op("Opaque", *distinct, model=data, index=i) if o else None for i, o in enumerate(node.proto.output))
+    given = [v for v in distinct if _decides(v) is None]
+    return tuple(b.op("Opaque", *given, model=data, index=i) if o else None for i, o in enumerate(node.proto.output))
+
+
+def _decides(v: Value) -> Array | None:
+    """The value of a constant that may decide a shape: few numbers, or whole ones. Weights are data, which equal nodes
+    have their own of."""
+    small = v.tensor.const and v.tensor.size <= (FEW if v.tensor.is_float else SMALL)
+    return v.array if small else None
 
 
 def _distinct(node: Node) -> tuple[Value, ...]:
@@ -106,18 +117,48 @@ def _alone(node: Node, distinct: Sequence[Value], value: Any) -> onnx.ModelProto
     return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
 
 
-def _output_types(node: Node, distinct: Sequence[Value]) -> list[onnx.ValueInfoProto]:
-    """Exact types of the outputs, from ONNX's inference or else onnxruntime's."""
-    model = _alone(node, distinct, lambda v: v.array if v.tensor.const and v.tensor.size <= SMALL else None)
+def _output_types(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
+    """Exact types of the outputs of the node's `model`, from ONNX's inference or else onnxruntime's."""
     inferred = _inferred(model)
-    runtime = _inferred_by_runtime(model, node)  # also the proof that onnxruntime has such an operator
-    if not all(_is_static(o) for o in inferred):
-        inferred = runtime
-    for o in inferred:
-        if not _is_static(o):
-            raise ModelError(f"{node.title}: the shape of its output depends on data, which cannot be compiled; "
-                             f"give it constant parameters or cut the model before it")  # fmt: skip
-    return inferred
+    told = _told_by_runtime(model, node)  # also the proof that onnxruntime has such an operator
+    if all(map(_is_static, inferred)):
+        return inferred
+    unknown = any(_is_unknown(mine, theirs) for mine, theirs in zip(inferred, told, strict=True))
+    foreign = own_domain(node.proto.domain) != ""  # ONNX's own operators tell every shape that does not depend on data
+    if unknown and foreign:
+        told = _tried(model, node)
+    if (unknown and not foreign) or not all(map(_is_static, told)):
+        raise ModelError(f"{node.title}: the shape of its output depends on data, which cannot be compiled; "
+                         f"give it constant parameters or cut the model before it")  # fmt: skip
+    return told
+
+
+def _is_unknown(inferred: onnx.ValueInfoProto, told: onnx.ValueInfoProto) -> bool:
+    """Whether nobody knows a shape: onnxruntime says then what it says of a single number."""
+    return not inferred.type.tensor_type.HasField("shape") and not told.type.tensor_type.shape.dim
+
+
+def _tried(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
+    """The types of what the node computes of zeros, and of ones. (Most of ONNX's operators for classical learning tell
+    no shape.)"""
+    try:
+        session = _session(model)
+        names = [o.name for o in session.get_outputs()]
+        zeros, ones = (list(map(np.asarray, session.run(None, _filled(model, value)))) for value in (0, 1))
+    except Exception as e:
+        raise ModelError(f"{node.title}: nothing is known of the shape of its output: {_line(e)}") from e
+    lengths = [x.shape if x.shape == y.shape else (None,) for x, y in zip(zeros, ones, strict=True)]
+    return [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), shape)
+            for name, x, shape in zip(names, zeros, lengths, strict=True)]  # fmt: skip
+
+
+def _filled(model: onnx.ModelProto, value: int) -> dict[str, Array]:
+    return {i.name: np.full(_shape(i), value, helper.tensor_dtype_to_np_dtype(i.type.tensor_type.elem_type))
+            for i in model.graph.input}  # fmt: skip
+
+
+def _shape(info: onnx.ValueInfoProto) -> tuple[int, ...]:
+    return tuple(d.dim_value for d in info.type.tensor_type.shape.dim)
 
 
 def _inferred(model: onnx.ModelProto) -> list[onnx.ValueInfoProto]:
@@ -127,7 +168,7 @@ def _inferred(model: onnx.ModelProto) -> list[onnx.ValueInfoProto]:
         return list(model.graph.output)
 
 
-def _inferred_by_runtime(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
+def _told_by_runtime(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
     try:
         session = _session(model)
     except Exception as e:

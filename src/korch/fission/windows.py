@@ -33,10 +33,6 @@ class Window:
         """From the window's first position to its last, both counted."""
         return self.dilation * (self.kernel - 1) + 1
 
-    @property
-    def floor_length(self) -> int:
-        return (self.n + self.begin + self.end - self.reach) // self.stride + 1
-
     def same(self, lower: bool) -> tuple[int, int]:
         """Pads for ceil(n / stride) outputs; an odd one goes to the front if `lower`."""
         total = max((-(-self.n // self.stride) - 1) * self.stride + self.reach - self.n, 0)

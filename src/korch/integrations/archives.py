@@ -38,8 +38,7 @@ def recall(path: Path) -> Executable | None:
     except ArchiveError:
         return None
     if (accuracy := executable.plan.accuracy) and not accuracy.passed:
-        log.warning("output %r errs by %.1e, numerics %s allow %.1e: an earlier search found nothing that errs less",
-                    accuracy.output, accuracy.error, executable.plan.numerics, accuracy.allowed)  # fmt: skip
+        log.warning("%s: an earlier search found nothing that errs less", accuracy.told(executable.plan.numerics))
     return executable
 
 

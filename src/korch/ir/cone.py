@@ -101,7 +101,7 @@ class Cone:
         return hashlib.sha256(self.signature.encode()).hexdigest()[:24]
 
     def __str__(self) -> str:
-        return "\n".join((show(self.primitives), *(f"export {t.name}" for t in self.exports)))
+        return "\n".join((show(self.primitives), *(f"export {t.title}" for t in self.exports)))
 
 
 def _leaf_text(t: Tensor, kind: Callable[[str, tuple[int, ...]], str]) -> str:

@@ -19,10 +19,14 @@ def own_domain(name: str) -> str:
     return "" if name in ONNX else name
 
 
+def opsets_of(model: onnx.ModelProto) -> dict[str, int]:
+    """The version of each domain's operators that the model uses; of what it says twice, the first."""
+    return {own_domain(o.domain): o.version for o in reversed(model.opset_import)}
+
+
 def opset_of(model: onnx.ModelProto, domain: str = "") -> int:
-    """The version of the domain's operators that the model uses."""
-    same = ONNX if domain in ONNX else (domain,)
-    return next(o.version for o in model.opset_import if o.domain in same)
+    """The version of one domain's operators that the model uses; KeyError where it does not say."""
+    return opsets_of(model)[own_domain(domain)]
 
 
 def opset_for(opaque: Sequence[onnx.ModelProto], others: bool) -> int:

@@ -65,7 +65,7 @@ class Primitive:
     def __str__(self) -> str:
         args = [_operand(t) for t in self.inputs] + [f"{k}={_short(v)}" for k, v in self.attrs]
         kind = type_text(self.output.dtype, self.output.shape)
-        return f"{self.output.name} = {_snake(self.op)}({', '.join(args)})  # {kind}"
+        return f"{self.output.title} = {_snake(self.op)}({', '.join(args)})  # {kind}"
 
 
 def show(primitives: Iterable[Primitive]) -> str:
@@ -74,7 +74,7 @@ def show(primitives: Iterable[Primitive]) -> str:
 
 
 def _operand(t: Tensor) -> str:
-    return repr(t.value) if t.value is not None else t.name
+    return repr(t.value) if t.value is not None else t.title
 
 
 def _short(value: Any) -> str:

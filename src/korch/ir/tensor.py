@@ -27,6 +27,14 @@ class Tensor:
         return hash((self.name, self.shape))
 
     @property
+    def title(self) -> str:
+        """The name as reports and comments in generated code have it: a model may put a line end into a name, and code
+        behind that, or a backslash at its end, which joins a comment of C with the next line."""
+        if self.name.isprintable() and "\\" not in self.name:
+            return self.name
+        return "".join(c if c.isprintable() and c != "\\" else "?" for c in self.name)
+
+    @property
     def rank(self) -> int:
         return len(self.shape)
 
@@ -45,7 +53,7 @@ class Tensor:
         return self.dtype in ("float16", "float32", "float64")
 
     def __str__(self) -> str:
-        return f"{self.name}: {type_text(self.dtype, self.shape)}"
+        return f"{self.title}: {type_text(self.dtype, self.shape)}"
 
 
 _SHORT = {"float16": "f16", "float32": "f32", "float64": "f64", "bool": "b8"}

@@ -3,8 +3,3 @@
 In: a model, feeds and what a program made of them. Out: errors, bounds, and which choices cost most error.
 Start with `error.py`, then `exact.py`, `judge.py` and `blame.py`.
 """
-
-from korch.numerics.error import bound_of, error_of
-from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
-
-__all__ = ["Arrays", "bound_of", "error_of", "float64_outputs", "onnxruntime_outputs"]

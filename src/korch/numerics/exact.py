@@ -6,10 +6,13 @@ that Korch folds into them is rounded, and the evaluation shares no code with an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import onnx
+from google.protobuf.message import EncodeError
 
 from korch.errors import ModelError, line_of
 from korch.fission import fission
@@ -41,6 +44,27 @@ def _lengths(graph: Graph) -> list[tuple[int, ...]]:
     return [t.shape for t in (*graph.outputs, *made)]
 
 
+@contextmanager
+def _readable(model: onnx.ModelProto) -> Iterator[bytes | str]:
+    """The model as bytes; where it has more of them than a message can, 2 GB, as a file with its weights beside it."""
+    if (data := _serialized(model)) is not None:
+        yield data
+        return
+    with TemporaryDirectory(prefix="korch-model-") as folder:
+        copy = onnx.ModelProto()
+        copy.CopyFrom(model)  # saving takes the weights out
+        path = f"{folder}/model.onnx"
+        onnx.save(copy, path, save_as_external_data=True, location="weights", size_threshold=0)
+        yield path
+
+
+def _serialized(model: onnx.ModelProto) -> bytes | None:
+    try:
+        return model.SerializeToString()
+    except (EncodeError, ValueError):
+        return None
+
+
 def onnxruntime_outputs(model: onnx.ModelProto, feeds: Arrays) -> dict[str, np.ndarray]:
     """The model's outputs by onnxruntime without optimisations."""
     import onnxruntime as ort
@@ -50,7 +74,8 @@ def onnxruntime_outputs(model: onnx.ModelProto, feeds: Arrays) -> dict[str, np.n
     options.log_severity_level = 4
     names = [o.name for o in model.graph.output]
     try:
-        session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        with _readable(model) as given:
+            session = ort.InferenceSession(given, options, providers=["CPUExecutionProvider"])
         return dict(zip(names, map(np.asarray, session.run(names, dict(feeds))), strict=True))
     except Exception as e:  # onnxruntime's own exceptions share no base
         raise ModelError(f"onnxruntime cannot run the model: {line_of(e)}") from e

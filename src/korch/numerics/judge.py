@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,26 +14,9 @@ from korch.errors import ModelError
 from korch.numerics.apart import evaluated_meanwhile
 from korch.numerics.error import BOUNDS, bound_of, error_of
 from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
+from korch.numerics.verdict import Verdict
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The worst output by its bound: how far it is from float64, and how far it may be (None: nobody can tell)."""
-
-    output: str
-    error: float
-    allowed: float | None
-
-    @property
-    def passed(self) -> bool:
-        return self.allowed is None or self.error <= self.allowed
-
-    @property
-    def excess(self) -> float:
-        """The error in units of what is allowed."""
-        return self.error / max(self.allowed, np.finfo(float).tiny) if self.allowed is not None else 0.0
 
 
 class Judge:

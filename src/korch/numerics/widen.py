@@ -9,7 +9,7 @@ import onnx
 from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 
 from korch.fission.importer.load import subgraphs_of, tensors_of
-from korch.ir.opsets import own_domain
+from korch.ir.opsets import opsets_of, own_domain
 
 NARROW = (TensorProto.FLOAT, TensorProto.FLOAT16)
 DTYPE_ATTRIBUTES = {"Cast": "to", "EyeLike": "dtype"}
@@ -24,7 +24,7 @@ def widened(model: onnx.ModelProto) -> onnx.ModelProto:
     for t in list(tensors_of(copy.graph)):
         if t.data_type in NARROW:
             t.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(t).astype(np.float64), t.name))
-    _widen_graph(copy.graph, {own_domain(o.domain): o.version for o in copy.opset_import})
+    _widen_graph(copy.graph, opsets_of(copy))
     return copy
 
 

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from math import inf
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.precision import precision_of
+from korch.backends.precision import precision_of
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
-from korch.orchestrate.ledger import Entry, Ledger, Named
+from korch.orchestrate.ledger import Ledger
+from korch.orchestrate.offers import Entry, Named
 from korch.profile.costs import Costs
 from korch.profile.results import Measurement
 

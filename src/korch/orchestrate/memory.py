@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from korch.ir.graph import Graph
-from korch.orchestrate.ledger import Entry, Offer
+from korch.orchestrate.offers import Entry, Offer
 from korch.profile.costs import Costs
 
 
@@ -31,14 +31,14 @@ class Memory:
         """The memory of `graph`."""
         return Memory(profiler, graph.fingerprint[:24])
 
-    def place(self, timed: Iterable[Placed]) -> None:
+    def place(self, timed: Iterable[Placed], telling: bool = True) -> None:
         """Enters and keeps what kernels took in place; the first time counts, or noise would never settle, and of those
-        that were doubted the least."""
+        that were doubted the least. `telling`: whether it says what to expect of others."""
         fresh = [(p.offer, self._key(p), p.seconds) for p in timed if p.offer.in_place is None]
         known = self.profiler.database.in_place([key for _, key, _ in fresh])
         for offer, key, seconds in fresh:
             doubted = offer.before is not None
-            offer.place(seconds if doubted else known.get(key, seconds))
+            offer.place(seconds if doubted else known.get(key, seconds), telling)
             if doubted or key not in known:
                 self.profiler.database.record_in_place(key, offer.seconds)
 

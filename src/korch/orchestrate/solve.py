@@ -7,7 +7,7 @@ Costs are in microseconds inside, in seconds outside. Everything is deterministi
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import inf
@@ -15,10 +15,9 @@ from time import monotonic
 
 import numpy as np
 
-from korch.errors import SolverError
-from korch.orchestrate import solve_pulp
+from korch.errors import NoPlan, SolverError
+from korch.orchestrate.branching import Run, cheapest
 from korch.orchestrate.check import CheckedPlan, check, cost_of
-from korch.orchestrate.cycles import cycle_cuts
 from korch.orchestrate.frontier import Frontier, frontier, search, suffix_bounds
 from korch.orchestrate.greedy import greedy, shed
 from korch.orchestrate.problem import Edge, Problem, Restart, Solution, Status
@@ -37,7 +36,6 @@ PROOFS = 4  # times as many for the search that uses them
 NEAR = 2048  # candidates that `Solution.near` names
 SEPARATIONS = 40  # rounds of edge rows with choices
 NONBASIC_AT_LOWER, BASIC = 0, 1  # HiGHS's codes, for what an old basis does not know
-Run = Callable[[Program, float], Answer]
 
 
 @dataclass(frozen=True)
@@ -112,37 +110,17 @@ def _frontier(pruned: Problem, cost: Floats, relaxed: _Relaxed) -> Frontier | No
     return frontier(pruned, cost, relaxed.rows, relaxed.duals, relaxed.bound, relaxed.reduced)
 
 
-def solve_plainly(
-    problem: Problem, *, time_limit: float, solver: str = "cbc", rows: Sequence[Row] | None = None
-) -> Solution:
-    """The plan that a solver finds from the rows alone: the cross-check of `solve`, on small problems.
-
-    `solver` is "highs" or "cbc"; `rows` replaces the program's rows. Nothing is pruned, fixed or searched; only
-    cycle cuts are added. Raises SolverError if it finds no plan within `time_limit` seconds.
-    """
-    begin = monotonic()
-    cost = np.array([k.cost for k in problem.candidates]) * MICRO
-    rows = all_rows(problem, incidence(problem)) if rows is None else rows
-    with Highs() as highs:
-        run: Run = highs.solve if solver == "highs" else solve_pulp.solve
-        columns, bound = _integer(problem, cost, rows, np.ones(len(cost), np.bool_), None, run, begin + time_limit)
-    if columns is None:
-        raise SolverError(f"{solver} found no plan within {time_limit:g} s")
-    plan = check(problem, (problem.candidates[i].id for i in columns), cost=float(cost[list(columns)].sum()) / MICRO)
-    return replace(_solution(plan, bound / MICRO, begin, None, problem), rows=len(rows))
-
-
 def _pruned(problem: Problem) -> Problem:
     kept = prune(problem)
     made = {t for i in kept for t in problem.candidates[i].makes}
     if absent := [t for t in problem.outputs if t not in made]:
-        raise SolverError(f"no plan exists: {_unmakeable(problem, absent[0])}")
+        raise _no_plan(problem, absent[0])
     log.debug("%d of %d candidates left after pruning", len(kept), len(problem.candidates))
     return replace(problem, candidates=tuple(problem.candidates[i] for i in kept))
 
 
-def _unmakeable(problem: Problem, output: str) -> str:
-    """Which tensor below `output` no candidate can make, following first reads."""
+def _no_plan(problem: Problem, output: str) -> NoPlan:
+    """Names the tensor below `output` that no candidate can make, following first reads."""
     makeable = {
         t for i in within_reach(replace(problem, outputs=_all_made(problem))) for t in problem.candidates[i].makes
     }
@@ -155,7 +133,8 @@ def _unmakeable(problem: Problem, output: str) -> str:
             break
         t = reads[0]
     why = "can only be made from itself" if t in _all_made(problem) else "has no candidate kernel"
-    return f"tensor {t} {why}" + (f", and output {output} needs it" if t != output else "")
+    needs = f", and output {output} needs it" if t != output else ""
+    return NoPlan(f"no plan exists: tensor {t} {why}{needs}", t)
 
 
 def _all_made(problem: Problem) -> tuple[str, ...]:
@@ -284,59 +263,18 @@ def _branch_and_bound(
         return best
     open_ = relaxed.reduced <= best.cost - relaxed.bound + 1e-6
     open_[list(best.columns)] = True
-    columns, bound = _integer(problem, cost, relaxed.rows, open_, best.columns, run, deadline)
+    columns, bound = cheapest(problem, cost, relaxed.rows, open_, best.columns, run, deadline)
     found = float(cost[list(columns)].sum()) if columns is not None else inf
     return best.better(columns, found).proves(bound)
 
 
-def _integer(
-    problem: Problem,
-    cost: Floats,
-    rows: Sequence[Row],
-    open_: np.ndarray,
-    start: Sequence[int] | None,
-    run: Run,
-    deadline: float,
-) -> tuple[tuple[int, ...] | None, float]:
-    """The best acyclic selection among the `open_` columns, and a lower bound on all of these; cycles are cut as
-    they appear."""
-    where = np.flatnonzero(open_)
-    incumbent = None
-    if start is not None:
-        incumbent = np.isin(where, np.array(start)).astype(np.float64)
-    cuts: list[Row] = []
-    bound = -inf
-    while (left := deadline - monotonic()) > 0:
-        program = Program(cost[where], matrix(_restricted([*rows, *cuts], where)), start=incumbent)
-        answer = run(program, left)
-        bound = max(bound, answer.bound)
-        if answer.x is None:
-            log.debug("branch and bound ended without a plan: %s %s", answer.status.value, answer.detail)
-            return None, bound
-        chosen = where[answer.x > 0.5].tolist()
-        fresh = cycle_cuts(problem, chosen)
-        if not fresh:
-            return tuple(chosen), bound
-        cuts += fresh
-    return None, bound
-
-
-def _restricted(rows: Sequence[Row], where: np.ndarray) -> list[Row]:
-    """`rows` over the columns `where` only, renumbered."""
-    position = {int(c): i for i, c in enumerate(where)}
-    return [replace(r, terms=tuple((position[c], v) for c, v in r.terms if c in position)) for r in rows]
-
-
-def _solution(plan: CheckedPlan, bound: float, begin: float, relaxed: _Relaxed | None, problem: Problem) -> Solution:
+def _solution(plan: CheckedPlan, bound: float, begin: float, relaxed: _Relaxed, problem: Problem) -> Solution:
     bound = min(bound, plan.cost)
     gap = (plan.cost - bound) / plan.cost if plan.cost > 0 else 0.0
     status = Status.OPTIMAL if gap <= 2 * PROVED else Status.FEASIBLE
-    near: dict[int, float] = {}
-    if relaxed is not None:
-        chosen = set(plan.ids)
-        ranked = np.argsort(relaxed.reduced, kind="stable")[: NEAR + len(chosen)]
-        pairs = ((problem.candidates[i].id, float(relaxed.reduced[i]) / MICRO) for i in ranked)
-        near = {k: max(d, 0.0) for k, d in pairs if k not in chosen}
-    restart, rows = (relaxed.restart, len(relaxed.rows)) if relaxed else (None, 0)
-    return Solution(plan.ids, cost_of(plan.order), bound, gap, monotonic() - begin, status, near, restart,
-                    len(problem.candidates), rows)  # fmt: skip
+    chosen = set(plan.ids)
+    ranked = np.argsort(relaxed.reduced, kind="stable")[: NEAR + len(chosen)]
+    pairs = ((problem.candidates[i].id, float(relaxed.reduced[i]) / MICRO) for i in ranked)
+    near = {k: max(d, 0.0) for k, d in pairs if k not in chosen}
+    return Solution(plan.ids, cost_of(plan.order), bound, gap, monotonic() - begin, status, near, relaxed.restart,
+                    len(problem.candidates), len(relaxed.rows))  # fmt: skip

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, isfinite
 
-from korch.orchestrate.ledger import Entry, Ledger, Offer
+from korch.orchestrate.ledger import Ledger
+from korch.orchestrate.offers import Entry, Offer
 from korch.orchestrate.tuning import Tuned
 
 WORTH = 0.005

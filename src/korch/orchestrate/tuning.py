@@ -13,21 +13,22 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 
 from korch.backends.contract import Kernel
-from korch.errors import SolverError
+from korch.errors import NoPlan, SolverError
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.macs import products
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.orchestrate.building import Builder
-from korch.orchestrate.ledger import Entry, Ledger, Offer
+from korch.orchestrate.ledger import Ledger
 from korch.orchestrate.memory import Memory, Placed
+from korch.orchestrate.offers import Entry, Offer
 from korch.orchestrate.price import TRIES
 from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
 from korch.orchestrate.solve import PROVED, solve
 from korch.orchestrate.solve_highs import Highs
 from korch.profile.costs import Costs
-from korch.profile.results import Measurement
+from korch.profile.results import Failed, Measurement
 
 BATCH, SKETCHED, HURRIED = 80, 30, 48
 """Offers measured between two solutions, those picked and as many that came near; fewer for a sketch, or where time is
@@ -124,6 +125,7 @@ class Tuner:
         self.state = State("solving")
         self._problem = problem_of(graph, ledger)
         self._bases = _bases(ledger.cones)
+        self._failures: dict[int, str] = {}
         self._warm: Solution | None = None
         self._incumbent: tuple[int, ...] = ()
         self._room = max(HOLDS * _bytes(p.inputs for p in graph.primitives if not p.rule), ANYWAY)
@@ -293,16 +295,21 @@ class Tuner:
 
     def learn(self, tuned: Tuned, seconds: Sequence[float]) -> tuple[Tuned, float]:
         """Enters what the plan's kernels took in place: for the first time, or less than was known, as a busy machine
-        only ever adds. The plan at these costs, and the share by which they changed; what came off its kernels may
-        have come off every plan."""
-        before = self._each(tuned)
+        only ever adds. The plan at these costs, and the share by which they changed. Of others it says nothing, whose
+        costs the bound stands on."""
+        before, least = self._each(tuned), self._costs(lambda e: e.cost)
         means = self._means(tuned, seconds)
-        self.memory.place(means)
+        self.memory.place(means, telling=False)
         self.memory.lower(means)
         changes = [b - a for b, a in zip(before, self._each(tuned), strict=True)]
-        off = sum(c for c in changes if c > 0)
-        learnt = self._judged(tuned.chosen, self._known(tuned.chosen), max(0.0, tuned.bound - off))
+        learnt = self._judged(tuned.chosen, self._known(tuned.chosen), self._lowered(tuned.bound, least))
         return learnt, sum(map(abs, changes)) / max(tuned.cost, 1e-12)
+
+    def _lowered(self, bound: float, before: Sequence[float]) -> float:
+        """A bound on all plans now, from one when the candidates cost at least what they did `before`: a plan has
+        become cheaper by the share of a single kernel at most, and by what has come off all candidates."""
+        pairs = [(was, now) for was, now in zip(before, self._costs(lambda e: e.cost), strict=True) if now < was]
+        return max(bound * min((now / was for was, now in pairs), default=1.0), bound - sum(w - n for w, n in pairs))
 
     def _each(self, tuned: Tuned) -> list[float]:
         """What each kernel of the plan costs."""
@@ -321,21 +328,28 @@ class Tuner:
         self._tell(phase="solving" if gap else "proving")
         share = self.solver_left * (SHARE if gap else PROOF_SHARE)
         limit = max(LEAST, min(share, self.deadline - time.monotonic()))
-        solution = solve(problem, time_limit=limit, warm=warm, gap=gap, highs=self.highs)
+        try:
+            solution = solve(problem, time_limit=limit, warm=warm, gap=gap, highs=self.highs)
+        except NoPlan as e:
+            raise NoPlan(f"{e}{self._why(e.tensor)}", e.tensor) from None
         self.solver_left -= solution.seconds
         self.solver_seconds += solution.seconds
         self.largest = max(self.largest, (solution.columns, solution.rows))
         return solution
 
     def _costed(self, cost: Callable[[Entry], float]) -> Problem:
-        """The problem with today's costs and the price of memory; what costs infinitely much takes no part."""
+        """The problem with today's costs; what costs infinitely much takes no part."""
+        candidates = zip(self._problem.candidates, self._costs(cost), strict=True)
+        return replace(self._problem, candidates=tuple(replace(c, cost=x) for c, x in candidates if isfinite(x)))
+
+    def _costs(self, cost: Callable[[Entry], float]) -> list[float]:
+        """What each candidate costs, with the price of its memory."""
         known = {id(e): cost(e) for e in self.ledger.distinct}
         costs = [known[id(e)] + self.ledger.price(i) for i, e in enumerate(self.ledger.entries)]
         for i, base in self._bases.items():
             if isfinite(costs[base]):
                 costs[i] = max(costs[i], costs[base])
-        candidates = zip(self._problem.candidates, costs, strict=True)
-        return replace(self._problem, candidates=tuple(replace(c, cost=x) for c, x in candidates if isfinite(x)))
+        return costs
 
     def _has_plan(self) -> bool:
         """Whether there is a plan of measured kernels; those of an earlier one may have been banned since."""
@@ -369,16 +383,24 @@ class Tuner:
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
         until = until if self._has_plan() else inf
         results = iter(self.profiler.measure_until(until, flat))
-        for _, offer in todo:
+        for entry, offer in todo:
             own = kernels[id(offer)]
             told = [r for r in [next(results) for _ in own] if r]
             self.measured += len(told)
+            self._failures.update({id(entry): r.reason for r in told if isinstance(r, Failed)})
             if len(told) == len(own):
                 offer.learn(own, told, self.profiler.setting.threads)
         for entry, _ in todo:
             if len(entry.cone.primitives) == 1 and all(o.alone == inf for o in entry.offers):
                 entry.add(self.ledger.fallbacks(entry.cone))
         self._tell(done=self.measured)
+
+    def _why(self, tensor: str) -> str:
+        """Which node of the model makes the tensor, and why its kernel failed, as far as that is known."""
+        for cone, entry in zip(self.ledger.cones, self.ledger.entries, strict=True):
+            if cone.root.name == tensor and (reason := self._failures.get(id(entry))):
+                return f" ({cone.primitives[-1].origin or cone.primitives[-1].op}: {reason})"
+        return ""
 
     def _kernels(self, todo: Sequence[tuple[Entry, Offer]]) -> dict[int, list[Kernel]]:
         """What is worth measuring of each offer, by its identity."""

@@ -58,8 +58,8 @@ def _block(leaf: Tensor, cone: Cone, rng: np.random.Generator, n: int, draw: Dra
         return rng.integers(0, 2, n).astype(bool)
     if length := indexed_length(leaf, cone):
         return _indices(leaf.dtype, length, rng, n)
-    if _read_by_opaque(leaf, cone):
-        return rng.integers(0, 2, n).astype(leaf.dtype)  # these pass as indices of almost anything
+    if length := opaque_length(leaf, cone):
+        return rng.integers(0, min(length, 2), n).astype(leaf.dtype)  # these pass as indices of almost anything
     magnitude = rng.integers(1, 8, n)  # no zeros: integers get divided by
     sign = rng.choice([-1, 1], n) if kind == "i" else 1
     return (magnitude * sign).astype(leaf.dtype)
@@ -83,10 +83,6 @@ def terms(op: str, weights: Tensor) -> int:
     return max(weights.size // max(outputs, 1), 1)
 
 
-def _read_by_opaque(leaf: Tensor, cone: Cone) -> bool:
-    return any(p.category is Category.OPAQUE and leaf in p.inputs for p in cone.primitives)
-
-
 PASSING = ("Cast", "Expand", "Reshape", "Transpose", "Slice", "Gather", "Concat", "Take")
 """What leaves an index the number that it is."""
 
@@ -100,6 +96,18 @@ def indexed_length(leaf: Tensor, cone: Cone | Graph) -> int:
         if p.op == "Take" and p.inputs[1] in passed:
             lengths.append(p.inputs[0].shape[p.attr("axis")])
         if p.op in PASSING and not passed.isdisjoint(p.inputs[:1] if p.op == "Take" else p.inputs):
+            passed.add(p.output)
+    return min(lengths, default=0)
+
+
+def opaque_length(leaf: Tensor, cone: Cone | Graph) -> int:
+    """The length of the shortest axis that values of `leaf` may index in an opaque primitive; 0 where none reads it."""
+    passed, lengths = {leaf}, list[int]()
+    for p in cone.primitives:
+        if p.category is Category.OPAQUE and not passed.isdisjoint(p.inputs):
+            others = [n for t in p.inputs if t not in passed for n in t.shape if n]
+            lengths.append(min(others, default=1))
+        elif p.op in PASSING and not passed.isdisjoint(p.inputs):
             passed.add(p.output)
     return min(lengths, default=0)
 

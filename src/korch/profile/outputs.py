@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,19 @@ def compared(made: Iterable[Output]) -> Report:
     """The first wrong output, or the worst error."""
     reports = [compare(output.values, output.reference) for output in made]
     return next((r for r in reports if r.reason), max(reports, key=lambda r: r.error))
+
+
+def never_written(run: Callable[[int], list[Array]]) -> str:
+    """What a kernel leaves as it was; empty where it writes all. `run` has it write over outputs full of a poison, and
+    gives which elements of each still hold that."""
+    left = run(POISONS[0])
+    if any(u.any() for u in left):  # a right value may look like one poison
+        left = [u & v for u, v in zip(left, run(POISONS[1]), strict=True)]
+    for missing in left:
+        if missing.any():
+            place = [int(i) for i in np.unravel_index(int(missing.argmax()), missing.shape)]
+            return f"never writes {place}; {int(missing.sum())} values are missing"
+    return ""
 
 
 def first_finite(cone: Cone, arrays: list[Array], factors: str = "") -> tuple[Reference, ...]:

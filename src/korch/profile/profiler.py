@@ -18,12 +18,12 @@ from korch.backends.units import Units
 from korch.errors import BackendError
 from korch.folders import removed_with
 from korch.locks import locked, machine_lock
-from korch.processor import processor, processors
+from korch.processor import processors
 from korch.profile.database import Database
 from korch.profile.process import WorkerProcess, environment
 from korch.profile.remembered import Progress, Remembered, by_cone
 from korch.profile.results import Failed, Measurement, Result, Unloadable
-from korch.profile.setting import Setting
+from korch.profile.setting import setting_of
 from korch.profile.task import Calibrate, Rates, Task
 from korch.profile.timing import timing_library
 
@@ -59,7 +59,7 @@ class Profiler(Remembered):
         limit: float = LIMIT,
     ) -> None:
         self.toolchain = toolchain or find_toolchain()
-        super().__init__(Setting(self.toolchain.version, processor(), threads), database, progress)
+        super().__init__(setting_of(self.toolchain, threads), database, progress)
         self.timing = timing_library(database.folder, self.toolchain)
         self._worker = WorkerProcess("korch.profile.worker", (str(self.timing), str(threads)), timeout,
                                      environment(threads))  # fmt: skip

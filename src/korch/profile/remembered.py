@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import inf
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.precision import precision_of
+from korch.backends.precision import precision_of
 from korch.ir.cone import Cone
 from korch.profile.database import Database
 from korch.profile.results import Measurement, Result

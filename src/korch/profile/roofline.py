@@ -12,8 +12,8 @@ import math
 from dataclasses import dataclass
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.precision import fastest, precision_of
 from korch.backends.footprint import footprint
+from korch.backends.precision import fastest, precision_of
 from korch.devices import LAUNCH, Device
 from korch.ir.cone import Cone
 from korch.ir.macs import products

@@ -22,9 +22,9 @@ from korch.ir.ops.table import Array
 from korch.processor import available
 from korch.profile.answering import answering
 from korch.profile.arena import Arena, Bytes, tensor_view
-from korch.profile.blame import failed
 from korch.profile.check import Reference, Report
-from korch.profile.outputs import POISONS, Output, compared, first_finite, still
+from korch.profile.fault import failure_of
+from korch.profile.outputs import POISONS, Output, compared, first_finite, never_written, still
 from korch.profile.results import Failed, Measurement, Result, Unloadable
 from korch.profile.runners import Clock, Host, Native, Runner, entry
 from korch.profile.task import Calibrate, Rates, Task
@@ -63,7 +63,7 @@ class Worker:
             return Unloadable(str(e))
         except Exception as e:  # onnxruntime's own share no base
             self._signature = ""
-            return failed(e)
+            return failure_of(e)
 
     def _measure(self, task: Task) -> Result:
         refs = self._prepare(task.cone)
@@ -104,19 +104,12 @@ class Worker:
         return Native(row, task.cone, self._leaves, outs, workspace, self._clock, library.korch_join)
 
     def _run_poisoned(self, runner: Runner, made: Sequence[Output], helped: bool) -> Report:
-        unwritten = self._unwritten(runner, made, POISONS[0])
-        unlike = helped and isinstance(runner, Native) and _unlike_alone(runner, made)
-        if reason := self._trespass():
+        missing = never_written(lambda poison: self._unwritten(runner, made, poison))
+        unlike = helped and not missing and isinstance(runner, Native) and _unlike_alone(runner, made)
+        if reason := self._trespass() or missing:
             return Report(0.0, reason)
         if unlike:
             return Report(0.0, "gives another result where one thread takes the turns of all")
-        if any(u.any() for u in unwritten):
-            again = self._unwritten(runner, made, POISONS[1])
-            unwritten = [u & v for u, v in zip(unwritten, again, strict=True)]
-        for missing, output in zip(unwritten, made, strict=True):
-            if missing.any():
-                place = np.unravel_index(int(missing.argmax()), output.values.shape)
-                return Report(0.0, f"never writes {[int(i) for i in place]}; {int(missing.sum())} values are missing")
         return compared(made)
 
     def _unwritten(self, runner: Runner, made: Sequence[Output], poison: int) -> list[Array]:

@@ -11,6 +11,7 @@ from korch.executable import Executable, Plan, Step
 from korch.executable.plan import Accuracy, Choice
 from korch.ir import Category, Primitive, Tensor
 from korch.ir.macs import total, total_of_values
+from korch.ir.tensor import type_text
 
 MOVES = (Category.LAYOUT, Category.BROADCAST)
 """What these compute twice costs nothing worth telling."""
@@ -175,7 +176,7 @@ def _kernel(number: int, step: Step, total: float, again: tuple[Again, ...]) -> 
     root, up = step.writes, step.runner_up
     other = {"backend": up.backend, "variant": up.variant, "cost_us": up.cost * 1e6} if up else None
     return KernelReport(
-        number, root.name, str(root).removeprefix(f"{root.name}: "), tuple(t.name for t in step.reads),
+        number, root.name, type_text(root.dtype, root.shape), tuple(t.name for t in step.reads),
         "alias" if step.kernel.alias else step.kernel.backend, step.kernel.variant, step.cost * 1e6,
         step.cost / total if total else 0.0, tuple(map(str, inside(step))), again, other,
         tuple(t.name for t in step.exports),

@@ -17,7 +17,8 @@ from korch.errors import ModelError, VerificationError
 from korch.executable import Executable
 from korch.executable.feeds import random_feeds
 from korch.fission.importer import read
-from korch.numerics import Arrays, bound_of, error_of, float64_outputs, onnxruntime_outputs
+from korch.numerics.error import bound_of, error_of
+from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
 
 Source = str | Path | bytes | onnx.ModelProto
 

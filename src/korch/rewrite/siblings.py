@@ -89,7 +89,8 @@ def _are_columns(s: Space, parts: tuple[Tensor, ...], x: Tensor) -> bool:
 
 
 def _siblings(s: Space, p: Primitive) -> tuple[Primitive, ...]:
-    """The linear primitives of the model that do as `p` does, to the same input, with other weights: MOST, with `p`."""
+    """The linear primitives of the model that do as `p` does, to the same input, with other weights: at most MOST, `p`
+    among them."""
     return s.once(_groups, p.inputs[0]).get(p, ()) if _is_small(p) else ()
 
 

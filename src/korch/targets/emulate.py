@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from korch.backends.cuda.precision import precision_of
+from korch.backends.precision import precision_of
 from korch.executable.plan import Plan, Step
 from korch.ir.evaluate import evaluate_primitive
 from korch.ir.macs import COUNTED

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from typing import cast
 
 from korch.backends.contract import Backend, Kernel
-from korch.backends.cuda.precision import allowed, fastest
 from korch.backends.cuda.triton.compile import Binary, compile_kernel, compilers
+from korch.backends.precision import allowed, fastest
 from korch.backends.table import backends
 from korch.devices import DEVICES, Device, device_named
 from korch.errors import BackendError, Error

@@ -294,11 +294,21 @@ static int korch_refuse_index(korch_model *m, int number) {
                      number, korch_step_names[number]), 1;
 }
 
-static int korch_refuse_failure(korch_model *m, int number) {
-    int status = korch_failure;
+// The first call of a library that failed in a stretch, whichever thread made it.
+typedef struct {
+    int status, number;
+} korch_fault;
+
+static void korch_note_failure(korch_fault *fault, int number) {
+    if (!korch_failure) return;
+#pragma omp critical(korch_fault)
+    if (!fault->status) *fault = (korch_fault){korch_failure, number};
     korch_failure = 0;
-    return korch_say(m->error, sizeof m->error, "the library that runs step %d (%s) failed: status %d", number,
-                     korch_step_names[number], status), 1;
+}
+
+static int korch_refuse_failure(korch_model *m, korch_fault fault) {
+    return korch_say(m->error, sizeof m->error, "the library that runs step %d (%s) failed: status %d", fault.number,
+                     korch_step_names[fault.number], fault.status), 1;
 }
 
 static void korch_run_kernel(korch_model *m, int number) {
@@ -322,8 +332,9 @@ static void korch_tick(korch_clock *clock) {
 
 // Steps `from` to `to` - 1. One thread takes the kernels for one; the others need not wait before the next of these.
 // Kernels have parts for KORCH_THREADS threads: fewer share them out, more would find none.
-static void korch_run_team(korch_model *m, int from, int to, korch_clock *clock) {
+static int korch_run_team(korch_model *m, int from, int to, korch_clock *clock) {
     korch_meeting meeting = {0};
+    korch_fault fault = {0};
     korch_share shares[KORCH_THREADS] = {0};
 #pragma omp parallel num_threads(m->threads < KORCH_THREADS ? m->threads : KORCH_THREADS)
     {
@@ -331,18 +342,22 @@ static void korch_run_team(korch_model *m, int from, int to, korch_clock *clock)
         for (int i = from; i < to; ++i) {
             int team = korch_callers_of(i) == KORCH_TEAM, first = korch_thread_number() == 0;
             if (team || first) korch_run_kernel(m, i);
+            korch_note_failure(&fault, i);
             if (team || korch_callers_of(i + 1) == KORCH_TEAM) korch_meet(&meeting);
             if (first) korch_tick(clock);
         }
     }
+    return fault.status ? korch_refuse_failure(m, fault) : 0;
 }
 
 static int korch_run_alone(korch_model *m, int number) {
     const korch_step *step = &korch_steps[number];
     const void *const *in = m->pointers + step->first;
     if (step->work == KORCH_HOST) return korch_run_host(m, number, in, (void *)in[step->reads]);
+    korch_fault fault = {0};
     korch_run_kernel(m, number);
-    if (korch_failure) return korch_refuse_failure(m, number);
+    korch_note_failure(&fault, number);
+    if (fault.status) return korch_refuse_failure(m, fault);
     return korch_out_of_range ? korch_refuse_index(m, number) : 0;
 }
 
@@ -352,7 +367,7 @@ static int korch_run_steps(korch_model *m, double *seconds) {
     for (int i = 0; i < KORCH_STEP_COUNT;) {
         int end = m->stretch_ends[i];
         if (end > i) {
-            korch_run_team(m, i, end, &clock);
+            if (korch_run_team(m, i, end, &clock)) return 1;
             i = end;
         } else {
             if (korch_run_alone(m, i++)) return 1;

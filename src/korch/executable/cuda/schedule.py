@@ -37,10 +37,6 @@ class Lanes:
         """At least one."""
         return max((1, *(n + 1 for n in self.lane)))
 
-    def lasts(self) -> tuple[int, ...]:
-        """The last step of each lane that is used."""
-        return tuple({lane: k for k, lane in enumerate(self.lane) if lane >= 0}.values())
-
 
 @dataclass(frozen=True)
 class Schedule:

@@ -12,9 +12,9 @@ from pathlib import Path
 import onnx
 
 from korch.fission.importer.inputs import fix_shapes
-from korch.fission.importer.load import load
+from korch.fission.importer.load import load, with_data
 from korch.fission.importer.structure import put_in_order
-from korch.fission.importer.versions import check_nodes, inline_functions, settle_opset
+from korch.fission.importer.versions import check_nodes, in_own_domain, inline_functions, settle_opset
 from korch.fission.importer.weights import check_weights, make_dense
 
 
@@ -27,7 +27,7 @@ def read(
     missing or outside of the model's folder, undefined or doubly defined tensors, cycles, unknown operators,
     weights that are NaN, inputs without static shape.
     """
-    model = inline_functions(load(source))
+    model = with_data(inline_functions(in_own_domain(load(source))), source)
     make_dense(model)
     put_in_order(model)
     model = settle_opset(model)

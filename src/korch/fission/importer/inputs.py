@@ -48,7 +48,7 @@ def _bind(info: onnx.ValueInfoProto, shape: tuple[int, ...], lengths: dict[str, 
 
 
 def _settle(info: onnx.ValueInfoProto, lengths: Mapping[str, int]) -> None:
-    """Refuses what is no tensor of static shape with elements."""
+    """Refuses what is no tensor of static shape."""
     if not info.type.HasField("tensor_type"):
         raise ModelError(f"input {info.name!r} is no tensor but a {info.type.WhichOneof('value')}")
     kind = info.type.tensor_type
@@ -58,8 +58,6 @@ def _settle(info: onnx.ValueInfoProto, lengths: Mapping[str, int]) -> None:
     if not kind.HasField("shape") or any(map(_is_free, kind.shape.dim)):
         raise ModelError(f"input {info.name!r} has the dynamic shape [{_dims(kind, '?')}]: give it one, as in "
                          f"--shape {info.name}={_dims(kind, '1', named=False) or '1,3,224,224'}")  # fmt: skip
-    if any(d.dim_value == 0 for d in kind.shape.dim):
-        raise ModelError(f"input {info.name!r} has no elements (a dimension of length 0)")
 
 
 def _dims(kind: onnx.TypeProto.Tensor, unknown: str, named: bool = True) -> str:

@@ -12,19 +12,18 @@ from korch.errors import ModelError
 
 
 def load(source: str | Path | bytes | onnx.ModelProto) -> onnx.ModelProto:
-    """A model of our own with all its data inside."""
+    """A model of our own, whose data may still lie in other files."""
     if isinstance(source, onnx.ModelProto):
         model = onnx.ModelProto()
         model.CopyFrom(source)
-        return _with_data(model, None, "the model")
+        return model
     if isinstance(source, bytes):
-        return _with_data(_parse(source, "the model"), None, "the model")
+        return _parse(source, "the model")
     path = Path(source)
     try:
-        data = path.read_bytes()
+        return _parse(path.read_bytes(), str(path))
     except OSError as e:
         raise ModelError(f"{path}: cannot be read: {e.strerror or e}") from e
-    return _with_data(_parse(data, str(path)), path.parent, str(path))
 
 
 def _parse(data: bytes, what: str) -> onnx.ModelProto:
@@ -38,19 +37,20 @@ def _parse(data: bytes, what: str) -> onnx.ModelProto:
     return model
 
 
-def _with_data(model: onnx.ModelProto, folder: Path | None, what: str) -> onnx.ModelProto:
+def with_data(model: onnx.ModelProto, source: str | Path | bytes | onnx.ModelProto) -> onnx.ModelProto:
+    """The model with all the data inside that other files have, of whatever `source` is the place."""
     for t in tensors_of(model.graph):
         if t.data_location == onnx.TensorProto.EXTERNAL:
-            if folder is None:
-                raise ModelError(f"{what} keeps {t.name!r} in another file: give the path of the model instead")
-            _fetch(t, folder)
+            if isinstance(source, onnx.ModelProto | bytes):
+                raise ModelError(f"the model keeps {t.name!r} in another file: give the path of the model instead")
+            _fetch(t, Path(source))
     return model
 
 
-def _fetch(t: onnx.TensorProto, folder: Path) -> None:
+def _fetch(t: onnx.TensorProto, model: Path) -> None:
     """Moves a tensor's external data into it."""
     entry = {e.key: e.value for e in t.external_data}
-    path = _inside(folder, entry.get("location", ""), t.name)
+    path = _inside(model, entry.get("location", ""), t.name)
     try:
         offset, size = int(entry.get("offset", 0)), path.stat().st_size
         length = int(entry.get("length", size - offset))
@@ -68,15 +68,17 @@ def _fetch(t: onnx.TensorProto, folder: Path) -> None:
     t.data_location = onnx.TensorProto.DEFAULT
 
 
-def _inside(folder: Path, location: str, name: str) -> Path:
-    """The file `location`, which must lie in the model's folder, links followed."""
-    base = folder.resolve()
+def _inside(model: Path, location: str, name: str) -> Path:
+    """The file `location` beside the model, which must lie in the model's folder, links followed; or, as in caches that
+    keep files under other names and link to them, in the folder that the model itself lies in."""
+    base = model.parent.resolve()
     try:
         path = (base / location).resolve()
         found = path.is_file()
+        bases = (base, model.resolve().parent)
     except (OSError, ValueError) as e:  # a name that no file can have
         raise ModelError(f"the external data of {name!r} has no usable file name: {location[:40]!r}") from e
-    if not location or Path(location).is_absolute() or not path.is_relative_to(base):
+    if not location or Path(location).is_absolute() or not any(map(path.is_relative_to, bases)):
         raise ModelError(f"the external data of {name!r} lies outside of the model's folder: {location!r}")
     if not found:
         raise ModelError(f"the external data of {name!r} is missing: {path}")
@@ -97,7 +99,7 @@ def tensors_of(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
         yield from tensors_of(inner)
 
 
-def subgraphs_of(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+def subgraphs_of(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.GraphProto]:
     """The bodies of control flow, one level down."""
     for node in graph.node:
         for a in node.attribute:

@@ -6,13 +6,28 @@ import onnx
 from onnx import checker, defs, inliner, version_converter
 
 from korch.errors import ModelError
+from korch.fission.importer.load import subgraphs_of
 from korch.fission.importer.structure import title
 from korch.fission.table import rule_for
-from korch.ir.opsets import own_domain
+from korch.ir.opsets import opsets_of, own_domain
 
 OLDEST = 7
 """Fission rules know operators from this opset on; older models are converted by onnx."""
 CONVERTED = 13
+
+
+def in_own_domain(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model, whose nodes of ONNX's own operators say so by the one name that its checker looks for."""
+    for graph in (model.graph, *model.functions):
+        _rename_domains(graph)
+    return model
+
+
+def _rename_domains(graph: onnx.GraphProto | onnx.FunctionProto) -> None:
+    for node in graph.node:
+        node.domain = own_domain(node.domain)
+    for inner in subgraphs_of(graph):
+        _rename_domains(inner)
 
 
 def inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -21,7 +36,7 @@ def inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
         return model
     _import_opsets(model)
     try:
-        return inliner.inline_local_functions(model)
+        return inliner.inline_local_functions(model, convert_version=True)
     except Exception as e:
         raise ModelError(f"the model's functions cannot be inlined: {_line(e)}") from e
 
@@ -37,7 +52,7 @@ def _import_opsets(model: onnx.ModelProto) -> None:
 
 def settle_opset(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model at an opset that fission knows."""
-    opset = opset_of(model)
+    opset = _own_opset(model)
     newest = defs.onnx_opset_version()
     if opset > newest:
         raise ModelError(f"the model is of opset {opset}; the installed onnx knows up to {newest}: upgrade it")
@@ -49,19 +64,19 @@ def settle_opset(model: onnx.ModelProto) -> onnx.ModelProto:
         raise ModelError(f"the model is of opset {opset} and cannot be converted to {CONVERTED}: {_line(e)}") from e
 
 
-def opset_of(model: onnx.ModelProto) -> int:
+def _own_opset(model: onnx.ModelProto) -> int:
     """The version of ONNX's own operators that the model uses."""
-    versions = [o.version for o in model.opset_import if not own_domain(o.domain)]
-    if not versions and any(not own_domain(n.domain) for n in model.graph.node):
+    asked = opsets_of(model).get("")
+    if asked is None and any(not own_domain(n.domain) for n in model.graph.node):
         raise ModelError("the model does not say which opset it uses (opset_import)")
-    return versions[0] if versions else CONVERTED
+    return CONVERTED if asked is None else asked
 
 
 def check_nodes(model: onnx.ModelProto) -> None:
     """Refuses operators that the opset does not have, and nodes that do not fit their operator."""
     context = checker.DEFAULT_CONTEXT.__class__()
     context.ir_version = model.ir_version or onnx.IR_VERSION
-    context.opset_imports = {own_domain(o.domain): o.version for o in model.opset_import}
+    context.opset_imports = opsets_of(model)
     for node in model.graph.node:
         if node.op_type in ("Loop", "Scan"):
             raise ModelError(f"{title(node)} is a loop, which cannot be compiled: unroll it in the exporter")
@@ -72,7 +87,7 @@ def check_nodes(model: onnx.ModelProto) -> None:
 def _is_ours(node: onnx.NodeProto, model: onnx.ModelProto) -> bool:
     """Whether fission knows an operator that ONNX, in this opset, does not, or calls deprecated: onnxruntime's
     optimiser puts some into ONNX's domain, and exporters wrote GroupNormalization before it was replaced."""
-    opset, domain = opset_of(model), own_domain(node.domain)
+    opset, domain = _own_opset(model), own_domain(node.domain)
     rule = rule_for(node.op_type, domain, opset)
     try:
         schema = defs.get_schema(node.op_type, domain) if domain else defs.get_schema(node.op_type, opset, "")

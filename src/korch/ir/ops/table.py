@@ -86,10 +86,6 @@ def op_named(name: str) -> Op:
     return _TABLE[name]
 
 
-def all_ops() -> tuple[Op, ...]:
-    return tuple(_TABLE.values())
-
-
 def write_same(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     """Writes a primitive whose operator and attributes are ONNX's own."""
     emit.node(p.op, names, p.output.name, **dict(p.attrs))

@@ -8,8 +8,8 @@ from multiprocessing.connection import Connection
 from korch.backends.cuda.triton.compile import Binary, compile_kernel
 from korch.errors import BackendError
 from korch.profile.answering import answering
-from korch.profile.blame import failed
 from korch.profile.cuda.tasks import Compile
+from korch.profile.fault import failure_of
 from korch.profile.results import Failed
 
 
@@ -18,7 +18,7 @@ def answer(task: Compile) -> tuple[Binary, ...] | Failed:
     try:
         return compile_kernel(task.kernel, task.capability)
     except (BackendError, ArithmeticError, ValueError, RuntimeError, MemoryError) as e:
-        return failed(e)
+        return failure_of(e)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ import numpy as np
 from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.buffers import buffers_of
 from korch.backends.cuda.driver import driver, pointers
-from korch.backends.cuda.precision import HALVES
 from korch.backends.cuda.triton.compile import Binary
+from korch.backends.precision import HALVES
 from korch.errors import Error
 from korch.profile.arena import GUARD_BYTE, Bytes
 from korch.profile.cuda.board import BoardError, BoardLost, Memory, Run, Samples

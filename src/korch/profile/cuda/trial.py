@@ -8,19 +8,19 @@ import numpy as np
 
 from korch.backends.contract import Kernel
 from korch.backends.cuda.buffers import buffers_of, prepare
-from korch.backends.cuda.precision import precision_of
 from korch.backends.cuda.triton.compile import Binary
+from korch.backends.precision import precision_of
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes
-from korch.profile.blame import failed
 from korch.profile.check import Reference, Report, reference
 from korch.profile.cuda.board import Board, BoardError, BoardLost, Memory, Run
 from korch.profile.cuda.rates import measured_rates
 from korch.profile.cuda.rotation import Rotation, rotation_of
 from korch.profile.cuda.tasks import BoardRates, Measure, MeasureRates
 from korch.profile.cuda.timing import timed
-from korch.profile.outputs import POISONS, Output, compared, first_finite, still
+from korch.profile.fault import failure_of
+from korch.profile.outputs import POISONS, Output, compared, first_finite, never_written, still
 from korch.profile.results import Failed, Last, Measurement, Result
 
 
@@ -40,10 +40,10 @@ class Trial:
         try:
             return measured_rates(self.board) if isinstance(task, MeasureRates) else self.measure(task)
         except BoardLost as e:
-            return Last(failed(e))
+            return Last(failure_of(e))
         except (BoardError, ArithmeticError, ValueError, RuntimeError, MemoryError) as e:
             self._made_for = ""
-            return failed(e)
+            return failure_of(e)
 
     def measure(self, task: Measure) -> Result:
         """The kernel's cost, or what is wrong with it."""
@@ -91,16 +91,9 @@ class Trial:
 
     def _checked(self, cone: Cone, run: Run, buffers: Sequence[Memory]) -> Report:
         """Whether a run writes all of its outputs, nothing else, and the right values."""
-        unwritten = self._unwritten(cone, run, buffers, POISONS[0])
-        if reason := self._trespass(buffers):
+        missing = never_written(lambda poison: self._unwritten(cone, run, buffers, poison))
+        if reason := self._trespass(buffers) or missing:
             return Report(0.0, reason)
-        if any(u.any() for u in unwritten):
-            again = self._unwritten(cone, run, buffers, POISONS[1])
-            unwritten = [u & v for u, v in zip(unwritten, again, strict=True)]
-        for missing in unwritten:
-            if missing.any():
-                place = [int(i) for i in np.unravel_index(int(missing.argmax()), missing.shape)]
-                return Report(0.0, f"never writes {place}; {int(missing.sum())} values are missing")
         return compared(self._outputs(cone, buffers))
 
     def _unwritten(self, cone: Cone, run: Run, buffers: Sequence[Memory], poison: int) -> list[Array]:

@@ -43,7 +43,7 @@ class Loops:
             return Declined(objection) if objection else None
         product, joined = products.product_of(cone), joins.parts(cone)
         for p in cone.primitives:
-            reason = "" if p == product else _unsupported(p)
+            reason = _unfit(p) if p == product else _unsupported(p)
             if reason:
                 return Declined(f"{p.output.name}: {reason}")
         if transforms.transform_of(cone) and (cone.exports or transforms.objection(cone)):

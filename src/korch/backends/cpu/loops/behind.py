@@ -100,7 +100,12 @@ def _step(p: Primitive, maker: Maker) -> Step | None:
 def everywhere(value: float | None, lanes: int) -> str:
     """A vector of one number, in C."""
     assert value is not None, "an operand is not loaded"
-    return f"((korch_f{lanes}){{0}} + {literal(value, 'float32')})"
+    return f"({broadcast(literal(value, 'float32'), lanes)})"
+
+
+def broadcast(number: str, lanes: int) -> str:
+    """The number in all lanes, in C: 0 + -0 would be 0, and an addition."""
+    return f"{number} - (korch_f{lanes}){{0}}"
 
 
 def expression(p: Primitive, args: list[str], lanes: int) -> str:

@@ -239,14 +239,10 @@ class Reduction:
     # few outputs, long folds: every thread folds a part, then the parts are folded in order
 
     def _should_share(self, s: Stage, along: Var | None) -> bool:
-        """Whatever the number of threads, one included: the order in which numbers are added up is the same for all.
-        Few are the outputs of the whole stage, not of the nest for some of them."""
+        """Whatever the number of threads, one included: the order in which numbers are added up is the same for all."""
         if not s.reds or s.maker.op in POOLS:
             return False
-        loops = self.s.loops
-        width = math.prod(v.extent for v in (*self.writer.plan.hoisted, *(loops if along else loops[:-1])))
-        strips = 1 if along or not loops else math.ceil(loops[-1].extent / STRIP)
-        return width * strips < FEW and s.maker.inputs[0].size > SMALL and s.reds[0].extent >= 8
+        return _strips(s, along) < FEW and s.maker.inputs[0].size > SMALL and s.reds[0].extent >= 8
 
     def _partial(self, trace: Trace, folds: list[Fold], along: Var | None) -> None:
         """A fixed number of chunks, so that the result does not depend on the number of threads. A stage may have
@@ -357,6 +353,14 @@ def _window_size(s: Stage) -> str:
         same = len(set(table)) == 1
         factors.append(str(table[0]) if same else c_index(Index.of(Lookup(table, s.axes[a]))))
     return f"({' * '.join(factors)})"
+
+
+def _strips(s: Stage, along: Var | None) -> int:
+    """Outputs of the whole tensor, or strips of them: how many of these a nest has depends on the number of threads."""
+    if along:
+        return s.tensor.size
+    inner = math.prod(s.maker.inputs[0].shape[max(s.maker.attr("axes")) + 1 :])
+    return s.tensor.size // inner * math.ceil(inner / STRIP)
 
 
 def _vector_reduction(s: Stage, trace: Trace) -> Var | None:

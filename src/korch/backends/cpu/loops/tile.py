@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from korch.backends.cpu.loops.behind import Behind
+from korch.backends.cpu.loops.behind import Behind, broadcast
 from korch.backends.cpu.loops.writer import LINE
 from korch.backends.shared import APART
 from korch.ir.tensor import Tensor
@@ -255,7 +255,7 @@ def _stored(s: str, r: int, vector: tuple[int, int, int], strides: Strides, more
             if t not in needed:
                 continue
             loaded[t], where = f"x{i}{s}", f"e{i} + {r * row + at * column}"
-            single = f"  korch_f{lanes} {loaded[t]} = (korch_f{lanes}){{0}} + *({where});"
+            single = f"  korch_f{lanes} {loaded[t]} = {broadcast('*(' + where + ')', lanes)};"
             lines += _loaded(loaded[t], where, lanes, wanted) if column else [single]
         statements, s = behind.lines(s, lanes, loaded, s)
         lines += statements

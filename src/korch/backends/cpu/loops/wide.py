@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from korch.backends.cpu.loops.behind import CALLED, FUNCTIONS, SPELLED, everywhere, expression
+from korch.backends.cpu.loops.behind import CALLED, FUNCTIONS, SPELLED, broadcast, everywhere, expression
 from korch.backends.cpu.loops.spell import C
 from korch.backends.cpu.loops.tile import registers
 from korch.backends.maps.index import Index, Var
@@ -85,7 +85,7 @@ class Vectors(C):
             raise Unfit
         if step == 2:
             return f"korch_every_other{self.lanes}(&{place})"
-        return f"*(const korch_at{self.lanes} *)&{place}" if step else f"(korch_f{self.lanes}){{0}} + {place}"
+        return f"*(const korch_at{self.lanes} *)&{place}" if step else broadcast(place, self.lanes)
 
     def elementwise(self, p: Primitive, args: list[str]) -> str:
         if p.op not in SPELLED:

@@ -10,6 +10,7 @@ from korch.backends.cpu.onednn.convolution import convolution_calls, convolution
 from korch.backends.cpu.onednn.emit import emit
 from korch.backends.cpu.onednn.install import find
 from korch.backends.cpu.onednn.matmul import product_calls
+from korch.backends.footprint import seen_by_windows
 from korch.backends.linear.pattern import Binary, Match, match
 from korch.backends.linear.product import matmul_product, pointwise_product
 from korch.ir import Cone
@@ -58,12 +59,13 @@ def _matched(cone: Cone) -> Match:
     return m
 
 
-def _elements_read(m: Match) -> int:
+def _elements_read(m: Match) -> float:
     """Elements of leaves that the call sees, each buffer counted once."""
-    views = [m.x, m.w, *(op.operand for op in m.post_ops if isinstance(op, Binary))]
-    seen: dict[int, int] = {}
-    for v in views:
-        seen[v.leaf] = max(seen.get(v.leaf, 0), v.distinct)
+    share = seen_by_windows(m.linear) if m.linear.op == "Conv" else 1.0
+    views = [(m.x, share), (m.w, 1.0), *((op.operand, 1.0) for op in m.post_ops if isinstance(op, Binary))]
+    seen: dict[int, float] = {}
+    for v, part in views:
+        seen[v.leaf] = max(seen.get(v.leaf, 0.0), part * v.distinct)
     return sum(seen.values())
 
 

@@ -22,16 +22,6 @@ class Install:
     library: Path
     version: str
 
-    @property
-    def compile_flags(self) -> tuple[str, ...]:
-        return (f"-I{self.include}", f"-I{Path(__file__).parent}")
-
-    @property
-    def link_flags(self) -> tuple[str, ...]:
-        """The library is found again at run time where it was found at link time."""
-        folder = self.library.parent
-        return (f"-L{folder}", f"-Wl,-rpath,{folder}", f"-l:{self.library.name}")
-
 
 @cache
 def find() -> Install:

@@ -10,7 +10,7 @@ from korch.backends.contract import Declined, Kernel
 from korch.backends.cpu.loops.backend import HEADERS as LOOPS
 from korch.backends.cpu.loops.backend import LARGEST
 from korch.backends.cpu.recurrent.emit import emit
-from korch.backends.libraries import code_digest
+from korch.backends.libraries import backend_digest
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.machine import Machine
@@ -26,7 +26,7 @@ class Recurrent:
 
     @property
     def version(self) -> str:
-        return f"1 {code_digest(Path(korch.backends.cpu.__path__[0]) / 'loops')}"
+        return f"1 {backend_digest(Path(korch.backends.cpu.__path__[0]) / 'loops')}"
 
     def declines(self, cone: Cone) -> Declined | None:
         (first, *others), tensors = cone.primitives, (*cone.leaves, cone.root)

@@ -94,10 +94,20 @@ class _Form:
     def heights(self) -> tuple[int, ...]:
         """How many batches a tile takes, the most first: registers' worth, and what parts leave over."""
         lengths = {b - a for a, b in pairwise(self.ends)}
-        most = max((registers().count - SPARE) // self.gates, 1)
         longest = max(lengths)
-        usual = math.ceil(longest / math.ceil(longest / most))
+        usual = math.ceil(longest / math.ceil(longest / self.most))
         return tuple(sorted({usual, *(n % usual for n in lengths)} - {0}, reverse=True))
+
+    @property
+    def most(self) -> int:
+        """How many batches a tile may take."""
+        return max((registers().count - SPARE) // self.gates, 1)
+
+    @property
+    def chains(self) -> int:
+        """In how many sums side by side a state is added up: the same for every tile, whichever threads share out the
+        batch, and as few as the highest tile has registers for."""
+        return max(1, min(CHAINS // (min(self.batch, self.most) * self.gates), self.hidden))
 
     def given(self, i: int) -> str:
         """The C array of the primitive's input number `i`."""
@@ -145,7 +155,7 @@ _MORE = {"LSTM": "const float *cells_before, float *cells, ", "GRU": "const floa
 def _tile(form: _Form, rows: int) -> list[str]:
     """`x`, `before`, `out` and cells point to the first of the batches; the first of the units is in `unit`."""
     gates, hidden, lanes = form.gates, form.hidden, form.lanes
-    chains = max(1, min(CHAINS // (rows * gates), hidden))
+    chains = form.chains
     text = Text(
         [
             APART,

@@ -25,8 +25,8 @@
  * the model; the program's table defines it. */
 extern __attribute__((visibility("hidden"))) _Thread_local int korch_out_of_range;
 
-/* The status of a library's call that failed, for whoever runs the kernel to look at; 0 if none has. Of the same thread,
- * defined in the same place. */
+/* The status of a library's call that failed, for whoever runs the kernel to look at; 0 if none has. Of the thread that
+ * called, defined in the same place. */
 extern __attribute__((visibility("hidden"))) _Thread_local int korch_failure;
 
 /* How a team shares out the turns of a loop. Each thread begins with the same run of them each time, so that its cache

@@ -21,7 +21,7 @@ from korch.backends.cpu.tiles.piece import Piece, Turn
 from korch.backends.cpu.tiles.stages import costly, stages, taker
 from korch.backends.cpu.tiles.strips import Chunk, Cut, chunks, keeping, quantum, row, sample, scratch
 from korch.backends.footprint import footprint
-from korch.backends.libraries import code_digest
+from korch.backends.libraries import backend_digest
 from korch.ir.cone import Cone
 from korch.ir.macs import total
 from korch.ir.primitive import Primitive
@@ -62,7 +62,9 @@ class Tiles:
 
     @property
     def version(self) -> str:
-        return " ".join((ONEDNN.version, *(code_digest(Path(korch.backends.cpu.__path__[0]) / b.name) for b in STAGES)))
+        return " ".join(
+            (ONEDNN.version, *(backend_digest(Path(korch.backends.cpu.__path__[0]) / b.name) for b in STAGES))
+        )
 
     def declines(self, cone: Cone) -> Declined | None:
         if len(cone.linear) < 2:

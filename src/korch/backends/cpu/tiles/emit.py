@@ -147,8 +147,8 @@ def emit(parts: Parts) -> Code:
 
 
 def _kernels(parts: Parts) -> list[str]:
-    """What runs a generated stage is a function that other chains may have, too; libraries have streams of their own in
-    each unit."""
+    """What runs a generated stage is a function that other chains may have, too; what calls a library is each unit's
+    own."""
     texts = [k.source.replace(_RUN, f"{APART}\n{_RUN}") if _is_shared(k) else k.source for k in parts.kernels.values()]
     return [renamed(text, f"KERNEL_{i}_") for i, text in enumerate(texts)]
 

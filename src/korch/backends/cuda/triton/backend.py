@@ -13,10 +13,10 @@ from importlib.metadata import version as installed
 from types import ModuleType
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cuda.precision import allowed
 from korch.backends.cuda.triton import objections
 from korch.backends.cuda.triton.plan import kernels
 from korch.backends.footprint import footprint
+from korch.backends.precision import allowed
 from korch.backends.views import is_view
 from korch.errors import BackendError
 from korch.ir.cone import Cone

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cuda.precision import allowed, fastest
 from korch.backends.cuda.vendor.attention import attention_kernels
 from korch.backends.cuda.vendor.convolutions import convolution_kernels
 from korch.backends.cuda.vendor.products import product_kernels
 from korch.backends.footprint import footprint
 from korch.backends.linear.pattern import match
 from korch.backends.linear.product import matmul_product, pointwise_product
+from korch.backends.precision import allowed, fastest
 from korch.ir import Cone
 from korch.ir.macs import total
 from korch.machine import Machine

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from korch.backends.contract import Declined, Kernel, Prepared
-from korch.backends.cuda.precision import HALVES
 from korch.backends.cuda.vendor.epilogue import Epilogue, epilogue_of
 from korch.backends.cuda.vendor.operands import Operand, factor, kernel, objection, whole_axes, zeros
 from korch.backends.cuda.vendor.products import OFFERED
 from korch.backends.linear.pattern import Binary, Match, PostOp
 from korch.backends.linear.views import Shape, View, row_major
+from korch.backends.precision import HALVES
 from korch.ir import Cone, Primitive
 from korch.ir.ops.reduce import last_to_first
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from korch.backends.contract import Call, Kernel, Prepared
-from korch.backends.cuda.precision import HALVES
 from korch.backends.linear.views import OUT, View
+from korch.backends.precision import HALVES
 from korch.ir import Cone
 from korch.ir.primitive import freeze
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from korch.backends.cuda.precision import HALVES
+from korch.backends.precision import HALVES
 
 
 def half(torch: Any, precision: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.precision import HALVES, fastest
 from korch.backends.cuda.triton.elementwise import TYPES, spells
 from korch.backends.cuda.triton.linear.behind import behind
 from korch.backends.cuda.triton.linear.emit import kernel
@@ -12,6 +11,7 @@ from korch.backends.cuda.triton.linear.product import Size, product_of
 from korch.backends.cuda.triton.linear.tiles import chosen
 from korch.backends.cuda.triton.linear.turn import variables
 from korch.backends.footprint import footprint
+from korch.backends.precision import HALVES, fastest
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.ops.table import Category

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from korch.backends.contract import Prepared
-from korch.backends.cuda.precision import HALVES
 from korch.backends.cuda.triton.linear.language import WORD, Looped, Named
 from korch.backends.cuda.triton.linear.product import Bounds, Product
 from korch.backends.maps.index import Index, flat
 from korch.backends.maps.trace import Indices
+from korch.backends.precision import HALVES
 from korch.ir.cone import Cone
 from korch.ir.tensor import Tensor
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from korch.backends.cuda.precision import HALVES
 from korch.backends.cuda.triton.linear.language import Looped, parted
 from korch.backends.cuda.triton.linear.operands import Operand, Weights, conditions
 from korch.backends.cuda.triton.linear.product import Product, Size
 from korch.backends.cuda.triton.linear.tiles import Tile
 from korch.backends.maps.index import Index, Var, unflat
 from korch.backends.maps.trace import Indices
+from korch.backends.precision import HALVES
 from korch.ir.cone import Cone
 
 CHANGING = frozenset({"step", "tap", "ka", "kb", "steps_a", "steps_b", "inside"})

@@ -12,7 +12,7 @@ _SURROUNDINGS = re.compile(r"out of memory|(?:cannot|unable to|failed to|could n
 """What libraries, compilers and drivers say where memory is short; that registers cannot be allocated is different."""
 
 
-def failed(e: BaseException) -> Failed:
+def failure_of(e: BaseException) -> Failed:
     """Why a kernel has no cost; to be remembered only where that is its own fault."""
-    passing = isinstance(e, MemoryError | OSError) or _SURROUNDINGS.search(f"{type(e).__name__} {e}")
+    passing = isinstance(e.__cause__ or e, MemoryError | OSError) or _SURROUNDINGS.search(f"{type(e).__name__} {e}")
     return Failed(line_of(e), lasting=not passing)

@@ -1,0 +1,94 @@
+"""Kernels that may be expected to miss their rooflines alike, and by how much."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import Counter
+from dataclasses import dataclass, field
+from math import isfinite, log2
+from statistics import median
+
+from korch.backends.contract import Backend
+from korch.ir.cone import Cone
+from korch.ir.ops.elementwise import COSTLY
+from korch.ir.ops.table import Category
+from korch.ir.primitive import Primitive
+
+MOVING = frozenset({"Gather", "Concat", "Pad", "Interpolate"})
+MANY = 3
+"""So many of a trait and more count as the same."""
+ENOUGH = 6
+"""Measurements of a kind of kernel after which its best efficiency is trusted."""
+MARGIN = 0.95
+SEEN = 3
+"""Kernels of a kind that must have been timed, alone or in place, before that tells what to expect of the others."""
+BETTER = 4
+"""One in so many kernels of a kind is as good as is expected of those that nobody has timed."""
+
+
+@dataclass
+class Kind:
+    """How near to the roofline the kernels of one kind have come: what calibrates the bounds of the rest.
+
+    And by how much those that were timed in place took longer there than alone: what calibrates the costs of the
+    rest, or the next plan would be made of kernels that only look cheaper because nobody has seen them in place.
+    """
+
+    prior: float = 1.0
+    """By how much its kernels may be expected to miss their rooflines while nobody has timed any, nor any `alike`."""
+    alike: Kind | None = None
+    """The kind of all kernels of the same backend and as many linear primitives."""
+    alone: list[float] = field(default_factory=list[float])
+    placed: list[float] = field(default_factory=list[float])
+    slowdown: float = 1.0
+    """Of a kernel in a program against the kernel alone, as far as it is known; at least 1."""
+
+    def learn(self, seconds: float, bound: float) -> None:
+        if isfinite(seconds) and bound > 0:
+            insort(self.alone, seconds / bound)
+            if self.alike:
+                self.alike.learn(seconds, bound)
+
+    def place(self, alone: float, in_place: float) -> None:
+        if alone > 0:
+            self.placed.append(in_place / alone)
+            self.slowdown = max(1.0, median(self.placed)) if len(self.placed) >= SEEN else 1.0
+
+    @property
+    def factor(self) -> float:
+        """By how much every kernel of the kind misses its roofline at least, a margin allowed."""
+        return max(1.0, MARGIN * self.alone[0]) if len(self.alone) >= ENOUGH else 1.0
+
+    @property
+    def usual(self) -> float:
+        """By how much the better ones of the kind miss their rooflines, or of those alike while few are known."""
+        if len(self.alone) >= SEEN:
+            return max(1.0, self.alone[len(self.alone) // BETTER])
+        return max(self.prior, self.alike.usual) if self.alike else self.prior
+
+
+def sort_of(backend: Backend, cone: Cone, roofline: float) -> tuple[object, ...]:
+    """Kernels that may be expected to miss their rooflines alike: same backend, sort of work and order of size."""
+    size = round(log2(roofline) / 2) if roofline > 0 else None
+    traits = Counter(trait for p in cone.primitives if (trait := trait_of(p))) + Counter(exports=len(cone.exports))
+    return backend.name, frozenset((t, min(n, MANY)) for t, n in traits.items()), size
+
+
+def is_unlikely(cone: Cone) -> bool:
+    """Whether it convolves images whose channels come first: on processors, kernels of it miss their bounds."""
+    return any(p.op in ("Conv", "ConvTranspose") and not p.attr("channels_last") for p in cone.linear)
+
+
+def trait_of(p: Primitive) -> str:
+    """What of a primitive shapes the loops or the call: coarse, so that a few measurements tell of many kernels."""
+    if p.op in ("Conv", "ConvTranspose"):
+        w = p.inputs[1]
+        depthwise = p.attr("group") > 1 and w.shape[1] == 1
+        return f"{p.op} {p.attr('channels_last')} {depthwise} {max(w.shape[2:], default=1) > 1} {w.shape[0] < 16}"
+    if p.category is Category.ELEMENTWISE:
+        return "heavy" if p.op in COSTLY else ""
+    if p.op.startswith("Reduce"):
+        return "along rows" if p.inputs[0].rank - 1 in p.attr("axes") else "across rows"
+    if p.op == "Transpose":
+        return "moves" if p.attr("perm")[-1] == p.output.rank - 1 else "turns"
+    return "moves" if p.op in MOVING else "" if p.op in ("Reshape", "Slice", "Expand") else p.op
