@@ -18,7 +18,7 @@ SOURCE = ROOT / "src" / "korch"
 LONGEST = 600
 
 LAYERS = (
-    ("children", "digest", "errors", "folders", "locks", "machine", "processor"),
+    ("children", "digest", "errors", "folders", "locks", "machine", "processor", "sessions"),
     ("devices",),
     ("options",),
     ("ir",),

@@ -38,7 +38,8 @@ share of the time that it may take. (`efficientvit`: 225 offers in 48 s instead 
 @dataclass
 class Means:
     """What the attempts of one search work with, and what they have taken together. `feeds`: seeded inputs;
-    `deadline`: a time.monotonic() value; `largest`: columns and rows of the largest program solved."""
+    `deadline`: a time.monotonic() value; `largest`: columns and rows of the largest program solved; `lost`: whether
+    kernels failed by no fault of their own."""
 
     target: Target
     costs: Costs
@@ -50,6 +51,7 @@ class Means:
     rounds: int = 0
     solver_seconds: float = 0.0
     largest: tuple[int, int] = (0, 0)
+    lost: bool = False
 
 
 class Attempt:
@@ -145,6 +147,7 @@ class Attempt:
         self.means.rounds += tuned.rounds
         self.means.solver_seconds += tuned.solver_seconds
         self.means.largest = max(self.means.largest, self.tuner.largest)
+        self.means.lost |= self.tuner.lost
         return tuned
 
     @property

@@ -8,6 +8,11 @@ def line_of(e: BaseException) -> str:
     return (str(e).splitlines() or [type(e).__name__])[0]
 
 
+def words_of(e: BaseException) -> str:
+    """What an exception of others says, in one line, the beginning of it."""
+    return " ".join(str(e).split())[:200]
+
+
 class Error(Exception):
     """The root of all errors of Korch; its text is one line fit for a terminal."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,11 +40,14 @@ class Machine:
         return self.bandwidths[-1][1]
 
     def moving(self, moved: float) -> float:
-        """Seconds that any kernel takes at least to move `moved` bytes."""
+        """Seconds that any kernel takes at least to move `moved` bytes: between two sizes that were timed, no more than
+        at the rate of the smaller, as a cache may end between them."""
         if not self.moves or moved > self.moves[-1][0]:
             return max(moved / self.bandwidth(moved), self.launch)
         sizes, seconds = zip(*self.moves, strict=True)
-        return float(np.interp(moved, sizes, seconds))
+        between = float(np.interp(moved, sizes, seconds))
+        last = bisect_right(sizes, moved) - 1
+        return min(between, seconds[last] * moved / sizes[last]) if last >= 0 else between
 
     def roofline(self, flops: float, moved: float, heavy: float = 0.0) -> float:
         """Seconds that `flops` operations on `moved` compulsory bytes take at least.

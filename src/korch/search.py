@@ -101,7 +101,7 @@ class Search:
         columns, rows = means.largest
         facts = {"cones": len(cones), "candidates": len(ledger.cones), "distinct": len(ledger.distinct),
                  "columns": columns, "rows": rows, "rounds": means.rounds, "enumeration_s": enumerating,
-                 "solver_s": means.solver_seconds, "whole": float(not self.hurried)}  # fmt: skip
+                 "solver_s": means.solver_seconds, "whole": float(not self.hurried and not means.lost)}  # fmt: skip
         return executable, facts
 
     def _accurate(self, ledger: Ledger, means: Means) -> Executable:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
+from korch.backends.cpu.loops.work import operations
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
 from korch.backends.cpu.tiles.backend import BACKEND as TILES
+from korch.backends.footprint import footprint
 from korch.backends.table import backends
 from korch.ir import Builder, Cone, Value
 from korch.machine import Machine
@@ -70,3 +72,41 @@ def test_where_arithmetic_is_free_no_bound_is_above_what_all_bytes_would_take(na
     most = sum(t.nbytes for t in tensors) / MEMORY + 1e-9
     taken = [b for b in backends() if not b.fallback and b.declines(cone) is None]
     assert taken and all(b.bound(cone, Machine(1, 1e30, MACHINE.bandwidths, 1e-9)) <= most for b in taken)
+
+
+def test_a_resized_image_is_read_where_it_is_looked_up():
+    def quarter(b: Builder, x: Value) -> Value:
+        return b.op("Interpolate", x, axis=0, taps=1, indices=tuple(range(0, 64, 4)), weights=(1.0,) * 16)
+
+    moved, _ = footprint(cone_of(quarter, (64, 100)))
+    assert moved == pytest.approx(4 * (16 + 16) * 100)
+
+
+@pytest.mark.parametrize(("kernel", "strides", "share"), [((1, 3), (2, 1), 0.5), ((2, 2), (2, 2), 1.0),
+                                                          ((1, 1), (2, 2), 0.25)])  # fmt: skip
+def test_a_pool_reads_what_its_windows_hold(kernel: tuple[int, int], strides: tuple[int, int], share: float):
+    def pool(b: Builder, x: Value) -> Value:
+        return b.op("MaxPool", x, kernel_shape=kernel, strides=strides, pads=(0,) * 4, dilations=(1, 1), ceil_mode=0,
+                    channels_last=1)  # fmt: skip
+
+    cone = cone_of(pool, (1, 64, 64, 16))
+    moved, _ = footprint(cone)
+    assert moved == pytest.approx(share * 4 * 64 * 64 * 16 + cone.root.nbytes, rel=0.05)
+
+
+def test_functions_of_what_nobody_reads_cost_nothing():
+    def one_column(b: Builder, x: Value, g: Value) -> Value:
+        return x * b.op("Slice", b.op("Tanh", g), starts=(0, 0), steps=(1, 1), lengths=(50, 1))
+
+    cone = cone_of(one_column, (50, 256), (50, 256))
+    _, computed = footprint(cone)
+    assert operations(cone, computed)["Tanh"] == 50
+
+
+@pytest.mark.parametrize("moved", [1 << 10, 3 << 10, 100 << 10, 300 << 10, 1 << 30])
+def test_between_two_sizes_no_more_is_asked_than_the_smaller_shows(moved: int):
+    machine = Machine(1, PEAK, ((1 << 40, 1e9),), 1e-6, moves=((2048, 1e-6), (1 << 17, 2e-6), (1 << 19, 2e-5)))
+    seconds = machine.moving(moved)
+    if 1 << 17 <= moved <= 1 << 19:
+        assert seconds <= 2e-6 * moved / (1 << 17) < 2e-5
+    assert seconds >= 1e-6 and machine.moving(2 * moved) >= seconds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf, isfinite
 
@@ -27,7 +27,7 @@ from korch.orchestrate.rows import all_rows, incidence
 from korch.orchestrate.solve import solve
 from korch.orchestrate.tuning import State, Tuned, Tuner, problem_of
 from korch.profile import Database, Failed, Measurement, Profiler
-from korch.profile.results import Best
+from korch.profile.results import Best, Result
 from korch.rewrite import add_choices
 from korch.rewrite.layouts import add_layouts
 
@@ -320,6 +320,37 @@ def test_what_a_kind_usually_takes_is_what_its_better_kernels_take():
         assert kind.usual == 7.0 or len(kind.alone) >= SEEN
         kind.learn(seconds, 1.0)
     assert kind.usual == 3.0
+
+
+def test_what_proves_faster_on_a_second_look_counts_for_its_kind():
+    kind = Kind(alike=Kind())
+    for seconds in (2.0, 2.1, 2.2, 2.3, 2.4, 2.5):
+        kind.learn(seconds, 1.0)
+    before = kind.factor
+    kind.learn(1.5, 1.0, instead=2.3)
+    assert len(kind.alone) == 6 and kind.factor == pytest.approx(before * 1.5 / 2.0)
+    assert kind.alike and kind.alike.alone == kind.alone
+
+
+def test_who_beats_the_roofline_lowers_it_for_the_others():
+    kind = Kind()
+    kind.learn(0.8, 1.0)
+    assert kind.factor < 0.8
+
+
+def test_a_kernel_that_fails_for_want_of_memory_is_no_proof(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
+    whole, first = profiler.measure_until, [True]
+
+    def failing(deadline: float, kernels: Sequence[Kernel]) -> list[Result | None]:
+        results = whole(deadline, kernels)
+        if first:
+            first.pop()
+            results[0] = Failed("killed", lasting=False)
+        return results
+
+    assert not tuned(profiler)[1].lost
+    monkeypatch.setattr(profiler, "measure_until", failing)
+    assert tuned(profiler)[1].lost
 
 
 def test_a_kind_that_nobody_knows_is_like_those_with_as_many_linear_primitives():

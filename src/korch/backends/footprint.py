@@ -28,14 +28,15 @@ def _read(p: Primitive, t: Tensor, out: float) -> float:
     """Elements of `t` that `out` elements of the output need at least."""
     if p.op == "Conv" and t == p.inputs[0]:
         return seen_by_windows(p) * t.size * out / max(p.output.size, 1)
+    if p.op == "Interpolate":
+        return len(set(p.attr("indices"))) / t.shape[p.attr("axis")] * t.size * out / max(p.output.size, 1)
     if p.category in (Category.REDUCE, Category.LINEAR) and p.op not in ("MaxPool", "AveragePool"):
         return t.size * out / max(p.output.size, 1)
     if p.op == "Concat":
         return t.size * out / max(p.output.size, 1)
     if p.op in ("MaxPool", "AveragePool"):
-        strides = math.prod(p.attr("strides"))
-        windows = math.prod(p.attr("kernel_shape"))
-        return min(t.size, out * min(strides, windows))
+        each = math.prod(map(min, p.attr("strides"), p.attr("kernel_shape")))
+        return min(t.size, out * each)
     return min(t.size, out)
 
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime as ort
 from onnx import helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
-from korch.errors import ModelError
+from korch.errors import ModelError, words_of
 from korch.ir.builder import Builder, Value
 from korch.ir.ops.table import Array
 from korch.ir.opsets import own_domain
+from korch.sessions import plain_session
 
 IR_VERSION = 10
 SMALL = 4096
@@ -50,13 +50,13 @@ def constant_outputs(node: Node) -> tuple[Array | None, ...]:
 def _run(model: onnx.ModelProto, node: Node) -> list[Any]:
     """Through onnxruntime; through ONNX's reference for the few operators or types it has no kernel for."""
     try:
-        return list(_session(model).run(None, {}))
+        return list(plain_session(model.SerializeToString(), 1).run(None, {}))
     except Exception as first:
         try:
             reference: Any = ReferenceEvaluator(model)  # its stubs know no run without output names
             return list(reference.run(None, {}))
         except Exception:
-            raise ModelError(f"{node.title} cannot be evaluated: {_line(first)}") from first
+            raise ModelError(f"{node.title} cannot be evaluated: {words_of(first)}") from first
 
 
 def opaque_outputs(b: Builder, node: Node) -> tuple[Value | None, ...]:
@@ -142,11 +142,11 @@ def _tried(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
     """The types of what the node computes of zeros, and of ones. (Most of ONNX's operators for classical learning tell
     no shape.)"""
     try:
-        session = _session(model)
+        session = plain_session(model.SerializeToString(), 1)
         names = [o.name for o in session.get_outputs()]
         zeros, ones = (list(map(np.asarray, session.run(None, _filled(model, value)))) for value in (0, 1))
     except Exception as e:
-        raise ModelError(f"{node.title}: nothing is known of the shape of its output: {_line(e)}") from e
+        raise ModelError(f"{node.title}: nothing is known of the shape of its output: {words_of(e)}") from e
     lengths = [x.shape if x.shape == y.shape else (None,) for x, y in zip(zeros, ones, strict=True)]
     return [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), shape)
             for name, x, shape in zip(names, zeros, lengths, strict=True)]  # fmt: skip
@@ -170,9 +170,9 @@ def _inferred(model: onnx.ModelProto) -> list[onnx.ValueInfoProto]:
 
 def _told_by_runtime(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
     try:
-        session = _session(model)
+        session = plain_session(model.SerializeToString(), 1)
     except Exception as e:
-        raise ModelError(f"{node.title} has no rule and onnxruntime refuses it: {_line(e)}") from e
+        raise ModelError(f"{node.title} has no rule and onnxruntime refuses it: {words_of(e)}") from e
     kinds = {t: k for k, t in RUNTIME_TYPES.items()}
     for o in session.get_outputs():
         if o.type not in kinds:
@@ -194,15 +194,3 @@ def _is_static(info: onnx.ValueInfoProto) -> bool:
     kind = info.type.tensor_type
     return kind.elem_type in RUNTIME_TYPES and kind.HasField("shape") and all(
         d.HasField("dim_value") and d.dim_value >= 0 for d in kind.shape.dim)  # fmt: skip
-
-
-def _session(model: onnx.ModelProto) -> ort.InferenceSession:
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-
-
-def _line(e: Exception) -> str:
-    return " ".join(str(e).split())[:200]

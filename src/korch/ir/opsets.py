@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import onnx
 from onnx import defs, version_converter
 
-from korch.errors import Error
+from korch.errors import Error, words_of
 
 OPSET = 21
 """What primitives write themselves in."""
@@ -48,7 +48,7 @@ def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
         return version_converter.convert_version(model, opset)
     except Exception as e:
         what = f"{model.graph.node[0].op_type} of opset {opset_of(model)}"
-        raise Error(f"{what} cannot be written at opset {opset}: {' '.join(str(e).split())[:200]}") from e
+        raise Error(f"{what} cannot be written at opset {opset}: {words_of(e)}") from e
 
 
 def _means_the_same(model: onnx.ModelProto, opset: int) -> bool:

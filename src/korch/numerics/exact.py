@@ -20,6 +20,7 @@ from korch.ir.evaluate import evaluate_graph
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Category
 from korch.numerics.widen import widened
+from korch.sessions import plain_session
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -67,15 +68,10 @@ def _serialized(model: onnx.ModelProto) -> bytes | None:
 
 def onnxruntime_outputs(model: onnx.ModelProto, feeds: Arrays) -> dict[str, np.ndarray]:
     """The model's outputs by onnxruntime without optimisations."""
-    import onnxruntime as ort
-
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
     names = [o.name for o in model.graph.output]
     try:
         with _readable(model) as given:
-            session = ort.InferenceSession(given, options, providers=["CPUExecutionProvider"])
+            session = plain_session(given)
         return dict(zip(names, map(np.asarray, session.run(names, dict(feeds))), strict=True))
     except Exception as e:  # onnxruntime's own exceptions share no base
         raise ModelError(f"onnxruntime cannot run the model: {line_of(e)}") from e

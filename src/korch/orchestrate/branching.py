@@ -11,7 +11,7 @@ from time import monotonic
 import numpy as np
 
 from korch.orchestrate.cycles import cycle_cuts
-from korch.orchestrate.problem import Problem
+from korch.orchestrate.problem import Problem, Status
 from korch.orchestrate.program import Answer, Program
 from korch.orchestrate.rows import Floats, Row, matrix
 
@@ -43,6 +43,9 @@ def cheapest(
     while (left := deadline - monotonic()) > 0:
         program = Program(cost[where], matrix(_restricted([*rows, *cuts], where)), start=incumbent)
         answer = run(program, left)
+        if start is not None and answer.status is Status.INFEASIBLE:
+            log.warning("the solver finds no point where there is one: %s", answer.detail)
+            return None, bound
         bound = max(bound, answer.bound)
         if answer.x is None:
             log.debug("branch and bound ended without a plan: %s %s", answer.status.value, answer.detail)

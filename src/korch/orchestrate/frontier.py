@@ -296,8 +296,12 @@ class _Builder:
         self._edge_bits(edges)
 
     def _unused_row(self, reader: str, read: str, *, twins: bool, price: float) -> None:
+        """Of tensors that have their bits when the reader is decided: before and later the bits are others'. (Fewer
+        tensors weaken the bound, nothing else.)"""
+        if reader not in self.when:
+            return
         tensors = [t for t in self.when if self.problem.class_of(t) == read] if twins else [read]
-        tensors = [t for t in tensors if t in self.when]
+        tensors = [t for t in tensors if t in self.when and self.when[t] <= self.when[reader] <= self.last[t]]
         if tensors:
             row = Unused(_join([self.bit[t] for t in tensors], self.words), price, min(self.when[t] for t in tensors))
             self.unused.setdefault(reader, []).append(row)

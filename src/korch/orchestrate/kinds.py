@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import Counter
 from dataclasses import dataclass, field
-from math import isfinite, log2
+from math import inf, isfinite, log2
 from statistics import median
 
 from korch.backends.contract import Backend
@@ -43,11 +43,14 @@ class Kind:
     slowdown: float = 1.0
     """Of a kernel in a program against the kernel alone, as far as it is known; at least 1."""
 
-    def learn(self, seconds: float, bound: float) -> None:
+    def learn(self, seconds: float, bound: float, instead: float = inf) -> None:
+        """Enters what a kernel takes alone, `instead` of what it seemed to take before."""
         if isfinite(seconds) and bound > 0:
             insort(self.alone, seconds / bound)
+            if isfinite(instead):
+                self.alone.remove(instead / bound)
             if self.alike:
-                self.alike.learn(seconds, bound)
+                self.alike.learn(seconds, bound, instead)
 
     def place(self, alone: float, in_place: float) -> None:
         if alone > 0:
@@ -56,7 +59,10 @@ class Kind:
 
     @property
     def factor(self) -> float:
-        """By how much every kernel of the kind misses its roofline at least, a margin allowed."""
+        """By how much every kernel of the kind misses its roofline at least, a margin allowed; below 1 where one has
+        done better than the rates that were found on a busy machine."""
+        if self.alone and self.alone[0] < 1:
+            return MARGIN * self.alone[0]
         return max(1.0, MARGIN * self.alone[0]) if len(self.alone) >= ENOUGH else 1.0
 
     @property

@@ -134,7 +134,9 @@ class Offer:
     def lower(self, seconds: float) -> None:
         """Enters another measurement of the kernel alone, where it is below the known one."""
         assert self.alone is not None
-        self.alone = min(self.alone, seconds)
+        if seconds < self.alone:
+            self.kind.learn(seconds, self.roofline, self.alone)
+            self.alone = seconds
 
     def ban(self, variants: Collection[str]) -> None:
         """The offer without `variants`: to be measured again where the best is among them."""

@@ -126,6 +126,8 @@ class Tuner:
         self._problem = problem_of(graph, ledger)
         self._bases = _bases(ledger.cones)
         self._failures: dict[int, str] = {}
+        self.lost = False
+        """Whether a kernel has failed by no fault of its own, and might be in a better plan."""
         self._warm: Solution | None = None
         self._incumbent: tuple[int, ...] = ()
         self._room = max(HOLDS * _bytes(p.inputs for p in graph.primitives if not p.rule), ANYWAY)
@@ -387,7 +389,9 @@ class Tuner:
             own = kernels[id(offer)]
             told = [r for r in [next(results) for _ in own] if r]
             self.measured += len(told)
-            self._failures.update({id(entry): r.reason for r in told if isinstance(r, Failed)})
+            failed = [r for r in told if isinstance(r, Failed)]
+            self._failures.update({id(entry): r.reason for r in failed})
+            self.lost |= not all(r.lasting for r in failed)
             if len(told) == len(own):
                 offer.learn(own, told, self.profiler.setting.threads)
         for entry, _ in todo:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from korch.backends.program import include
 from korch.backends.toolchain import Toolchain
 from korch.digest import digest
-from korch.processor import processor
+from korch.processor import cache_bytes, processor
 
 SAMPLE = 200e-6  # seconds a sample should take, so that the clock costs nothing
 BUDGET = 15e-3  # seconds of samples a kernel
@@ -105,12 +105,7 @@ def timing_library(folder: Path, toolchain: Toolchain) -> Path:
 @cache
 def scrub_size() -> int:
     """Bytes to read so that nothing else is left in the caches."""
-    try:
-        text = Path("/sys/devices/system/cpu/cpu0/cache/index3/size").read_text().strip()
-        last_level = int(text.removesuffix("K")) << 10
-    except (OSError, ValueError):
-        last_level = 32 << 20
-    return min(max(3 * last_level // 2, 16 << 20), 96 << 20)
+    return min(max(3 * cache_bytes(3, 32 << 20) // 2, 16 << 20), 96 << 20)
 
 
 def load(path: str | Path) -> ctypes.CDLL:

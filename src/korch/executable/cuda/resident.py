@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from korch.backends.cuda.driver import driver, pointers
-from korch.errors import BackendError, Error
+from korch.errors import BackendError, Error, line_of
 from korch.executable.cuda.graph import Work, captured, in_lanes, warmed
 from korch.executable.cuda.layout import Layout, Slot
 from korch.executable.cuda.link import DeviceLinked
@@ -43,7 +43,7 @@ class Resident:
                 warmed(torch, self._whole)
                 self.graph: Any = captured(torch, self._whole)
         except RuntimeError as e:  # what PyTorch raises, of many lines
-            raise Error(f"the program does not start on the device: {_line(e)}") from e
+            raise Error(f"the program does not start on the device: {line_of(e)}") from e
 
     def view(self, slot: Slot) -> Any:
         """The tensor of a buffer."""
@@ -162,7 +162,3 @@ def _nothing() -> None:
 def _repeat(work: Work) -> None:
     for _ in range(COPIES):
         work()
-
-
-def _line(e: BaseException) -> str:
-    return (str(e).splitlines() or [type(e).__name__])[0]

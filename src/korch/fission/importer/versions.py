@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx
 from onnx import checker, defs, inliner, version_converter
 
-from korch.errors import ModelError
+from korch.errors import ModelError, words_of
 from korch.fission.importer.load import subgraphs_of
 from korch.fission.importer.structure import title
 from korch.fission.table import rule_for
@@ -38,7 +38,7 @@ def inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
     try:
         return inliner.inline_local_functions(model, convert_version=True)
     except Exception as e:
-        raise ModelError(f"the model's functions cannot be inlined: {_line(e)}") from e
+        raise ModelError(f"the model's functions cannot be inlined: {words_of(e)}") from e
 
 
 def _import_opsets(model: onnx.ModelProto) -> None:
@@ -61,7 +61,7 @@ def settle_opset(model: onnx.ModelProto) -> onnx.ModelProto:
     try:
         return version_converter.convert_version(model, CONVERTED)
     except Exception as e:
-        raise ModelError(f"the model is of opset {opset} and cannot be converted to {CONVERTED}: {_line(e)}") from e
+        raise ModelError(f"the model is of opset {opset} and cannot be converted to {CONVERTED}: {words_of(e)}") from e
 
 
 def _own_opset(model: onnx.ModelProto) -> int:
@@ -100,8 +100,4 @@ def _check_node(node: onnx.NodeProto, context: checker.C.CheckerContext) -> None
     try:
         checker.check_node(node, context)
     except checker.ValidationError as e:
-        raise ModelError(f"{title(node)} is malformed: {_line(e)}") from e
-
-
-def _line(e: Exception) -> str:
-    return " ".join(str(e).split())[:200]
+        raise ModelError(f"{title(node)} is malformed: {words_of(e)}") from e

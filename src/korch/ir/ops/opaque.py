@@ -14,22 +14,15 @@ import numpy as np
 from korch.errors import ModelError, line_of
 from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, whole
 from korch.ir.tensor import Tensor
+from korch.sessions import plain_session
 
 if TYPE_CHECKING:
     import onnx
-    import onnxruntime as ort
 
     from korch.ir.primitive import Primitive
 
 
-@lru_cache(maxsize=64)
-def _session(model: bytes) -> ort.InferenceSession:
-    import onnxruntime as ort
-
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4  # what it raises says the same
-    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+_session = lru_cache(maxsize=64)(plain_session)
 
 
 def _model(text: bytes) -> onnx.ModelProto:

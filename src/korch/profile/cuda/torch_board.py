@@ -16,7 +16,7 @@ from korch.backends.cuda.buffers import buffers_of
 from korch.backends.cuda.driver import driver, pointers
 from korch.backends.cuda.triton.compile import Binary
 from korch.backends.precision import HALVES
-from korch.errors import Error
+from korch.errors import Error, line_of
 from korch.profile.arena import GUARD_BYTE, Bytes
 from korch.profile.cuda.board import BoardError, BoardLost, Memory, Run, Samples
 
@@ -162,8 +162,8 @@ class TorchBoard:
                 self._torch.cuda.synchronize()
                 self._torch.cuda.empty_cache()
             except RuntimeError:
-                raise BoardLost(_line(e)) from e
-            raise BoardError(_line(e)) from e
+                raise BoardLost(line_of(e)) from e
+            raise BoardError(line_of(e)) from e
 
 
 def _loaded(binary: Binary) -> tuple[Any, Any]:
@@ -174,7 +174,3 @@ def _loaded(binary: Binary) -> tuple[Any, Any]:
 def _nulls(launch: Launch, binary: Binary) -> list[int]:
     """What Triton adds to a function's parameters and kernels do not use."""
     return [0] * (binary.parameters - len(launch.buffers))
-
-
-def _line(e: BaseException) -> str:
-    return (str(e) or type(e).__name__).splitlines()[0]

@@ -26,7 +26,7 @@ def operations(cone: Cone, computed: Mapping[Primitive, float]) -> dict[str, flo
     counts: dict[str, float] = {}
     for group in (*alike, *((made[t],) for t in alone)):
         times = min(computed[p] for p in group)
-        for op, elements in (*((p.op, times) for p in group), *_nest(group, made, stages)):
+        for op, elements in (*((p.op, times) for p in group), *_nest(group, made, stages, computed)):
             counts[op] = counts.get(op, 0.0) + min(times, elements)
     return _paired(cone, made, counts)
 
@@ -43,9 +43,12 @@ def _paired(cone: Cone, made: Mapping[Tensor, Primitive], counts: dict[str, floa
 
 
 def _nest(
-    group: Sequence[Primitive], made: Mapping[Tensor, Primitive], stages: set[Tensor]
+    group: Sequence[Primitive],
+    made: Mapping[Tensor, Primitive],
+    stages: set[Tensor],
+    computed: Mapping[Primitive, float],
 ) -> Iterator[tuple[str, float]]:
-    """What the loop nest of `group` computes and loads on the way to it, and how many elements each has."""
+    """What the loop nest of `group` computes and loads on the way to it, and how many elements of each at least."""
     seen: set[Tensor] = set()
     stack = [t for p in group for t in p.inputs]
     while stack:
@@ -57,5 +60,5 @@ def _nest(
             yield "", t.size
             continue
         if made[t].category is not Category.LAYOUT:
-            yield made[t].op, t.size
+            yield made[t].op, min(t.size, computed[made[t]])
         stack += made[t].inputs

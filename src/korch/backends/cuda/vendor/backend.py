@@ -12,7 +12,7 @@ from korch.backends.cuda.vendor.products import product_kernels
 from korch.backends.footprint import footprint
 from korch.backends.linear.pattern import match
 from korch.backends.linear.product import matmul_product, pointwise_product
-from korch.backends.precision import allowed, fastest
+from korch.backends.precision import HALVES, allowed, fastest
 from korch.ir import Cone
 from korch.ir.macs import total
 from korch.machine import Machine
@@ -56,8 +56,10 @@ class Vendor:
     def bound(self, cone: Cone, machine: Machine) -> float:
         """Arithmetic at the peak of the fastest precision, or every element that is needed moved once."""
         moved, _ = footprint(cone)
+        if any(p in HALVES for p in self.precisions):  # constants are prepared then
+            moved -= sum(t.nbytes / 2 for t in cone.leaves if t.const)
         peak = max(machine.peak(fastest(p)) for p in self.precisions)
-        return machine.roofline(0.0, moved, 2 * total(cone.primitives) / peak)
+        return machine.roofline(0.0, max(moved, 0.0), 2 * total(cone.primitives) / peak)
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         """Every way to ask, in every precision that is allowed."""
