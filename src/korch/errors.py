@@ -21,7 +21,7 @@ class ModelError(Error):
     """The ONNX model is malformed, incomplete or asks for something that cannot be compiled."""
 
 
-class InputError(Error):
+class InputError(Error, ValueError):
     """The arrays given to a run do not fit the model's inputs."""
 
 

@@ -3,36 +3,76 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
+import stat
 import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+try:
+    import fcntl
+except ImportError:  # Windows: folders of processes that were killed stay
+    fcntl = None
 
 
 @contextmanager
 def replaced(path: Path) -> Iterator[IO[bytes]]:
-    """A new file to be written, which takes the place of `path` at the end of the block: whoever has the old one open
-    keeps it. Where the block fails, nothing has changed."""
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """A new file to be written, which takes the place of `path`, and its permissions, at the end of the block: whoever
+    has the old one open keeps it. Where the block fails, nothing has changed."""
+    partial = path.parent / f".{path.name}.{secrets.token_hex(4)}"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with partial.open("xb") as file:  # with the permissions that any new file gets
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(partial, 0o666 & ~_umask())
-        os.replace(partial, path)
+        with suppress(FileNotFoundError):
+            partial.chmod(stat.S_IMODE(path.stat().st_mode))
+        partial.replace(path)
     except BaseException:
-        Path(partial).unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+_OWNER = ".korch-owner"
+_marks: dict[Path, IO[bytes]] = {}
+"""Open files of the folders that are ours, which are locked for as long."""
+
+
+def owned_folder(prefix: str) -> Path:
+    """A new private folder among temporary ones; its name begins with `prefix`, which begins with `korch-`.
+
+    It is somebody's for as long as this process lives, or a fork of it. Those that are nobody's go: processes that are
+    killed leave theirs, weights and all.
+    """
+    if not _marks:
+        _remove_orphans()
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    if fcntl:
+        with suppress(OSError):
+            _marks[folder] = mark = (folder / f"{_OWNER}.new").open("wb")
+            fcntl.flock(mark, fcntl.LOCK_EX)
+            (folder / f"{_OWNER}.new").replace(folder / _OWNER)  # who finds it, finds it locked
+    return folder
+
+
+def _remove_orphans() -> None:
+    if not fcntl:
+        return
+    found: list[Path] = []
+    with suppress(OSError):  # of a file system that is gone
+        found = list(Path(tempfile.gettempdir()).glob(f"korch-*/{_OWNER}"))
+    for owner in found:
+        with suppress(OSError):  # what another has locked, or removed meanwhile
+            about = owner.lstat()
+            if not stat.S_ISREG(about.st_mode) or about.st_uid != os.getuid():
+                continue
+            with owner.open("rb") as mark:
+                fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(owner.parent, ignore_errors=True)
 
 
 def removed_with(owner: object, folder: Path) -> weakref.finalize:
@@ -43,4 +83,11 @@ def removed_with(owner: object, folder: Path) -> weakref.finalize:
 
 def _remove(folder: Path, process: int) -> None:
     if os.getpid() == process:
-        shutil.rmtree(folder, ignore_errors=True)
+        discard(folder)
+
+
+def discard(folder: Path) -> None:
+    """Removes a folder that is ours."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if mark := _marks.pop(folder, None):
+        mark.close()

@@ -103,8 +103,10 @@ def optimize(
     return optimized(model, options, report or (lambda state: None))[0]
 
 
-def optimized(model: Source, options: Options, report: Report) -> tuple[Executable, Summary]:
-    """`optimize`, with a summary of what was done."""
+def optimized(
+    model: Source, options: Options, report: Report, folder: Path | None = None
+) -> tuple[Executable, Summary]:
+    """`optimize`, with a summary of what was done; `folder`: another cache folder than the user's."""
     start = time.monotonic()
     target = target_of(options)
     options = target.options
@@ -116,7 +118,7 @@ def optimized(model: Source, options: Options, report: Report) -> tuple[Executab
     saturating = time.monotonic() - saturating
     patience = options.time_budget or PATIENCE
     feeds = random_feeds(plain)
-    with Database() as database, target.costs(database) as costs:
+    with Database(folder) as database, target.costs(database) as costs:
         recall = Recall.of(plain, options, costs.setting, database)
         known = recall.plan(graph, options, patience)
         if known:

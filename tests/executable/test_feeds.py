@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx.parser
 import pytest
 
 from korch.executable.feeds import random_feeds
+from korch.fission import fission
 from korch.ir import Builder
 
 
@@ -23,3 +25,29 @@ def test_other_integers_are_0_and_1():
     b = Builder()
     i = b.input("i", "int32", (50,))
     assert set(random_feeds(b.graph([("y", i + i)]))["i"]) == {0, 1}
+
+
+OPAQUE = {
+    "indices": ("(float[1,30,4] x, int64[9,2] i) => (float[9,4] y) { y = GatherND(x, i) }", {0}),
+    "boxes of one image": (
+        "(float[1,2,9,9] x, float[3,4] r, int64[3] i) => (float[3,2,1,1] y) { y = RoiAlign(x, r, i) }",
+        {0},
+    ),
+    "codes": ("(uint8[1,1,9,9] i) => (int32[1,2,9,9] y) <uint8[2,1,1,1] w = {1, 2}> { y = ConvInteger(i, w) }", {0, 1}),
+}
+
+
+@pytest.mark.parametrize("name", OPAQUE)
+def test_integers_for_nodes_without_a_rule(name: str):
+    text, values = OPAQUE[name]
+    graph = fission(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 17]> g {text}'))
+    assert any(p.op == "Opaque" for p in graph.primitives) and set(random_feeds(graph)["i"].ravel()) == values
+
+
+def test_integers_that_a_recurrence_starts_from():
+    b = Builder()
+    x, r, i = b.input("x", "float32", (2, 1, 1, 8)), b.input("r", "float32", (1, 8, 8)), b.input("i", "int64", (1,))
+    rows = b.op("Take", b.input("table", "float32", (5, 8)), i, axis=0, batch=0)
+    state = b.op("Reshape", rows, shape=(1, 1, 8))
+    y = b.op("Recurrence", x, r, state, kind="RNN", direction="forward", cells=0, relu=0)
+    assert set(random_feeds(b.graph([("y", y)]))["i"]) <= {0, 1}

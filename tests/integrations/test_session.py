@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import importlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +13,10 @@ import onnxruntime
 import pytest
 
 import korch
-from korch.errors import InputError, ModelError
+from korch.errors import CacheError, InputError, ModelError
 from korch.executable.plan import Accuracy
 from korch.integrations import archives
+from korch.options import Options
 
 OPTIONS = {"threads": 2, "time_budget": 5.0}
 
@@ -55,7 +57,7 @@ def test_the_second_session_is_found(session, small_model: Path, feeds, monkeypa
     def never(*_: object) -> None:
         raise AssertionError("optimised again")
 
-    monkeypatch.setattr(sys.modules["korch.optimize"], "optimized", never)
+    monkeypatch.setattr(importlib.import_module("korch.optimize"), "optimized", never)
     again = korch.InferenceSession(small_model, **OPTIONS)
     np.testing.assert_array_equal(again.run(None, feeds)[0], session.run(None, feeds)[0])
     with pytest.raises(AssertionError):
@@ -99,16 +101,12 @@ def external(folder: Path, weight: float) -> Path:
 
 
 def test_weights_in_other_files_count(tmp_path: Path):
-    from korch.options import Options
-
     places = [archives.place_of(external(tmp_path / str(w), w), Options(2)) for w in (1.0, 2.0)]
     assert (tmp_path / "1.0" / "m.onnx").read_bytes() == (tmp_path / "2.0" / "m.onnx").read_bytes()
     assert places[0] != places[1]
 
 
 def test_whatever_is_asked_for_has_an_archive_of_its_own():
-    from korch.options import Options
-
     asked = (Options(2), Options(1), Options(2, 5.0), Options(2, shapes={"x": (2,)}), Options(2, shapes={"x": (3,)}))
     assert len({archives.place_of(b"m", o) for o in asked}) == len(asked)
 
@@ -116,3 +114,43 @@ def test_whatever_is_asked_for_has_an_archive_of_its_own():
 def test_an_archive_that_does_not_fit_is_made_again(tmp_path: Path):
     (tmp_path / "m.korch").write_bytes(b"of another time")
     assert archives.recall(tmp_path / "m.korch") is None
+
+
+def test_numbers_and_lists_are_arrays(session, feeds):
+    expected = session.run(None, feeds)[0]
+    np.testing.assert_array_equal(session.run(None, {"x": feeds["x"].tolist()})[0], expected)
+    with pytest.raises(ValueError, match="input 'x' is no array of float32"):
+        session.run(None, {"x": [["a"]]})
+
+
+@pytest.mark.parametrize("cache", [True, False])
+def test_where_nothing_can_be_kept_there_is_a_session_all_the_same(
+    cache: bool, small_model: Path, feeds, session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog
+):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path / "file") if cache else str(tmp_path / "new"))
+    found = korch.InferenceSession(small_model, threads=1, time_budget=1.0, cache=cache)
+    np.testing.assert_allclose(found.run(None, feeds)[0], session.run(None, feeds)[0], rtol=1e-4)
+    assert ("nothing is kept" in caplog.text) == cache and not (tmp_path / "new").exists()
+
+
+def test_of_two_that_want_a_program_one_makes_it(small_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path))
+    module, made = importlib.import_module("korch.optimize"), list[object]()
+    original = module.optimized
+    monkeypatch.setattr(module, "optimized", lambda *asked: made.append(asked) or original(*asked))
+    with ThreadPoolExecutor(2) as pool:
+        sessions = list(pool.map(lambda _: korch.InferenceSession(small_model, threads=1, time_budget=1.0), range(2)))
+    assert len(made) == 1 and len(sessions) == 2
+    assert archives.clear_archives(tmp_path) == 1 and not list((tmp_path / archives.FOLDER).iterdir())
+
+
+def test_a_user_without_a_home_folder_is_told(monkeypatch: pytest.MonkeyPatch):
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("KORCH_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(CacheError, match="KORCH_CACHE_DIR"):
+        archives.place_of(b"m", Options())

@@ -25,7 +25,7 @@ from korch.orchestrate.offers import best_of
 from korch.orchestrate.price import NEAR
 from korch.orchestrate.rows import all_rows, incidence
 from korch.orchestrate.solve import solve
-from korch.orchestrate.tuning import State, Tuned, Tuner, problem_of
+from korch.orchestrate.tuning import BOUNDS, State, Tuned, Tuner, problem_of
 from korch.profile import Database, Failed, Measurement, Profiler
 from korch.profile.results import Best, Result
 from korch.rewrite import add_choices
@@ -374,6 +374,7 @@ def test_in_the_end_what_was_timed_alone_must_be_far_better(
     assert tuner.certain(seen) == seen and way(tuner, seen, ways) == "small"
     (offer,) = [e.best for e in tuner.ledger.distinct if ways["large"] in e.cone.leaves and e.best.measured]
     offer.lower(alone)
+    assert alone / offer.roofline in offer.kind.alone
     lucky = tuner.prove()
     assert way(tuner, lucky, ways) == "large" and way(tuner, tuner.certain(lucky), ways) == wins
 
@@ -412,12 +413,12 @@ def test_what_a_proved_plan_takes_says_nothing_of_others(profiler: Profiler, mon
 def test_a_bound_falls_by_the_share_of_one_kernel_or_by_what_came_off_all(profiler: Profiler):
     graph = attention()
     tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
-    now = tuner._costs(lambda e: e.cost)
+    now = tuner._costs(BOUNDS.of)
     before = [2 * now[0], 1.25 * now[1], now[2] / 2, *now[3:]]
     off = now[0] + 0.25 * now[1]
-    assert tuner._lowered(1.5 * off, before) == pytest.approx(0.75 * off)  # half: the share of the first
-    assert tuner._lowered(4 * off, before) == pytest.approx(3 * off)
-    assert tuner._lowered(1.0, now) == 1.0
+    assert tuner._lowered(1.5 * off, before, BOUNDS.of) == pytest.approx(0.75 * off)  # half: the share of the first
+    assert tuner._lowered(4 * off, before, BOUNDS.of) == pytest.approx(3 * off)
+    assert tuner._lowered(1.0, now, BOUNDS.of) == 1.0
 
 
 def test_states_tell_what_is_done(profiler: Profiler):

@@ -71,7 +71,7 @@ def backend_digest(folder: Path) -> str:
         *HERE.joinpath("linear").glob("*.py"),
         *HERE.glob("cpu/runtime/*.h"),
         *HERE.parent.joinpath("ir").rglob("*.py"),
-        HERE.parent / "processor.py",
+        *(HERE.parent / name for name in ("processor.py", "sessions.py")),
     ])  # fmt: skip
 
 

@@ -14,6 +14,8 @@ def writable(path: Path) -> Path:
     folder = path.parent
     if path.is_dir():
         raise Error(f"cannot write {path}: it is a folder")
+    if path.exists() and not path.is_file():
+        raise Error(f"cannot write {path}: it is no regular file")
     if not folder.is_dir():
         raise Error(f"cannot write {path}: there is no folder {folder}")
     if not os.access(folder, os.W_OK):

@@ -19,7 +19,7 @@ import korch
 import korch.cli as room
 from korch.errors import Error, VerificationError
 
-FAILED, WRONG, INTERRUPTED = 1, 2, 130
+FAILED, WRONG, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 """Exit codes: a verification failed; an error; Ctrl-C."""
 
 
@@ -94,7 +94,7 @@ def _told(e: BaseException, debug: bool) -> int:
             return _interrupted()
         case BrokenPipeError():
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter complains when it flushes
-            return FAILED
+            return BROKEN_PIPE
         case VerificationError():
             return _complain(str(e), FAILED)
         case Error():

@@ -20,7 +20,7 @@ from korch.executable.plan import Plan
 from korch.executable.ports import check_apart, feeds_of, fitting_input, targets_of
 from korch.executable.runtime import Executable, Profile, new_folder
 from korch.executable.weights import WEIGHTS
-from korch.folders import replaced
+from korch.folders import discard, replaced
 from korch.ir.ops.table import Array
 
 Result = TypeVar("Result")
@@ -50,7 +50,7 @@ class CpuExecutable(Executable):
         try:
             return CpuExecutable(plan, link(plan, folder, shelf, units, trial), threads)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            discard(folder)
             raise
 
     @property

@@ -108,8 +108,9 @@ def _version(name: str) -> str:
 
     try:
         return metadata.version(_DISTRIBUTIONS.get(name, name))
-    except metadata.PackageNotFoundError:
-        return ""
+    except metadata.PackageNotFoundError:  # or installed by another name, as onnxruntime for GPUs is
+        others = metadata.packages_distributions().get(name, [])
+        return metadata.version(others[0]) if others else ""
 
 
 def _ports(names: Iterable[str], tensors: Iterable[Tensor]) -> tuple[Mapping[str, Any], ...]:

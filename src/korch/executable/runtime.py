@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from korch.executable.link import Linked, Shelf
 from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.ports import Port, input_ports, output_ports
-from korch.folders import removed_with
+from korch.folders import discard, owned_folder, removed_with
 from korch.ir.ops.table import Array
 
 
@@ -151,13 +149,13 @@ def load(path: str | Path, threads: int = 0, runs: bool = True) -> Executable:
         executable.needs = about.needs
         return executable
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        discard(folder)
         raise
 
 
 def new_folder() -> Path:
     """A private folder for the files of one executable."""
     try:
-        return Path(tempfile.mkdtemp(prefix="korch-"))
+        return owned_folder("korch-")
     except OSError as e:
         raise ArchiveError(f"cannot make a folder for the program: {e.strerror}; set TMPDIR to one with room") from None

@@ -75,10 +75,11 @@ def opaque_outputs(b: Builder, node: Node) -> tuple[Value | None, ...]:
 
 
 def _decides(v: Value) -> Array | None:
-    """The value of a constant that may decide a shape: few numbers, or whole ones. Weights are data, which equal nodes
-    have their own of."""
-    small = v.tensor.const and v.tensor.size <= (FEW if v.tensor.is_float else SMALL)
-    return v.array if small else None
+    """The value of a constant that may decide a shape: an axis, a list of lengths or of factors. Weights and the scales
+    of quantized ones are data, which equal nodes have their own of."""
+    t = v.tensor
+    listed = (t.rank == 1 and t.size <= FEW) if t.is_float else (t.rank <= 1 and t.size <= SMALL)
+    return v.array if t.const and listed else None
 
 
 def _distinct(node: Node) -> tuple[Value, ...]:

@@ -12,7 +12,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 import korch
-from korch.errors import ArchiveError
+from korch.errors import ArchiveError, Error
 from korch.executable import Executable, load
 from korch.executable.manifest import cpu_model
 from korch.fission.importer.load import tensors_of
@@ -31,11 +31,12 @@ def recall(path: Path) -> Executable | None:
 
     A program that errs more than its numerics allow is one all the same, as when it was made; the log says so again.
     """
-    if not path.is_file():
-        return None
     try:
+        if not path.is_file():
+            return None
         executable = load(path)
-    except ArchiveError:
+    except (ArchiveError, OSError) as e:
+        log.warning("%s; the model is optimised anew", e)
         return None
     if (accuracy := executable.plan.accuracy) and not accuracy.passed:
         log.warning("%s: an earlier search found nothing that errs less", accuracy.told(executable.plan.numerics))
@@ -47,8 +48,8 @@ def keep(executable: Executable, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         executable.save(path)
-    except (OSError, ArchiveError):
-        return
+    except (OSError, Error) as e:
+        log.warning("the program is not kept: %s", e)
 
 
 def place_of(model: Source, options: Options) -> Path:
@@ -81,7 +82,8 @@ def _other_files(path: Path) -> list[Path]:
         model = onnx.load(path, load_external_data=False)
     except (OSError, DecodeError):
         return []
-    names = {e.value for t in tensors_of(model.graph) for e in t.external_data if e.key == "location"}
+    tensors = (t for part in (model.graph, *model.functions) for t in tensors_of(part))
+    names = {e.value for t in tensors for e in t.external_data if e.key == "location"}
     return [path.parent / name for name in sorted(names)]
 
 
@@ -93,6 +95,6 @@ def kept_archives(folder: Path) -> list[Path]:
 def clear_archives(folder: Path) -> int:
     """Removes them; how many there were."""
     found = kept_archives(folder)
-    for archive in found:
-        archive.unlink(missing_ok=True)
+    for file in (*found, *(folder / FOLDER).glob("*.lock"), *(folder / FOLDER).glob(".*.korch.*")):
+        file.unlink(missing_ok=True)
     return len(found)

@@ -182,10 +182,11 @@ class Tuner:
                 if self._over(until) or not self._repriced(solution.chosen):
                     return solution, not picked
                 continue
+            before = self._costs(costs.of)
             self._measure(self._to_measure(solution, costs, picked), min(until, self.deadline))
             self._keep(solution.chosen)
             if self._over(until) and isfinite(self._known(self._incumbent)):
-                return solution, False
+                return replace(solution, bound=self._lowered(solution.bound, before, costs.of)), False
 
     def _repriced(self, chosen: Sequence[int]) -> bool:
         """Whether memory has another price now, as the plan holds more constants than it may, or might hold more: with
@@ -299,18 +300,18 @@ class Tuner:
         """Enters what the plan's kernels took in place: for the first time, or less than was known, as a busy machine
         only ever adds. The plan at these costs, and the share by which they changed. Of others it says nothing, whose
         costs the bound stands on."""
-        before, least = self._each(tuned), self._costs(lambda e: e.cost)
+        before, least = self._each(tuned), self._costs(BOUNDS.of)
         means = self._means(tuned, seconds)
         self.memory.place(means, telling=False)
         self.memory.lower(means)
         changes = [b - a for b, a in zip(before, self._each(tuned), strict=True)]
-        learnt = self._judged(tuned.chosen, self._known(tuned.chosen), self._lowered(tuned.bound, least))
+        learnt = self._judged(tuned.chosen, self._known(tuned.chosen), self._lowered(tuned.bound, least, BOUNDS.of))
         return learnt, sum(map(abs, changes)) / max(tuned.cost, 1e-12)
 
-    def _lowered(self, bound: float, before: Sequence[float]) -> float:
+    def _lowered(self, bound: float, before: Sequence[float], cost: Callable[[Entry], float]) -> float:
         """A bound on all plans now, from one when the candidates cost at least what they did `before`: a plan has
         become cheaper by the share of a single kernel at most, and by what has come off all candidates."""
-        pairs = [(was, now) for was, now in zip(before, self._costs(lambda e: e.cost), strict=True) if now < was]
+        pairs = [(was, now) for was, now in zip(before, self._costs(cost), strict=True) if now < was]
         return max(bound * min((now / was for was, now in pairs), default=1.0), bound - sum(w - n for w, n in pairs))
 
     def _each(self, tuned: Tuned) -> list[float]:

@@ -17,6 +17,7 @@ from korch.machine import Machine
 from korch.profile.database import Database
 from korch.profile.profiler import Profiler
 from korch.profile.results import Measurement
+from korch.profile.setting import measuring_code
 from korch.profile.task import Rates
 
 SIDE = 1024  # of the matrix product that competes for the peak
@@ -37,7 +38,7 @@ def machine(threads: int, database: Database, profiler: Profiler | None = None) 
 
 def _key(profiler: Profiler) -> str:
     versions = (entry.version for entry in entries() if entry.target == "cpu")  # what is timed is their code
-    return digest("machine", profiler.timing.name, *asdict(profiler.setting).values(), *versions)
+    return digest("machine", measuring_code(), *asdict(profiler.setting).values(), *versions)
 
 
 def _known(profiler: Profiler) -> Machine | None:

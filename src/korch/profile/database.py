@@ -60,10 +60,17 @@ def default_folder() -> Path:
     if named := os.environ.get("KORCH_CACHE_DIR"):
         return Path(named)
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "korch"
+        return _home() / "Library" / "Caches" / "korch"
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "korch" / "Cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "korch"
+        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "korch" / "Cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "korch"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise CacheError("this user has no home folder: set KORCH_CACHE_DIR to a folder for measurements") from None
 
 
 def database_file(folder: Path, schema: int = SCHEMA) -> Path:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 import numpy as np
 
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
+from korch.ir.ops.opaque import opaque_operator
 from korch.ir.ops.table import Array, Category
 from korch.ir.tensor import Tensor
 
@@ -59,7 +61,7 @@ def _block(leaf: Tensor, cone: Cone, rng: np.random.Generator, n: int, draw: Dra
     if length := indexed_length(leaf, cone):
         return _indices(leaf.dtype, length, rng, n)
     if length := opaque_length(leaf, cone):
-        return rng.integers(0, min(length, 2), n).astype(leaf.dtype)  # these pass as indices of almost anything
+        return rng.integers(0, length, n).astype(leaf.dtype)  # these pass as indices of almost anything
     magnitude = rng.integers(1, 8, n)  # no zeros: integers get divided by
     sign = rng.choice([-1, 1], n) if kind == "i" else 1
     return (magnitude * sign).astype(leaf.dtype)
@@ -100,13 +102,19 @@ def indexed_length(leaf: Tensor, cone: Cone | Graph) -> int:
     return min(lengths, default=0)
 
 
+CODES = re.compile(r"QLinear|Integer$|QuantizeLinear$|Bit|Resize$|Cum|Conv|MatMul|QGemm")
+"""Operators without a rule whose integers are numbers. Those of others may be indices: of anything, the batch too."""
+
+
 def opaque_length(leaf: Tensor, cone: Cone | Graph) -> int:
-    """The length of the shortest axis that values of `leaf` may index in an opaque primitive; 0 where none reads it."""
+    """How many values, from 0 on, `leaf` may have for the opaque primitives that read it: 2, or 1 where they index axes
+    of which one may be as short; 0 where none reads it."""
     passed, lengths = {leaf}, list[int]()
     for p in cone.primitives:
         if p.category is Category.OPAQUE and not passed.isdisjoint(p.inputs):
             others = [n for t in p.inputs if t not in passed for n in t.shape if n]
-            lengths.append(min(others, default=1))
+            counts = p.op != "Opaque" or CODES.search(opaque_operator(p))
+            lengths.append(2 if counts else min([2, *others]))
         elif p.op in PASSING and not passed.isdisjoint(p.inputs):
             passed.add(p.output)
     return min(lengths, default=0)

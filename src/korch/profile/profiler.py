@@ -16,7 +16,7 @@ from korch.backends.program import is_helped
 from korch.backends.toolchain import Toolchain, find_toolchain
 from korch.backends.units import Units
 from korch.errors import BackendError
-from korch.folders import removed_with
+from korch.folders import owned_folder, removed_with
 from korch.locks import locked, machine_lock
 from korch.processor import processors
 from korch.profile.database import Database
@@ -65,7 +65,7 @@ class Profiler(Remembered):
                                      environment(threads))  # fmt: skip
         self._lock = machine_lock()
         self._limit = limit
-        self.units = Units(Path(tempfile.mkdtemp(prefix="korch-units-")))
+        self.units = Units(owned_folder("korch-units-"))
         removed_with(self, self.units.folder)
 
     def rest(self) -> None:

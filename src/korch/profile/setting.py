@@ -43,11 +43,11 @@ def offer_key(cone: Cone, backend: str, setting: Setting) -> str:
 
 
 def _where(setting: Setting) -> tuple[object, ...]:
-    return setting.compiler, setting.processor, setting.threads, _measuring()
+    return setting.compiler, setting.processor, setting.threads, measuring_code()
 
 
 @cache
-def _measuring() -> str:
+def measuring_code() -> str:
     """Of the code that checks and times kernels."""
     here = Path(__file__).parent
     return code_digest([*here.rglob("*.py"), *here.rglob("*.c")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -22,6 +21,7 @@ from korch.executable.memory import Room
 from korch.executable.plan import Plan
 from korch.executable.ports import feeds_of, fitting_input, targets_of
 from korch.executable.runtime import Executable, Profile, new_folder
+from korch.folders import discard
 from korch.ir.ops.table import Array
 from korch.ir.tensor import Tensor, type_text
 
@@ -45,7 +45,7 @@ class DeviceExecutable(Executable):
         try:
             return DeviceExecutable(plan, link_device(plan, folder, device, jobs))
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            discard(folder)
             raise
 
     def opened(self) -> DeviceExecutable:

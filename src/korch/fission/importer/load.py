@@ -85,11 +85,12 @@ def _inside(model: Path, location: str, name: str) -> Path:
     return path
 
 
-def tensors_of(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
-    """Every tensor stored in the graph: initializers, attributes, subgraphs."""
-    yield from graph.initializer
-    for s in graph.sparse_initializer:
-        yield from (s.values, s.indices)
+def tensors_of(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.TensorProto]:
+    """Every tensor stored in the graph, or in a function: initializers, attributes, subgraphs."""
+    if isinstance(graph, onnx.GraphProto):
+        yield from graph.initializer
+        for s in graph.sparse_initializer:
+            yield from (s.values, s.indices)
     for node in graph.node:
         for a in node.attribute:
             if a.HasField("t"):

@@ -31,6 +31,16 @@ def _model(text: bytes) -> onnx.ModelProto:
     return onnx.load_from_string(text)
 
 
+@lru_cache(maxsize=1024)
+def _operator(model: bytes) -> str:
+    return _model(model).graph.node[0].op_type
+
+
+def opaque_operator(p: Primitive) -> str:
+    """The operator of ONNX, or of another domain, that an opaque primitive is."""
+    return _operator(p.attr("model"))
+
+
 def _infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
     from onnx.helper import tensor_dtype_to_np_dtype
 
