@@ -35,11 +35,12 @@ from korch.ir import Category, Cone, Graph
 from korch.numerics.judge import Judge
 from korch.options import Options
 from korch.orchestrate.check import check
+from korch.orchestrate.costed import problem_of
 from korch.orchestrate.greedy import greedy
 from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.offers import best_of
 from korch.orchestrate.problem import Problem
-from korch.orchestrate.tuning import Tuned, problem_of
+from korch.orchestrate.tuning import Tuned
 from korch.profile import Database, Profiler
 from korch.profile.calibrate import machine
 from korch.rewrite import all_rewrites

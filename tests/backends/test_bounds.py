@@ -103,10 +103,14 @@ def test_functions_of_what_nobody_reads_cost_nothing():
     assert operations(cone, computed)["Tanh"] == 50
 
 
-@pytest.mark.parametrize("moved", [1 << 10, 3 << 10, 100 << 10, 300 << 10, 1 << 30])
+MOVES = Machine(1, PEAK, ((1 << 40, 1e9),), 1e-6, moves=((2048, 1e-6), (1 << 17, 2e-6), (1 << 19, 2e-5)))
+
+
+@pytest.mark.parametrize("moved", [(1 << 17) + 1, 200 << 10, 300 << 10, (1 << 19) - 1])
 def test_between_two_sizes_no_more_is_asked_than_the_smaller_shows(moved: int):
-    machine = Machine(1, PEAK, ((1 << 40, 1e9),), 1e-6, moves=((2048, 1e-6), (1 << 17, 2e-6), (1 << 19, 2e-5)))
-    seconds = machine.moving(moved)
-    if 1 << 17 <= moved <= 1 << 19:
-        assert seconds <= 2e-6 * moved / (1 << 17) < 2e-5
-    assert seconds >= 1e-6 and machine.moving(2 * moved) >= seconds
+    assert MOVES.moving(moved) <= 2e-6 * moved / (1 << 17) < 2e-5
+
+
+def test_who_moves_more_takes_no_less():
+    seconds = [MOVES.moving(1 << n) for n in range(8, 32)]
+    assert seconds == sorted(seconds) and seconds[0] == 1e-6 and seconds[-1] > 1

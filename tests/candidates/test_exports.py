@@ -13,10 +13,10 @@ from korch.candidates import Limits, enumerate_cones
 from korch.ir import Builder, Cone, Graph, Value
 from korch.machine import Machine
 from korch.orchestrate.check import running_order
+from korch.orchestrate.costed import problem_of
 from korch.orchestrate.ledger import open_ledger
 from korch.orchestrate.problem import Problem, Status
 from korch.orchestrate.solve import solve
-from korch.orchestrate.tuning import problem_of
 
 MACHINE = Machine(2, 1e11, ((1 << 40, 1e10),), 1e-6, "a slow memory")
 ALL = Limits(export=0, exports=99)

@@ -12,10 +12,10 @@ from korch.backends.cpu.onednn.backend import OneDnn
 from korch.candidates import enumerate_cones
 from korch.ir import Cone, Graph
 from korch.machine import Machine
+from korch.orchestrate.costed import problem_of
 from korch.orchestrate.ledger import open_ledger
 from korch.orchestrate.problem import Status
 from korch.orchestrate.solve import solve
-from korch.orchestrate.tuning import problem_of
 from korch.rewrite import add_choices
 
 MB = 1 << 20

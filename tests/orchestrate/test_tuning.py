@@ -19,13 +19,15 @@ from korch.ir import Builder, Graph, Tensor
 from korch.machine import Machine
 from korch.options import Options
 from korch.orchestrate import tuning
+from korch.orchestrate.costed import Costed, problem_of
+from korch.orchestrate.doubts import shares
 from korch.orchestrate.kinds import ENOUGH, SEEN, Kind
 from korch.orchestrate.ledger import HELD, UNLIKELY, Ledger, open_ledger
 from korch.orchestrate.offers import best_of
 from korch.orchestrate.price import NEAR
 from korch.orchestrate.rows import all_rows, incidence
 from korch.orchestrate.solve import solve
-from korch.orchestrate.tuning import BOUNDS, State, Tuned, Tuner, problem_of
+from korch.orchestrate.tuning import BOUNDS, State, Tuned, Tuner
 from korch.profile import Database, Failed, Measurement, Profiler
 from korch.profile.results import Best, Result
 from korch.rewrite import add_choices
@@ -75,7 +77,7 @@ def test_nothing_unmeasured_could_be_cheaper_than_its_bound(profiler: Profiler):
     plan, tuner = tuned(profiler)
     unmeasured = [o for e in tuner.ledger.distinct for o in e.offers if not o.measured]
     assert unmeasured, "the loop is pointless if everything has to be measured"
-    assert solve(tuner._costed(lambda e: e.cost), time_limit=20).cost == pytest.approx(plan.cost)
+    assert solve(tuner._costed.problem(lambda e: e.cost), time_limit=20).cost == pytest.approx(plan.cost)
 
 
 def test_a_broken_search_ends_where_it_would_have_ended(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
@@ -136,10 +138,10 @@ def test_what_took_far_longer_than_its_kind_gets_a_second_look(profiler: Profile
 def test_what_seems_dearer_than_its_parts_gets_a_second_look(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     """No solution comes near such a kernel, however wrong its measurement."""
     plan, tuner = tuned(profiler)
-    shares = tuner._shares(plan)  # pyright: ignore[reportPrivateUsage]
-    assert sum(shares.values()) == pytest.approx(plan.cost)
+    share = shares(tuner.ledger, plan.chosen)
+    assert sum(share.values()) == pytest.approx(plan.cost)
     own = {id(tuner.ledger.entry(i)) for i in plan.chosen}
-    spent = {i: sum(shares.get(p, 0.0) for p in c.primitives) for i, c in enumerate(tuner.ledger.cones)
+    spent = {i: sum(share.get(p, 0.0) for p in c.primitives) for i, c in enumerate(tuner.ledger.cones)
              if id(tuner.ledger.entry(i)) not in own}  # fmt: skip
     i = max(spent, key=lambda i: spent[i])
     entry, warm = tuner.ledger.entry(i), tuner._warm  # pyright: ignore[reportPrivateUsage]
@@ -410,15 +412,15 @@ def test_what_a_proved_plan_takes_says_nothing_of_others(profiler: Profiler, mon
     assert others and [e.cost for e in others] == costs
 
 
-def test_a_bound_falls_by_the_share_of_one_kernel_or_by_what_came_off_all(profiler: Profiler):
+def test_a_bound_falls_by_the_share_of_one_kernel_or_by_what_came_off_all():
     graph = attention()
-    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
-    now = tuner._costs(BOUNDS.of)
+    costed = Costed(graph, ledger_of(graph))
+    now = costed.costs(BOUNDS.of)
     before = [2 * now[0], 1.25 * now[1], now[2] / 2, *now[3:]]
     off = now[0] + 0.25 * now[1]
-    assert tuner._lowered(1.5 * off, before, BOUNDS.of) == pytest.approx(0.75 * off)  # half: the share of the first
-    assert tuner._lowered(4 * off, before, BOUNDS.of) == pytest.approx(3 * off)
-    assert tuner._lowered(1.0, now, BOUNDS.of) == 1.0
+    assert costed.lowered(1.5 * off, before, BOUNDS.of) == pytest.approx(0.75 * off)  # half: the share of the first
+    assert costed.lowered(4 * off, before, BOUNDS.of) == pytest.approx(3 * off)
+    assert costed.lowered(1.0, now, BOUNDS.of) == 1.0
 
 
 def test_states_tell_what_is_done(profiler: Profiler):
@@ -428,18 +430,16 @@ def test_states_tell_what_is_done(profiler: Profiler):
     assert seen[-1].done == seen[-1].total > 0 and seen[-1].bound > 0
 
 
-def test_who_stores_more_takes_no_less_than_who_stores_less(profiler: Profiler):
+def test_who_stores_more_takes_no_less_than_who_stores_less():
     b = Builder()
     x, y = (b.input(n, "float32", (8, 16)) for n in "xy")
     total = x + y
     graph = b.graph([("a", b.op("Relu", total) * 2.0), ("b", total * y)])
     ledger = open_ledger(enumerate_cones(graph, Limits(export=0, exports=9)), backends(), ROOFLINE)
-    tuner = Tuner(graph, ledger, profiler, lambda state: None)
     for cone, entry in zip(ledger.cones, ledger.entries, strict=True):  # by measurements that cannot be
         entry.best.settle(Best("", 1e-6 if cone.exports else 2e-6))
-    costs = {
-        bool(c.exports): k.cost for c, k in zip(ledger.cones, tuner._costed(lambda e: e.cost).candidates, strict=True)
-    }
+    costed = Costed(graph, ledger)
+    costs = {bool(c.exports): k.cost for c, k in zip(ledger.cones, costed.problem(BOUNDS.of).candidates, strict=True)}
     assert costs == {True: 2e-6, False: 2e-6}
 
 

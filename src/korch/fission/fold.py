@@ -149,7 +149,7 @@ class _Fold:
         for i in (1, 0):
             new: Value | None = None
             if sides[i].tensor.const:
-                weights = self._scaled_weights(p, i, factor)
+                weights = self._weights(p, i, factor)
                 new = None if weights is None else self._rounded(weights, x.dtype)
             elif factor.size == 1:
                 new = self._scaled_inside(sides[i], factor.reshape(()))
@@ -158,17 +158,16 @@ class _Fold:
                 return self.builder.op(p.op, *sides, **dict(p.attrs))
         return None
 
-    def _scaled_weights(self, p: Primitive, side: int, factor: Array) -> Array | None:
+    def _weights(self, p: Primitive, side: int, factor: Array) -> Array | None:
         """The constant on one side of a linear primitive times the factor of its output, if its dtype holds that."""
         old = self._wide(Value(self.builder, p.inputs[side]))
         new = _scaled_weights(p, side, old, factor)
         if new is None:
             return None
-        faint: Array | None = np.zeros((), bool)
-        if _faint(factor).any():
-            faint = _scaled_weights(p, side, np.ones(old.shape), _faint(factor).astype(np.float64))
-        assert faint is not None
-        return new if _holds(p.output.dtype, new, faint > 0, _summed(p, side)) else None
+        faint = np.zeros((), bool)
+        if _faint(factor).any():  # else a mask of the weights' size would be made for nothing
+            faint = _scaled_weights(p, side, np.ones(old.shape), _faint(factor).astype(np.float64)) == 1
+        return new if _holds(p.output.dtype, new, faint, _summed(p, side)) else None
 
     def _with_constant(self, x: Value, op: str) -> tuple[Value, Value] | None:
         """x as (value, constant) joined by `op`, if only one reads x."""

@@ -13,18 +13,17 @@ from dataclasses import dataclass, replace
 from math import inf, isfinite
 
 from korch.backends.contract import Kernel
-from korch.errors import NoPlan, SolverError
-from korch.ir.cone import Cone
+from korch.errors import NoPlan
 from korch.ir.graph import Graph
-from korch.ir.macs import products
-from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.orchestrate.building import Builder
+from korch.orchestrate.costed import Cost, Costed
+from korch.orchestrate.doubts import DOUBTED, WORTH, doubted
 from korch.orchestrate.ledger import Ledger
 from korch.orchestrate.memory import Memory, Placed
 from korch.orchestrate.offers import Entry, Offer
 from korch.orchestrate.price import TRIES
-from korch.orchestrate.problem import Candidate, PrimitiveRef, Problem, Solution
+from korch.orchestrate.problem import Problem, Solution
 from korch.orchestrate.solve import PROVED, solve
 from korch.orchestrate.solve_highs import Highs
 from korch.profile.costs import Costs
@@ -40,11 +39,6 @@ ROUGH, FINE = 0.02, 0.002
 SLIGHT = 0.03
 """The share of a sketch that need not be measured."""
 SHARE, PROOF_SHARE = 0.25, 0.75
-DOUBT, HALF, DOUBTED, WORTH = 0.3, 0.5, 96, 0.001
-"""By how much of its time any kernel may have been measured too slow, and by how much one that is so far from what its
-kind can do; how many of those that would be picked then are measured again, and of what share of the plan they must be.
-Virtual machines lose a third of their pace for seconds, and now and then half for ten: the kernel that five blocks of
-`efficientvit` are made of was out of the plan with 27.6 instead of 13.8 ms."""
 HOLDS, ANYWAY = 2.5, 1 << 27
 """How many times the model's own constants a plan may hold, and bytes that it may hold whatever the model has.
 (`yolov4` with Winograd's F(4, 3) wherever it gained a little held three times its 257 MB.)"""
@@ -89,7 +83,7 @@ class Costing:
     """What an entry of the ledger costs, the offers that must be measured before that is known, how many are measured
     between two solutions, and what share of a plan may stay open."""
 
-    of: Callable[[Entry], float]
+    of: Cost
     open: Callable[[Entry], list[Offer]]
     batch: int
     slight: float
@@ -123,8 +117,7 @@ class Tuner:
         self.largest = (0, 0)
         """Columns and rows of the largest program solved."""
         self.state = State("solving")
-        self._problem = problem_of(graph, ledger)
-        self._bases = _bases(ledger.cones)
+        self._costed = Costed(graph, ledger)
         self._failures: dict[int, str] = {}
         self.lost = False
         """Whether a kernel has failed by no fault of its own, and might be in a better plan."""
@@ -155,7 +148,7 @@ class Tuner:
         counts for more; with the bound that is known."""
         if tuned.gap <= FINE and self.placed(tuned):
             return tuned
-        solution = self._solve(self._costed(lambda e: e.feared), None, FINE)
+        solution = self._solve(self._costed.problem(lambda e: e.feared), None, FINE)
         chosen = min(tuned.chosen, solution.chosen, key=self._feared)
         return self._judged(chosen, self._known(chosen), tuned.bound)
 
@@ -172,7 +165,7 @@ class Tuner:
         if gap:  # a proof is of one price: for a lower one there would be another
             self.ledger.pricing.reopen()
         while True:
-            solution = self._warm = self._solve(self._costed(costs.of), self._warm, gap)
+            solution = self._warm = self._solve(self._costed.problem(costs.of), self._warm, gap)
             if costs is BOUNDS:
                 self._tell(bound=solution.bound)
             self.rounds += 1
@@ -182,11 +175,11 @@ class Tuner:
                 if self._over(until) or not self._repriced(solution.chosen):
                     return solution, not picked
                 continue
-            before = self._costs(costs.of)
+            before = self._costed.costs(costs.of)
             self._measure(self._to_measure(solution, costs, picked), min(until, self.deadline))
             self._keep(solution.chosen)
             if self._over(until) and isfinite(self._known(self._incumbent)):
-                return replace(solution, bound=self._lowered(solution.bound, before, costs.of)), False
+                return replace(solution, bound=self._costed.lowered(solution.bound, before, costs.of)), False
 
     def _repriced(self, chosen: Sequence[int]) -> bool:
         """Whether memory has another price now, as the plan holds more constants than it may, or might hold more: with
@@ -211,7 +204,7 @@ class Tuner:
         """The solution where it is all measured and no earlier plan is cheaper; else the best measured plan."""
         chosen, cost = solution.chosen, solution.cost
         if not measured and self._has_plan():
-            chosen = self._solve(self._costed(lambda e: e.best_measured), None, ROUGH).chosen
+            chosen = self._solve(self._costed.problem(lambda e: e.best_measured), None, ROUGH).chosen
             cost = self._known(chosen)
         if self._known(self._incumbent) < cost:
             chosen, cost = self._incumbent, self._known(self._incumbent)
@@ -255,64 +248,32 @@ class Tuner:
     def doubt(self, tuned: Tuned, most: int = DOUBTED) -> bool:
         """Measures again what would be in the plan if it took a little less: the plan's own kernels have been timed
         many times, all others once. Whether something takes less."""
-        doubted = self._doubted(tuned)[:most]
+        near = self._warm.near if self._warm else {}
+        found = doubted(self.ledger, tuned.chosen, tuned.cost, near)[:most]
         threads = self.profiler.setting.threads
-        kernels = [o.kernel(e.cone, threads) for e, o in doubted]
-        rivals = [e.best.kernel(e.cone, threads) if o is not e.best else None for e, o in doubted]
+        kernels = [o.kernel(e.cone, threads) for e, o in found]
+        rivals = [e.best.kernel(e.cone, threads) if o is not e.best else None for e, o in found]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(kernels))
         results, lower = self.profiler.measure_again(self.deadline, kernels, rivals), False
-        for (_, offer), result in zip(doubted, results, strict=True):
+        for (_, offer), result in zip(found, results, strict=True):
             if isinstance(result, Measurement):
                 lower |= result.seconds < (offer.alone or 0.0)
                 offer.lower(result.seconds)
         self.measured += len(kernels)
         return lower
 
-    def _doubted(self, tuned: Tuned) -> list[tuple[Entry, Offer]]:
-        """The offers that a plan as cheap as this could hold if they took as much less as may be; the most promising
-        first."""
-        extra = dict(self._warm.near if self._warm else {}) | dict.fromkeys(tuned.chosen, 0.0)
-        shares = self._shares(tuned)
-        found: dict[int, tuple[float, Entry, Offer]] = {}
-        for i, cone in enumerate(self.ledger.cones):
-            entry = self.ledger.entry(i)
-            worth = max(entry.best.seconds - extra.get(i, inf), sum(shares.get(p, 0.0) for p in cone.primitives))
-            for o in entry.offers:
-                slack = worth - _hoped(o)
-                timed_once = o.measured and o.in_place is None and tuned.cost * WORTH < o.seconds < inf
-                if timed_once and slack > max(0.0, found.get(id(o), (0.0,))[0]):
-                    found[id(o)] = slack, entry, o
-        ranked = sorted(found.values(), key=lambda one: -one[0])
-        return [(e, o) for _, e, o in ranked]
-
-    def _shares(self, tuned: Tuned) -> dict[Primitive, float]:
-        """What the plan spends on each primitive, by its work in the kernels that compute it. Solutions know nothing of
-        kernels that cost more than their parts, as one seems to that was measured in a bad moment."""
-        shares: dict[Primitive, float] = {}
-        for i in tuned.chosen:
-            cone, seconds = self.ledger.cones[i], self.ledger.entry(i).best.seconds
-            work = {p: max(products(p), p.output.size) for p in cone.primitives}
-            for p, own in work.items():
-                shares[p] = shares.get(p, 0.0) + seconds * own / max(sum(work.values()), 1)
-        return shares
-
     def learn(self, tuned: Tuned, seconds: Sequence[float]) -> tuple[Tuned, float]:
         """Enters what the plan's kernels took in place: for the first time, or less than was known, as a busy machine
         only ever adds. The plan at these costs, and the share by which they changed. Of others it says nothing, whose
         costs the bound stands on."""
-        before, least = self._each(tuned), self._costs(BOUNDS.of)
+        before, least = self._each(tuned), self._costed.costs(BOUNDS.of)
         means = self._means(tuned, seconds)
         self.memory.place(means, telling=False)
         self.memory.lower(means)
         changes = [b - a for b, a in zip(before, self._each(tuned), strict=True)]
-        learnt = self._judged(tuned.chosen, self._known(tuned.chosen), self._lowered(tuned.bound, least, BOUNDS.of))
+        bound = self._costed.lowered(tuned.bound, least, BOUNDS.of)
+        learnt = self._judged(tuned.chosen, self._known(tuned.chosen), bound)
         return learnt, sum(map(abs, changes)) / max(tuned.cost, 1e-12)
-
-    def _lowered(self, bound: float, before: Sequence[float], cost: Callable[[Entry], float]) -> float:
-        """A bound on all plans now, from one when the candidates cost at least what they did `before`: a plan has
-        become cheaper by the share of a single kernel at most, and by what has come off all candidates."""
-        pairs = [(was, now) for was, now in zip(before, self._costs(cost), strict=True) if now < was]
-        return max(bound * min((now / was for was, now in pairs), default=1.0), bound - sum(w - n for w, n in pairs))
 
     def _each(self, tuned: Tuned) -> list[float]:
         """What each kernel of the plan costs."""
@@ -340,20 +301,6 @@ class Tuner:
         self.largest = max(self.largest, (solution.columns, solution.rows))
         return solution
 
-    def _costed(self, cost: Callable[[Entry], float]) -> Problem:
-        """The problem with today's costs; what costs infinitely much takes no part."""
-        candidates = zip(self._problem.candidates, self._costs(cost), strict=True)
-        return replace(self._problem, candidates=tuple(replace(c, cost=x) for c, x in candidates if isfinite(x)))
-
-    def _costs(self, cost: Callable[[Entry], float]) -> list[float]:
-        """What each candidate costs, with the price of its memory."""
-        known = {id(e): cost(e) for e in self.ledger.distinct}
-        costs = [known[id(e)] + self.ledger.price(i) for i, e in enumerate(self.ledger.entries)]
-        for i, base in self._bases.items():
-            if isfinite(costs[base]):
-                costs[i] = max(costs[i], costs[base])
-        return costs
-
     def _has_plan(self) -> bool:
         """Whether there is a plan of measured kernels; those of an earlier one may have been banned since."""
         return isfinite(self._known(self._incumbent)) or self._feasible()
@@ -361,12 +308,12 @@ class Tuner:
     def _feasible(self) -> bool:
         """Whether the measured kernels alone can make the outputs."""
         made = {t.name for t in self.graph.inputs}
-        ready = [c for c, e in zip(self._problem.candidates, self.ledger.entries, strict=True)
+        ready = [c for c, e in zip(self._costed.free.candidates, self.ledger.entries, strict=True)
                  if isfinite(e.best_measured)]  # fmt: skip
         while True:
             new = {t for c in ready if all(r in made for r in c.reads) for t in c.makes} - made
             if not new:
-                return all(o in made for o in self._problem.outputs)
+                return all(o in made for o in self._costed.free.outputs)
             made |= new
 
     def _to_measure(self, solution: Solution, costs: Costing, picked: Sequence[Entry]) -> list[tuple[Entry, Offer]]:
@@ -423,44 +370,3 @@ class Tuner:
 def _bytes(tensors: Iterable[Iterable[Tensor]]) -> int:
     """Of the distinct constants among `tensors`, single numbers left out."""
     return sum(t.nbytes for t in {t for some in tensors for t in some if t.const and t.value is None})
-
-
-def _hoped(o: Offer) -> float:
-    """Seconds that the offer may take on a quiet machine."""
-    return min((1 - DOUBT) * o.seconds, o.usual, max((1 - HALF) * o.seconds, o.bound))
-
-
-def _bases(cones: Sequence[Cone]) -> dict[int, int]:
-    """For each cone with exports, the same without.
-
-    Who stores more takes no less: a measurement that says so is noise, and would keep the program from storing each
-    tensor once (`rows.made_once`).
-    """
-    plain = {(c.root, c.primitives): i for i, c in enumerate(cones) if not c.exports}
-    found = ((i, plain.get((c.root, c.primitives))) for i, c in enumerate(cones) if c.exports)
-    return {i: base for i, base in found if base is not None}
-
-
-def problem_of(graph: Graph, ledger: Ledger) -> Problem:
-    """The orchestration problem of `graph`; costs are filled in round by round.
-
-    Twins of the graph's inputs are in no class with them: nobody has to make an input.
-    """
-    number = {p: i for i, p in enumerate(graph.primitives)}
-    made = {p.output.name for p in graph.primitives}
-    classes = {t.name: plain.name for t, plain in graph.twins.items() if plain not in graph.inputs}
-    refs = tuple(
-        PrimitiveRef(i, p.output.name, tuple(t.name for t in dict.fromkeys(p.inputs) if t.name in made),
-                     graph.only_moves(p) and graph.value_of(p.output) not in graph.inputs)
-        for p, i in number.items()
-    )  # fmt: skip
-    candidates = tuple(
-        Candidate(i, tuple(t.name for t in c.outputs), tuple(t.name for t in c.leaves if t.name in made),
-                  frozenset(number[p] for p in c.primitives), 0.0)
-        for i, c in enumerate(ledger.cones)
-    )  # fmt: skip
-    outputs = tuple(dict.fromkeys(t.name for t in graph.outputs if t.name in made))
-    missing = set(outputs) - {t for c in candidates for t in c.makes}
-    if missing:
-        raise SolverError(f"no backend builds {sorted(missing)[0]!r}; install onnxruntime, which runs any operator")
-    return Problem(outputs, refs, candidates, classes)

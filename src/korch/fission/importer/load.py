@@ -38,7 +38,7 @@ def _parse(data: bytes, what: str) -> onnx.ModelProto:
 
 
 def with_data(model: onnx.ModelProto, source: str | Path | bytes | onnx.ModelProto) -> onnx.ModelProto:
-    """The model with all the data inside that other files have, of whatever `source` is the place."""
+    """The model with all its data inside, those in files beside its `source` too."""
     for t in tensors_of(model.graph):
         if t.data_location == onnx.TensorProto.EXTERNAL:
             if isinstance(source, onnx.ModelProto | bytes):
