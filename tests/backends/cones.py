@@ -419,20 +419,21 @@ DEPTHWISE = [
 ]
 
 
-def direct(shape: tuple[int, ...], made: int, kernel: tuple[int, int], strides: tuple[int, int] = (1, 1),
-           dilations: tuple[int, int] = (1, 1), pads: tuple[int, ...] = (0, 0, 0, 0), planar: bool = False,
-           rows: slice | None = None, behind: str = "", groups: int = 1) -> Cone:  # fmt: skip
-    """A convolution of an image [n, height, width, channels], which `planar` lies channel by channel, and of which some
-    `rows` may be seen."""
+def direct(shape: tuple[int, ...], made: int, kernel: tuple[int, ...], strides: tuple[int, ...] = (),
+           dilations: tuple[int, ...] = (), pads: tuple[int, ...] = (), planar: bool = False, rows: slice | None = None,
+           behind: str = "", groups: int = 1) -> Cone:  # fmt: skip
+    """A convolution of an image [n, height, width, channels] or a signal [n, width, channels], which `planar` lies
+    channel by channel; of an image some `rows` may be seen."""
     rng, b = np.random.default_rng(4), Builder()
-    n, height, width, channels = shape
-    x = b.input("x", "float32", (n, channels, height, width) if planar else shape)
+    (n, *along, channels), ones = shape, (1,) * len(kernel)
+    x = b.input("x", "float32", (n, channels, *along) if planar else shape)
     if rows:
         x = b.op("Slice", x, starts=(0, 0, rows.start, 0), steps=(1,) * 4,
-                 lengths=(n, channels, rows.stop - rows.start, width))  # fmt: skip
-    x = b.op("Transpose", x, perm=(0, 2, 3, 1)) if planar else x
+                 lengths=(n, channels, rows.stop - rows.start, along[1]))  # fmt: skip
+    x = b.op("Transpose", x, perm=(0, *range(2, len(shape)), 1)) if planar else x
     w = b.constant(rng.standard_normal((made, channels // groups, *kernel)).astype(np.float32))
-    y = b.op("Conv", x, w, strides=strides, dilations=dilations, pads=pads, group=groups, channels_last=1)
+    y = b.op("Conv", x, w, strides=strides or ones, dilations=dilations or ones, pads=pads or (0, 0) * len(kernel),
+             group=groups, channels_last=1)  # fmt: skip
     y = followed(b, y, behind)
     return Cone.of(y.builder.graph([("y", y)]).primitives)
 
@@ -456,6 +457,12 @@ DIRECT = [
     direct((1, 14, 14, 64), 64, (3, 3), (2, 2), pads=(1, 1, 1, 1), groups=4, behind="tanh"),
     direct((2, 9, 17, 60), 105, (3, 1), (1, 2), (2, 1), pads=(1, 0, 2, 1), groups=5, behind="silu"),
     direct((1, 8, 21, 8), 12, (2, 4), (1, 1), (1, 3), pads=(0, 4, 1, 0), groups=2),
+    direct((1, 9, 12, 80), 40, (1, 7), pads=(0, 3, 0, 3), behind="tanh"),
+    direct((2, 37, 50), 30, (11,), pads=(5, 5), behind="silu"),
+    direct((1, 41, 300), 17, (3,), (2,), (2,), pads=(4, 1)),
+    direct((1, 90, 2), 33, (10,), (5,), planar=True, behind="tanh"),
+    direct((1, 3, 24), 18, (9,), pads=(8, 0), groups=3),
+    direct((2, 2, 6), 7, (3,), (3,), pads=(6, 4)),
 ]
 
 

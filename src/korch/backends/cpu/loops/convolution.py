@@ -27,10 +27,10 @@ from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
 FEW = 24
-"""Channels of the input or of the output: of more of both, Winograd's algorithm takes fewer multiply-adds where windows
-move by one, and all channels are seen together. (Of oneDNN's time, on Zen 3 with two threads: 3x3 by two from 256
-channels at 26x26 to 512 0.88, from 64 at 104x104 to 128 0.87; of groups with 8 to 32, by one 0.5 to 1.1, by two 0.4 to
-0.9, with 4 0.1.)"""
+"""Channels of the input or of the output: of more of both, Winograd's algorithm takes fewer multiply-adds where square
+windows move by one, and all channels are seen together. (Of oneDNN's time, on Zen 3 with two threads: 3x3 by two from
+256 channels at 26x26 to 512 0.88, from 64 at 104x104 to 128 0.87; of groups with 8 to 32, by one 0.5 to 1.1, by two 0.4
+to 0.9, with 4 0.1; 11 taps over 256 channels of a signal 0.7.)"""
 LEAST = 4
 """Channels that each of several groups reads and makes at least."""
 UNROLLED = 9
@@ -53,6 +53,11 @@ class Runs:
     @property
     def steps(self) -> int:
         return self.outer * self.inner
+
+    @property
+    def apart(self) -> str:
+        """C for the distance of two runs."""
+        return "plane" if self.outer_step is None else str(self.outer_step)
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class Direct(Window):
         taps, dilation = self.kernel[1], self.dilations[1]
         if self.planar:
             return Runs(self.channels, None, taps, dilation)
-        if dilation == self.groups == 1:
+        if dilation == self.groups == 1 and taps * self.channels <= tile.LONGEST:
             return Runs(1, 0, taps * self.channels, 1)
         return Runs(taps, dilation * self.channels, self.read, 1)
 
@@ -120,9 +125,8 @@ def objection(cone: Cone) -> str:
         return "a convolution with computed weights"
     if views and not (_turns_planes(views) and {q.output for q in views}.isdisjoint(cone.leaves)):
         return "an image that is turned in another way"
-    by_one = p.attr("group") == 1 and set(p.attr("strides")) == {1}
-    if (by_one and min(x.shape[3], w.shape[0]) > FEW) or min(p.attr("pads")) < 0:
-        return f"more than {FEW} channels, or negative pads"
+    if min(p.attr("pads")) < 0 or (_is_transformed(p) and min(x.shape[-1], w.shape[0]) > FEW):
+        return f"negative pads, or a square window over more than {FEW} channels"
     direct = _direct(views, p)
     if 4 * direct.kernel[0] * direct.span(direct.tiles()[1]) * direct.channels > PATCH:
         return "windows at an edge are too large"
@@ -133,11 +137,17 @@ def _parts(cone: Cone) -> tuple[list[Primitive], Primitive, list[Primitive]] | N
     """Views of an image, the convolution that reads them, and what stands behind it."""
     at = next((i for i, p in enumerate(cone.primitives) if p.op not in VIEWS), 0)
     views, p, rest = [*cone.primitives[:at]], cone.primitives[at], [*cone.primitives[at + 1 :]]
-    if p.op != "Conv" or p.output.rank != 4 or not p.attr("channels_last") or not _fill_tiles(p, views):
+    if p.op != "Conv" or p.output.rank not in (3, 4) or not p.attr("channels_last") or not _fill_tiles(p, views):
         return None
     if any(q.output not in following.inputs[:1] for q, following in pairwise([*views, p])):
         return None
-    return None if p.inputs[1].shape[2:] == (1, 1) else (views, p, rest)
+    return None if math.prod(p.inputs[1].shape[2:]) == 1 else (views, p, rest)
+
+
+def _is_transformed(p: Primitive) -> bool:
+    """Whether Winograd's algorithm has choices for it: square windows that move by one, which all see all channels."""
+    kernel = p.inputs[1].shape[2:]
+    return len(kernel) == 2 and len(set(kernel)) == 1 and p.attr("group") == 1 and set(p.attr("strides")) == {1}
 
 
 def _fill_tiles(p: Primitive, views: Sequence[Primitive]) -> bool:
@@ -147,8 +157,10 @@ def _fill_tiles(p: Primitive, views: Sequence[Primitive]) -> bool:
 
 
 def _turns_planes(views: Sequence[Primitive]) -> bool:
-    """Whether the views are some rows of an image that lies channel by channel, seen channels-last."""
+    """Whether the views are some rows of an image, or a signal, that lies channel by channel, seen channels-last."""
     *sliced, turn = views
+    if turn.op == "Transpose" and turn.attr("perm") == (0, 2, 1):
+        return not sliced
     if len(sliced) > 1 or turn.op != "Transpose" or turn.attr("perm") != (0, 2, 3, 1):
         return False
     x = views[0].inputs[0]
@@ -230,13 +242,17 @@ def _find(text: Text, window: Direct, columns: int) -> None:
 
 
 def _sum(text: Text, name: str, window: Direct, group: Group) -> None:
-    """The statements that sum a tile: of long sums, some lines at a time, as sums of sums err less."""
-    lines, each = max(1, tile.LONGEST // window.runs.steps), group.width * window.runs.steps
-    text.add(f"{name}(own, line, plane, b + first * {each}, y, KORCH_MIN({lines}, last - first), 0);")
-    if lines < window.kernel[0]:
-        at, more = "own + (l - first) * line", f"KORCH_MIN({lines}, last - l)"
-        text.add(f"for (int l = first + {lines}; l < last; l += {lines})",
-                 f"  {name}({at}, line, plane, b + l * {each}, y, {more}, 1);")  # fmt: skip
+    """The statements that sum a tile: of long sums, some lines at a time, or some runs of one, as sums of sums err
+    less."""
+    runs = window.runs
+    lines = max(1, tile.LONGEST // runs.steps)
+    some = runs.outer if runs.steps <= tile.LONGEST else max(1, tile.LONGEST // runs.inner)
+    at = f"b + (l * {runs.steps} + o * {runs.inner}) * {group.width}"
+    text.add("int more = 0;",
+             f"for (int l = first; l < last || !more; l += {lines})",
+             f"  for (int o = 0; o < {runs.outer}; o += {some}, more = 1)",
+             f"    {name}(own + (l - first) * line + o * {runs.apart}, line, plane, {at}, y, "
+             f"KORCH_MIN({lines}, last - l), KORCH_MIN({some}, {runs.outer} - o), more);")  # fmt: skip
 
 
 def _alike(columns: Sequence[Group]) -> Iterator[tuple[int, int, Group]]:
@@ -249,16 +265,16 @@ def _alike(columns: Sequence[Group]) -> Iterator[tuple[int, int, Group]]:
 
 
 def _tile(name: str, window: Direct, columns: int, group: Group) -> list[str]:
-    """C that sums a tile into y, `columns` rows of the group's vectors, over so many lines of the windows."""
+    """C that sums a tile into y, `columns` rows of the group's vectors, over so many lines of the windows, of each so
+    many runs."""
     runs, vectors = window.runs, list(group.vectors())
-    step = "plane" if runs.outer_step is None else str(runs.outer_step)
     sums = [(r, j, at, lanes) for r in range(columns) for j, (at, lanes, _) in enumerate(vectors)]
     lines = [APART,
              f"static void {name}(const float *restrict a, int line, int plane, const float *restrict b, "
-             "float *restrict y, int lines, int more) {",
+             "float *restrict y, int lines, int runs, int more) {",
              "  (void)plane;"]  # fmt: skip
     lines += [f"  korch_f{lanes} s{r}_{j} = {{0}};" for r, j, _, lanes in sums]
-    lines += ["  for (int l = 0; l < lines; ++l, a += line)", f"    for (int o = 0; o < {runs.outer}; ++o) {{"]
+    lines += ["  for (int l = 0; l < lines; ++l, a += line)", "    for (int o = 0; o < runs; ++o) {"]
     each = max(n for n in range(1, UNROLLED + 1) if runs.inner % n == 0)
     lines += [f"      for (int k0 = 0; k0 < {runs.inner}; k0 += {each})",
               f"#pragma GCC unroll {each}",
@@ -267,7 +283,7 @@ def _tile(name: str, window: Direct, columns: int, group: Group) -> list[str]:
     for j, (at, lanes, _) in enumerate(vectors):
         lines += [f"        korch_f{lanes} b{j} = *(const korch_at{lanes} *)(b + {at});", *tile.held(f"b{j}")]
     for r in range(columns):
-        place = f"a[o * {step} + {r * window.strides[1] * window.pixel} + k * {runs.inner_step}]"
+        place = f"a[o * {runs.apart} + {r * window.strides[1] * window.pixel} + k * {runs.inner_step}]"
         added = tile.multiplied([(f"s{r}_{j}", f"b{j}", lanes) for j, (_, lanes, _) in enumerate(vectors)])
         lines.append(f"        {{ const float x = {place}; {added} }}")
     lines += [tile.STEP_ENDS, "      }", "    }"]
