@@ -57,6 +57,9 @@ def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
         y: Any = session.run(None, feeds)[p.attr("index")]
     except Exception as e:  # onnxruntime's own exceptions share no base
         raise ModelError(f"onnxruntime cannot compute {p.output.name}: {line_of(e)}") from e
+    if y.shape != p.output.shape:
+        raise ModelError(f"{opaque_operator(p)} of {p.output.name} gives {list(y.shape)}, ONNX's shape inference says "
+                         f"{list(p.output.shape)}: it cannot be compiled")  # fmt: skip
     y = y[np.ix_(*region)] if y.ndim else y
     return y.astype(np.float64) if p.output.is_float else y
 
