@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from korch.candidates.chains import VIEWS, chained_cones
 from korch.candidates.exports import exporting_cones
@@ -60,6 +61,17 @@ class Cut:
     joined: bool = False
 
 
+class Traffic(NamedTuple):
+    """By what cuts are ordered: single primitives are never dropped; then by bytes read, then by those of what they are
+    read from and by how many tensors that is, then by work repeated."""
+
+    several: bool
+    read: int
+    whole: int
+    leaves: int
+    inside: int
+
+
 EPILOGUE_VIEWS = ("Reshape", "Transpose")
 MAPS = (Category.ELEMENTWISE, Category.BROADCAST, Category.LAYOUT)
 SAVED = 2
@@ -85,6 +97,8 @@ class _Search:
         self.limits = limits
         self.number = {p: i for i, p in enumerate(graph.primitives)}
         self.output = [p.output for p in graph.primitives]
+        self.readers = {t: frozenset(self.number[p] for p in some) for t, some in graph.consumers.items()}
+        self.views = frozenset(i for p, i in self.number.items() if p.op in VIEWS)
         self.rank = self._ranks()
         self.cuts: dict[Tensor, tuple[Cut, ...]] = {}
 
@@ -154,8 +168,9 @@ class _Search:
         for some in options:
             combined = ((*parts, cut) for parts in partial.values() or [()] for cut in some)
             grown = {joined: parts for parts in combined if (joined := self._join(p, parts))}
-            best = sorted(grown, key=self._traffic)[: self.limits.cuts // 2]
-            whole = sorted(grown, key=lambda c: (sum(self._read(t, c) for t in c.leaves), -len(c.inside)))
+            traffic = {joined: self._traffic(joined) for joined in grown}
+            best = sorted(grown, key=lambda c: traffic[c])[: self.limits.cuts // 2]
+            whole = sorted(grown, key=lambda c: (traffic[c].read, -traffic[c].inside))
             partial = {joined: grown[joined] for joined in (*best, *whole[: self.limits.cuts // 2])}
         yield from partial
 
@@ -209,18 +224,16 @@ class _Search:
             distinct = distinct[: self.limits.cuts - len(saved)] + saved
         return tuple(distinct[: self.limits.cuts])
 
-    def _traffic(self, cut: Cut) -> tuple[bool, int, int, int, int]:
-        """Single primitives are never dropped; then by bytes read, then by those of what they are read from and by how
-        many tensors that is, then by work repeated."""
+    def _traffic(self, cut: Cut) -> Traffic:
         read, whole = sum(self._read(t, cut) for t in cut.leaves), sum(t.nbytes for t in cut.leaves)
-        return len(cut.inside) > 1, read, whole, len(cut.leaves), len(cut.inside)
+        return Traffic(len(cut.inside) > 1, read, whole, len(cut.leaves), len(cut.inside))
 
     def _read(self, t: Tensor, cut: Cut) -> int:
         """The bytes of `t` that `cut` reads: where nothing but views sees it, those that they leave."""
-        readers = [p for p in self.graph.consumers.get(t, ()) if self.number[p] in cut.inside]
-        if not readers or any(p.op not in VIEWS for p in readers):
+        readers = cut.inside.intersection(self.readers.get(t, ()))
+        if not readers or not readers <= self.views:
             return t.nbytes
-        return min(t.nbytes, sum(self._read(p.output, cut) for p in readers))
+        return min(t.nbytes, sum(self._read(self.output[i], cut) for i in readers))
 
     def _cone(self, cut: Cut) -> Cone:
         """Primitives in dependency order: by depth of value, a twin's transpose after what it moves."""
