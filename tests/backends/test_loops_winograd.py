@@ -12,6 +12,7 @@ from korch.backends.cpu.loops import winograd
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.loops.tile import Registers
 from korch.ir import Builder, Cone, Value
+from korch.ir.ops.winograd import BOTH, Along, as_image
 
 from .cones import followed
 from .measured import measured, wrong
@@ -25,20 +26,23 @@ Form = tuple[int, int, int]
 """(tile, kernel, stride)"""
 
 
-def into(form: Form, shape: tuple[int, ...], pads: tuple[int, ...]) -> Cone:
+def into(form: Form, shape: tuple[int, ...], pads: tuple[int, ...], along: Along = BOTH) -> Cone:
     b = Builder()
     tile, kernel, stride = form
     x = b.input("x", "float32", shape)
-    return cone_of(b, b.op("WinogradInput", x, tile=tile, kernel=kernel, stride=stride, pads=pads))
+    return cone_of(b, b.op("WinogradInput", x, tile=tile, kernel=kernel, stride=stride, along=along, pads=pads))
 
 
-def back(form: Form, shape: tuple[int, ...], behind: str, phases: int = 1, skipped: tuple[int, int] = (0, 0)) -> Cone:
+def back(form: Form, shape: tuple[int, ...], behind: str, phases: int = 1, skipped: tuple[int, int] = (0, 0),
+         along: Along = BOTH) -> Cone:  # fmt: skip
     """With a function `behind`: a bias per channel, a residual of the output's shape, and that."""
     b = Builder()
-    (tile, kernel, stride), (n, h, w, k) = form, shape
-    tiles = n * math.prod(-(-(length + cut) // (tile * phases)) for length, cut in zip((h, w), skipped, strict=True))
-    m = b.input("m", "float32", ((tile * stride + kernel - stride) ** 2, tiles, phases**2 * k))
-    y = b.op("WinogradOutput", m, tile=tile, kernel=kernel, stride=stride, shape=shape, phases=phases,
+    (tile, kernel, stride), (n, h, w, k) = form, as_image(shape)
+    each = [tile * phases if reaches else 1 for reaches in along]
+    tiles = n * math.prod(-(-(n + cut) // of) for n, cut, of in zip((h, w), skipped, each, strict=True))
+    points = (tile * stride + kernel - stride) ** sum(along)
+    m = b.input("m", "float32", (points, tiles, phases**2 * k))
+    y = b.op("WinogradOutput", m, tile=tile, kernel=kernel, stride=stride, along=along, shape=shape, phases=phases,
              skipped=skipped)  # fmt: skip
     return cone_of(b, followed(b, y, behind))
 
@@ -70,6 +74,12 @@ CONES = [
         ((1, 1, 1, 5), (1, 1, 1, 1))]),
     *(back(form, shape, behind) for form in STRIDED for behind in ("", "tanh")
       for shape in [(2, 7, 9, 19), (1, 33, 34, 100), (1, 1, 1, 1)]),
+    *(into(form, shape, pads, along) for form in [(4, 3, 1), (2, 5, 1), (5, 3, 2)] for shape, pads, along in [
+        ((1, 6, 21, 16), (0, 1, 0, 1), (False, True)), ((2, 19, 7, 19), (2, 0, 1, 0), (True, False)),
+        ((2, 37, 33), (0, 2, 0, 1), (False, True)), ((1, 5, 40), (0, 0, 0, 0), (False, True))]),
+    *(back(form, shape, behind, along=along) for form in [(4, 3, 1), (2, 5, 1), (5, 3, 2)] for shape, along, behind in [
+        ((1, 6, 21, 16), (False, True), "tanh"), ((2, 19, 7, 19), (True, False), ""),
+        ((2, 37, 33), (False, True), "silu"), ((1, 1, 40), (False, True), "")]),
 ]  # fmt: skip
 
 
@@ -90,7 +100,7 @@ def test_right(threads: int, tmp_path: Path):
 def test_declined_with_a_reason():
     b = Builder()
     v = b.op("WinogradInput", b.op("Exp", b.input("x", "float32", (1, 8, 8, 16))), tile=4, kernel=3, stride=1,
-             pads=(1, 1, 1, 1))  # fmt: skip
+             along=BOTH, pads=(1, 1, 1, 1))  # fmt: skip
     before = BACKEND.declines(cone_of(b, v))
     behind = BACKEND.declines(cone_of(b, b.op("Relu", v)))
     assert isinstance(before, Declined) and "computes what" in before.reason

@@ -19,6 +19,7 @@ from korch.executable import Executable
 from korch.executable.plan import Plan, Step
 from korch.ir import Builder, Cone, Tensor, Value
 from korch.ir.ops.table import whole
+from korch.ir.ops.winograd import BOTH
 from korch.profile import Measurement
 
 from .measured import measured, wrong
@@ -110,13 +111,13 @@ def winograd(shape: tuple[int, ...], out: int, tile: int = 4, stride: int = 1, p
              phases: int = 1) -> Cone:  # fmt: skip
     x = image(*shape)
     b, (n, h, w, channels) = x.builder, shape
-    v = b.op("WinogradInput", x, tile=tile, kernel=3, stride=stride, pads=pads)
+    v = b.op("WinogradInput", x, tile=tile, kernel=3, stride=stride, along=BOTH, pads=pads)
     m = v @ b.constant(weights(v.shape[0], channels, phases**2 * out))
     h, w = (
         ((length + around - 3) // stride + 1) * phases
         for length, around in ((h, pads[0] + pads[2]), (w, pads[1] + pads[3]))
     )
-    y = b.op("WinogradOutput", m, tile=tile, kernel=3, stride=stride, shape=(n, h, w, out), phases=phases,
+    y = b.op("WinogradOutput", m, tile=tile, kernel=3, stride=stride, along=BOTH, shape=(n, h, w, out), phases=phases,
              skipped=(0, 0))  # fmt: skip
     return cone_of(relu(y + b.constant(weights(out))))
 

@@ -7,6 +7,7 @@ import pytest
 from korch.backends.table import backends
 from korch.executable.choices import choices, label
 from korch.ir import Builder, Cone, Graph, Primitive, Tensor
+from korch.ir.ops.winograd import BOTH
 from korch.ir.primitive import REASSOCIATED
 from korch.orchestrate.kinds import Kind
 from korch.orchestrate.ledger import Ledger
@@ -66,7 +67,8 @@ def test_inside_a_kernel_a_choice_is_replaced_with_the_kernel():
 @pytest.mark.parametrize(("tile", "stride", "form"), [(4, 1, "F(4, 3)"), (3, 2, "F(3, 3) at stride 2")])
 def test_winograds_forms_are_told_apart(tile: int, stride: int, form: str):
     b = Builder()
-    v = b.op("WinogradInput", b.input("x", "float32", (1, 8, 8, 4)), tile=tile, kernel=3, stride=stride, pads=(0,) * 4)
+    v = b.op("WinogradInput", b.input("x", "float32", (1, 8, 8, 4)), tile=tile, kernel=3, stride=stride, along=BOTH,
+             pads=(0,) * 4)  # fmt: skip
     (p,) = b.graph([("v", v)]).primitives
     assert label(p) == f"as written: WinogradInput, {form}"
 

@@ -114,6 +114,11 @@ def conv_2x2(b: Builder, x: Value) -> Value:
     return b.op("Conv", x, b.constant(np.ones((24, 16, 2, 2), np.float32)), **attrs)
 
 
+def conv_1x3(b: Builder, x: Value) -> Value:
+    return b.op("Conv", x, b.constant(np.ones((24, 16, 1, 3), np.float32)), strides=(1, 1), dilations=(1, 1),
+                pads=(0, 1, 0, 1), group=1, channels_last=0)  # fmt: skip
+
+
 def transposed(b: Builder, x: Value) -> Value:
     """18 x 19 outputs from positions 1 to 18 and 3 to 21 of the whole: of each phase 10 x 10 with one row left out."""
     attrs = {"strides": (2, 2), "pads": (1, 3, 3, 0), "dilations": (1, 1), "group": 1, "channels_last": 0}
@@ -123,7 +128,7 @@ def transposed(b: Builder, x: Value) -> Value:
 
 @pytest.mark.parametrize(("build", "form", "executed"), [
     (conv_3x3, (2, 3), 5 * 5 * 16), (conv_3x3, (4, 3), 3 * 3 * 36),
-    (strided_3x3, (3, 3), 2 * 2 * 49),
+    (strided_3x3, (3, 3), 2 * 2 * 49), (conv_1x3, (4, 3), 10 * 3 * 6),
     (conv_2x2, (3, 2), 4 * 4 * 16), (conv_2x2, (5, 2), 2 * 2 * 36),
     (transposed, (3, 2), 4 * 4 * 16 * 4), (transposed, (5, 2), 2 * 2 * 36 * 4),
 ])  # fmt: skip

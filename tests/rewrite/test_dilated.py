@@ -53,6 +53,33 @@ def test_same_values(kernel: int, dilation: int, height: int, width: int, pads: 
     assert_same(plain, through(plain, dilated_convolutions(plain)), 1e-12)
 
 
+def signal_graph(length: int, dilation: int, pads: tuple[int, int], kernel: int = 3, batch: int = 1) -> Graph:
+    b = Builder()
+    x = b.input("x", "float32", (batch, length, 8))
+    w = b.constant(np.random.default_rng(0).standard_normal((9, 8, kernel)).astype(np.float32))
+    return b.graph(
+        [("y", b.op("Conv", x, w, pads=pads, strides=(1,), dilations=(dilation,), group=1, channels_last=1))]
+    )
+
+
+@pytest.mark.parametrize("kernel", [2, 3])
+@settings(deadline=None, max_examples=40)
+@given(length=st.integers(1, 40), dilation=st.integers(2, 9), pads=st.tuples(*[st.integers(0, 12)] * 2),
+       batch=st.integers(1, 2))  # fmt: skip
+def test_same_values_of_signals(kernel: int, length: int, dilation: int, pads: tuple[int, int], batch: int):
+    assume(length + sum(pads) > (kernel - 1) * dilation)
+    plain = signal_graph(length, dilation, pads, kernel, batch)
+    assert_same(plain, through(plain, dilated_convolutions(plain)), 1e-12)
+
+
+def test_a_signal_by_winograds_algorithm():
+    plain = signal_graph(64, 4, (4, 4))
+    other = through(plain, winograd(dilated_convolutions(plain)))
+    (product,) = (p for p in other.primitives if p.op == "MatMul")
+    assert product.output.shape == (6, 4 * 4, 9)  # four signals of 16
+    assert_same(plain, other, 1e-5)
+
+
 def test_by_winograds_algorithm():
     plain = conv_graph(33, 40, 4, (4, 4, 4, 4), channels=16)
     other = through(plain, winograd(dilated_convolutions(plain)))

@@ -38,6 +38,17 @@ def conv_graph(height: int, width: int, pads: tuple[int, ...] = (1, 1, 1, 1), ch
     return b.graph([("y", y)])
 
 
+def along_graph(lengths: tuple[int, ...], window: tuple[int, ...], pads: tuple[int, ...], stride: int = 1,
+                group: int = 1, batch: int = 1) -> Graph:  # fmt: skip
+    """A signal, or an image under windows of one row or column, which move by `stride` where they reach."""
+    b = Builder()
+    x = b.input("x", "float32", (batch, 16, *lengths))
+    w = np.random.default_rng(0).standard_normal((24, 16 // group, *window)).astype(np.float32)
+    y = b.op("Conv", x, b.constant(w), strides=tuple(stride if n > 1 else 1 for n in window), pads=pads,
+             dilations=(1,) * len(window), group=group, channels_last=0)  # fmt: skip
+    return b.graph([("y", y)])
+
+
 def transposed_graph(height: int, width: int, stride: int, kernel: int, begin: tuple[int, int] = (1, 1),
                      end: tuple[int, int] = (1, 1), batch: int = 1) -> Graph:  # fmt: skip
     """With a window of `kernel` strides; `begin` and `end` are how much of the whole result is left out."""
@@ -114,6 +125,27 @@ def test_stride_2(form: tuple[int, int], height: int, width: int, pads: tuple[in
 
 
 @pytest.mark.parametrize(("form", "stride"), [*((form, 1) for form in FORMS), *((form, 2) for form in STRIDED)])
+@pytest.mark.parametrize("group", [1, 2])
+@settings(deadline=None, max_examples=20)
+@given(length=st.integers(7, 19), other=st.integers(1, 3), begin=st.integers(0, 3), end=st.integers(0, 3),
+       batch=st.integers(1, 2))  # fmt: skip
+def test_along_one_axis(form: tuple[int, int], stride: int, group: int, length: int, other: int, begin: int, end: int,
+                        batch: int):  # fmt: skip
+    k = form[1]
+    for lengths, window, pads in [((length,), (k,), (begin, end)), ((other, length), (1, k), (0, begin, 0, end)),
+                                  ((length, other), (k, 1), (begin, 0, end, 0))]:  # fmt: skip
+        plain = along_graph(lengths, window, pads, stride, group, batch)
+        transformed = whatever_it_costs(plain, form)
+        assert transformed
+        assert_same(plain, transformed)
+
+
+def test_windows_that_are_no_squares_stay():
+    assert not through_winograd(along_graph((9, 9), (3, 2), (0,) * 4), (4, 3))
+    assert through_winograd(along_graph((9, 9), (3, 1), (0, 1, 0, 1)), (4, 3))
+
+
+@pytest.mark.parametrize(("form", "stride"), [*((form, 1) for form in FORMS), *((form, 2) for form in STRIDED)])
 @pytest.mark.parametrize("group", [2, 4])
 def test_grouped(form: tuple[int, int], stride: int, group: int):
     plain = conv_graph(13, 14, channels=32, stride=stride, kernel=form[1], group=group, batch=2)
@@ -148,8 +180,9 @@ def test_transposed(stride: int, form: tuple[int, int], height: int, width: int,
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("make", [lambda k: conv_graph(14, 11, kernel=k), lambda k: transposed_graph(8, 9, 2, k)],
-                         ids=["conv", "transposed"])  # fmt: skip
+@pytest.mark.parametrize("make", [lambda k: conv_graph(14, 11, kernel=k), lambda k: transposed_graph(8, 9, 2, k),
+                                  lambda k: along_graph((23,), (k,), (1, 0))],
+                         ids=["conv", "transposed", "signal"])  # fmt: skip
 def test_as_onnx(make: Callable[[int], Graph], form: tuple[int, int]):
     plain = make(form[1])
     assert_same_as_onnx(plain, through_winograd(plain, form))
@@ -177,8 +210,9 @@ def assert_same_as_onnx(plain: Graph, other: Graph | None) -> None:
 @pytest.mark.parametrize("op", ["WinogradInput", "WinogradOutput"])
 @pytest.mark.parametrize("plain", [conv_graph(14, 11, (1, 0, 2, 1), batch=2),
                                    conv_graph(24, 19, (1, 0, 2, 1), stride=2, batch=2),
-                                   transposed_graph(8, 9, 2, 2, (1, 2), (0, 3), batch=2)],
-                         ids=["conv", "strided", "transposed"])  # fmt: skip
+                                   transposed_graph(8, 9, 2, 2, (1, 2), (0, 3), batch=2),
+                                   along_graph((29,), (3,), (2, 1), batch=2)],
+                         ids=["conv", "strided", "transposed", "signal"])  # fmt: skip
 def test_part_of_a_transform(plain: Graph, op: str):
     p = [p for p in winograd(add_layouts(plain)).primitives if p.op == op][-1]
     rng = np.random.default_rng(1)

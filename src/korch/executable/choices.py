@@ -51,9 +51,9 @@ def label(p: Primitive) -> str:
 
 
 def _form(p: Primitive) -> str:
-    """`, F(4, 3)` or `, F(3, 3) at stride 2`."""
-    stride = p.attr("stride")
-    return f", F({p.attr('tile')}, {p.attr('kernel')})" + (f" at stride {stride}" if stride > 1 else "")
+    """`, F(4, 3)`, `, F(3, 3) at stride 2` or `, F(4, 3) along one axis`."""
+    stride, form = p.attr("stride"), f", F({p.attr('tile')}, {p.attr('kernel')})"
+    return form + (f" at stride {stride}" if stride > 1 else "") + ("" if all(p.attr("along")) else " along one axis")
 
 
 @dataclass

@@ -74,7 +74,8 @@ def _convolution_of(given: Primitive, product: Primitive, output: Primitive) -> 
     strides = (phases * output.attr("stride"),) * 2  # one of them is 1
     attrs = {"strides": strides, "dilations": (1, 1), "pads": given.attr("pads"), "group": 1, "channels_last": 1}
     if phases == 1:
-        weights = Tensor(u.name, u.dtype, (*channels, kernel, kernel), True)
+        window = [kernel if moves else 1 for moves in output.attr("along")][4 - output.output.rank :]
+        weights = Tensor(u.name, u.dtype, (*channels, *window), True)
         return Primitive("Conv", (given.inputs[0], weights), output.output, freeze(attrs))
     weights = Tensor(u.name, u.dtype, (*channels[::-1], phases * kernel, phases * kernel), True)
     begin = tuple(phases * (kernel - 1 - pad) + cut

@@ -70,7 +70,7 @@ def _reads(p: Primitive) -> int:
     if p.op in ("MatMul", "Conv", "ConvTranspose"):
         return terms(p.op, p.inputs[1])
     if p.op in ("WinogradInput", "WinogradOutput"):
-        return tiling_of(p).side ** 2
+        return tiling_of(p).points
     if p.op == "StrassenInput":
         return BLOCKS
     if p.op == "StrassenOutput":

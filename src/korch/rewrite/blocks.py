@@ -78,7 +78,7 @@ class Blocks(View):
     def pays(self, tile: int) -> bool:
         """As products of a window as written, and for tiles enough to read the weights for."""
         tiling, (n, height, width, _) = self.tiling(tile), self.primitive.output.shape
-        products = (tiling.tiles + READ) * (tiling.side * self.phases**2) ** 2
+        products = (tiling.tiles + READ) * tiling.points * self.phases**4
         return products <= WORTH * n * height * width * self.primitive.inputs[1].shape[2] ** 2
 
     def read(self, build: Transformed) -> Tensor:

@@ -1,8 +1,8 @@
 """Dilated convolutions as plain ones: the positions of an image modulo the dilation are images of their own.
 
 Taps d positions apart meet only positions that are alike modulo d, so a convolution with dilation d is one of d x d
-smaller images with a plain window. Those become a batch, for which Winograd's algorithm has its choices: of a 3x3
-window 2.25 products an output instead of 9.
+smaller images with a plain window, of a signal one of d shorter signals. Those become a batch, for which Winograd's
+algorithm has its choices: of a 3x3 window 2.25 products an output instead of 9, of one of 3 taps 1.5 instead of 3.
 """
 
 from __future__ import annotations
@@ -27,28 +27,31 @@ def dilated_convolutions(graph: Graph) -> Graph:
 
 def _is_dilated(p: Primitive) -> bool:
     """Alike along both axes, with enough channels for transforms."""
-    if p.op != "Conv" or not p.attr("channels_last") or p.output.rank != 4 or not p.inputs[1].const:
+    if p.op != "Conv" or not p.attr("channels_last") or p.output.rank not in (3, 4) or not p.inputs[1].const:
         return False
-    (down, along), (*channels, height, width) = p.attr("dilations"), p.inputs[1].shape
+    dilations, (k, c, *window) = set(p.attr("dilations")), p.inputs[1].shape
     plain = {*p.attr("strides"), p.attr("group")} == {1} and min(p.attr("pads")) >= 0
-    return plain and down == along > 1 and height == width > 1 and min(channels) >= LEAST_CHANNELS
+    alike = len(dilations) == len(set(window)) == 1
+    return plain and alike and min(*dilations, *window) > 1 and min(k, c) >= LEAST_CHANNELS
 
 
 def _add_plain(build: Transformed, p: Primitive) -> None:
     """The chain that ends in p's output."""
-    d, taps = p.attr("dilations")[0], p.inputs[1].shape[2]
+    d, taps, axes = p.attr("dilations")[0], p.inputs[1].shape[2], p.output.rank - 2
     filled, pads = in_whole_steps(p, d, taps)
-    apart = parted(build, p, filled, d, (0, 2, 4, 1, 3, 5))
-    n, _, _, rows, columns, c = apart.shape
-    images = build.operand(p, "Reshape", apart, f"{apart.name}_apart", shape=(n * d * d, rows, columns, c))
-    stem, attrs = f"{p.output.name}_plain", dict(p.attrs) | {"dilations": (1, 1), "pads": pads}
+    steps, rests = range(1, 2 * axes, 2), range(2, 2 * axes + 1, 2)  # the axes of positions, and of those modulo d
+    apart = parted(build, p, filled, d, (0, *rests, *steps, 2 * axes + 1))
+    n = apart.shape[0]
+    images = build.operand(p, "Reshape", apart, f"{apart.name}_apart", shape=(n * d**axes, *apart.shape[1 + axes :]))
+    stem, attrs = f"{p.output.name}_plain", dict(p.attrs) | {"dilations": (1,) * axes, "pads": pads}
     y = build.add(p, "Conv", (images, p.inputs[1]), stem, **attrs)
-    _, rows, columns, k = y.shape
-    y = build.add(p, "Reshape", (y,), f"{stem}_apart", shape=(n, d, d, rows, columns, k))
-    y = build.add(p, "Transpose", (y,), f"{stem}_parts", perm=(0, 3, 1, 4, 2, 5))
-    whole = (n, rows * d, columns * d, k)
+    _, *lengths, k = y.shape
+    y = build.add(p, "Reshape", (y,), f"{stem}_apart", shape=(n, *(d,) * axes, *lengths, k))
+    back = (at for i in range(1, axes + 1) for at in (i + axes, i))
+    y = build.add(p, "Transpose", (y,), f"{stem}_parts", perm=(0, *back, 2 * axes + 1))
+    whole = (n, *(length * d for length in lengths), k)
     if whole == p.output.shape:
         build.add(p, "Reshape", (y,), p.output, shape=whole)
         return
     y = build.add(p, "Reshape", (y,), f"{stem}_whole", shape=whole)
-    build.add(p, "Slice", (y,), p.output, starts=(0,) * 4, steps=(1,) * 4, lengths=p.output.shape)
+    build.add(p, "Slice", (y,), p.output, starts=(0,) * y.rank, steps=(1,) * y.rank, lengths=p.output.shape)

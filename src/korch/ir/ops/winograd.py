@@ -9,6 +9,9 @@ A transposed convolution with stride s and an s * kernel window is s * s such co
 *phase* of the output's rows and columns. They share input transform and product, so the result has s * s * K channels,
 phases first, and `WinogradOutput` interleaves them: element (s * i + r, s * j + c) of all tiles side by side is element
 (i, j) of phase r * s + c. The output begins `skipped` elements further.
+
+Windows that reach `along` one axis only are transformed along that one: tiles, patches and kernels have one position
+along the other. A signal [N, length, C] is an image of one row.
 """
 
 from __future__ import annotations
@@ -34,6 +37,13 @@ POINTS: dict[int, tuple[float, ...]] = {
 }  # fmt: skip
 """Interpolation points besides infinity, by their number with it. With the integers 0, 1, -1, 2, -2, six points err
 twice as much (measured)."""
+
+
+Along = tuple[bool, bool]
+"""Whether windows reach along rows, top to bottom, and along columns."""
+BOTH: Along = (True, True)
+STILL: tuple[Array, Array, Array] = (np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)))
+"""The matrices along an axis on which nothing happens."""
 
 
 @cache
@@ -80,10 +90,11 @@ def cook_toom(tile: int, kernel: int, points: tuple[float, ...]) -> tuple[Array,
     return a, g, np.where(np.abs(2 * b - halves) < 1e-9, halves / 2, b)
 
 
-def weights(w: Array, tile: int, stride: int) -> Array:
-    """[K, C, kernel, kernel] -> G g G^T as [side^2, C, K], in float64 and rounded once."""
-    g = matrices(tile, w.shape[-1], stride)[1]
-    both, flat = np.kron(g, g), w.transpose(2, 3, 1, 0).reshape(g.shape[1] ** 2, -1)
+def weights(w: Array, tile: int, stride: int, along: Along = BOTH) -> Array:
+    """[K, C, kernel, kernel] -> G g G^T as [side^2, C, K], in float64 and rounded once; of a signal [K, C, kernel]."""
+    g, still = matrices(tile, max(w.shape[2:]), stride)[1], np.ones((1, 1))
+    both = np.kron(*(g if moves else still for moves in along))
+    flat = np.moveaxis(w, (0, 1), (-1, -2)).reshape(both.shape[1], -1)
     turned = np.empty((len(both), flat.shape[1]), w.dtype)
     for at in range(0, flat.shape[1], CHUNK):  # what is float64 stays in the cache
         turned[:, at : at + CHUNK] = both @ flat[:, at : at + CHUNK].astype(np.float64)
@@ -92,8 +103,8 @@ def weights(w: Array, tile: int, stride: int) -> Array:
 
 @dataclass(frozen=True)
 class Tiling:
-    """`rows` x `columns` tiles cover each image's outputs, height x width a phase; patches are `side` x `side`, `step`
-    apart in the input."""
+    """`counts` tiles, down and along each image, cover its outputs, height x width a phase; each makes `outputs` of a
+    patch of `sides`, and patches are `steps` apart in the input."""
 
     tile: int
     kernel: int
@@ -101,35 +112,47 @@ class Tiling:
     height: int
     width: int
     stride: int = 1
+    along: Along = BOTH
 
     @property
-    def rows(self) -> int:
-        return -(-self.height // self.tile)
+    def outputs(self) -> tuple[int, int]:
+        return self._both(self.tile)
 
     @property
-    def columns(self) -> int:
-        return -(-self.width // self.tile)
+    def sides(self) -> tuple[int, int]:
+        return self._both((self.tile - 1) * self.stride + self.kernel)
 
     @property
-    def side(self) -> int:
-        return self.step + self.kernel - self.stride
+    def steps(self) -> tuple[int, int]:
+        return self._both(self.tile * self.stride)
+
+    def _both(self, length: int) -> tuple[int, int]:
+        down, along = self.along
+        return length if down else 1, length if along else 1
 
     @property
-    def step(self) -> int:
-        """Positions of the input from patch to patch."""
-        return self.tile * self.stride
+    def counts(self) -> tuple[int, int]:
+        return -(-self.height // self.outputs[0]), -(-self.width // self.outputs[1])
 
     @property
-    def matrices(self) -> tuple[Array, Array, Array]:
-        return matrices(self.tile, self.kernel, self.stride)
+    def points(self) -> int:
+        """Positions of a patch, and so products of a tile."""
+        return self.sides[0] * self.sides[1]
+
+    @property
+    def matrices(self) -> tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]:
+        """(A^T, G, B^T) down, and along the image."""
+        own = matrices(self.tile, self.kernel, self.stride)
+        down, along = self.along
+        return own if down else STILL, own if along else STILL
 
     @property
     def tiles(self) -> int:
-        return self.images * self.rows * self.columns
+        return self.images * self.counts[0] * self.counts[1]
 
     def place(self, tiles: Positions) -> tuple[Positions, Positions, Positions]:
         """(image, row, column) of tiles by number."""
-        image, row, column = np.unravel_index(tiles, (self.images, self.rows, self.columns))
+        image, row, column = np.unravel_index(tiles, (self.images, *self.counts))
         return image, row, column
 
 
@@ -138,16 +161,27 @@ def tiling_of(p: Primitive) -> Tiling:
     return _after(p.inputs[0].shape, dict(p.attrs)) if p.op == "WinogradInput" else _whole(dict(p.attrs))
 
 
+def as_image(shape: Shape) -> tuple[int, int, int, int]:
+    """[N, height, width, C] of an image, or of a signal as one."""
+    n, *lengths, channels = shape
+    height, width = lengths if len(lengths) == 2 else (1, *lengths)
+    return n, height, width, channels
+
+
 def _after(x: Shape, attrs: dict[str, Any]) -> Tiling:
     (top, left, bottom, right), kernel, stride = attrs["pads"], attrs["kernel"], attrs["stride"]
-    height, width = ((n - kernel) // stride + 1 for n in (x[1] + top + bottom, x[2] + left + right))
-    return Tiling(attrs["tile"], kernel, x[0], height, width, stride)
+    images, high, wide, _ = as_image(x)
+    padded = (high + top + bottom, wide + left + right)
+    height, width = (
+        (n - kernel) // stride + 1 if moves else n for n, moves in zip(padded, attrs["along"], strict=True)
+    )
+    return Tiling(attrs["tile"], kernel, images, height, width, stride, attrs["along"])
 
 
 def _whole(attrs: dict[str, Any]) -> Tiling:
-    (n, height, width, _), phases, (rows, columns) = attrs["shape"], attrs["phases"], attrs["skipped"]
+    (n, height, width, _), phases, (rows, columns) = as_image(attrs["shape"]), attrs["phases"], attrs["skipped"]
     height, width = -(-(height + rows) // phases), -(-(width + columns) // phases)
-    return Tiling(attrs["tile"], attrs["kernel"], n, height, width, attrs["stride"])
+    return Tiling(attrs["tile"], attrs["kernel"], n, height, width, attrs["stride"], attrs["along"])
 
 
 # The input's side ------------------------------------------------------------------------------------------------
@@ -155,49 +189,52 @@ def _whole(attrs: dict[str, Any]) -> Tiling:
 
 def _input_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
     x, tiling = inputs[0], _after(inputs[0].shape, attrs)
-    return x.dtype, (tiling.side**2, tiling.tiles, x.shape[3])
+    return x.dtype, (tiling.points, tiling.tiles, x.shape[-1])
 
 
 def _input(p: Primitive, region: Region, pull: Pull) -> Array:
     tiling, (points, tiles, channels) = tiling_of(p), region
-    b = tiling.matrices[2]
     patches = _patches(p, tiling, tiles, channels, pull)
-    b = b.astype(patches.dtype)
-    turned = np.einsum("jw,piwc->ijpc", b, np.einsum("ih,phwc->piwc", b, patches))
-    return turned.reshape(tiling.side**2, len(tiles), len(channels))[points]
+    down, along = (b.astype(patches.dtype) for _, _, b in tiling.matrices)
+    turned = np.einsum("jw,piwc->ijpc", along, np.einsum("ih,phwc->piwc", down, patches))
+    return turned.reshape(tiling.points, len(tiles), len(channels))[points]
 
 
 def _patches(p: Primitive, tiling: Tiling, tiles: Positions, channels: Positions, pull: Pull) -> Array:
     """[tile, side, side, channel]: what each tile reads, zeros where that is padding."""
-    x, reach = p.inputs[0].shape, np.arange(tiling.side)
-    image, row, column = tiling.place(tiles)
-    h = row[:, None] * tiling.step - p.attr("pads")[0] + reach
-    w = column[:, None] * tiling.step - p.attr("pads")[1] + reach
+    x, rank = as_image(p.inputs[0].shape), p.inputs[0].rank
+    image, *places = tiling.place(tiles)
+    each = zip(places, tiling.steps, p.attr("pads"), tiling.sides, strict=False)
+    h, w = (place[:, None] * step - pad + np.arange(side) for place, step, pad, side in each)
     near_h, near_w = np.clip(h, 0, x[1] - 1), np.clip(w, 0, x[2] - 1)
     have = tuple(np.unique(a) for a in (image, near_h, near_w))
-    part = pull(0, (*have, channels))
+    part = pull(0, (*have, channels) if rank == 4 else (have[0], have[2], channels))
+    part = part.reshape(*map(len, have), len(channels))
     n, i, j = (np.searchsorted(known, wanted) for known, wanted in zip(have, (image, near_h, near_w), strict=True))
     inside = (h == near_h)[:, :, None] & (w == near_w)[:, None, :]
     return np.where(inside[..., None], part[n[:, None, None], i[:, :, None], j[:, None, :]], np.zeros((), part.dtype))
 
 
 def _input_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
-    """A convolution from one channel to side^2, each image and channel for itself."""
-    x, tiling = p.inputs[0].shape, tiling_of(p)
-    top, left = p.attr("pads")[:2]
-    covered = [n * tiling.step + tiling.kernel - tiling.stride for n in (tiling.rows, tiling.columns)]
-    behind = [max(n - known, 0) for n, known in zip(covered, (top + x[1], left + x[2]), strict=True)]
-    flat = write_reshape(emit, emit.node("Transpose", names, perm=(0, 3, 1, 2)), (x[0] * x[3], 1, x[1], x[2]))
-    kernels = emit.const(_kernels(tiling.matrices[2], p))
-    y = emit.node("Conv", [flat, kernels], strides=(tiling.step,) * 2, pads=(top, left, *behind))
-    y = write_reshape(emit, y, (x[0], x[3], tiling.side**2, tiling.rows * tiling.columns))
+    """A convolution from one channel to as many as there are points, each image and channel for itself."""
+    (n, height, width, channels), tiling = as_image(p.inputs[0].shape), tiling_of(p)
+    pads = p.attr("pads")[:2]
+    covered = [n * step + side - step for n, step, side in zip(tiling.counts, tiling.steps, tiling.sides, strict=True)]
+    behind = [max(n - pad - known, 0) for n, pad, known in zip(covered, pads, (height, width), strict=True)]
+    last = p.inputs[0].rank - 1
+    turned = emit.node("Transpose", names, perm=(0, last, *range(1, last)))
+    flat = write_reshape(emit, turned, (n * channels, 1, height, width))
+    down, along = tiling.matrices
+    kernels = emit.const(_kernels(down[2], along[2], p))
+    y = emit.node("Conv", [flat, kernels], strides=tiling.steps, pads=(*pads, *behind))
+    y = write_reshape(emit, y, (n, channels, tiling.points, tiling.counts[0] * tiling.counts[1]))
     y = emit.node("Transpose", [y], perm=(2, 0, 3, 1))
     write_reshape(emit, y, p.output.shape, p.output.name)
 
 
-def _kernels(rows: Array, p: Primitive) -> Array:
-    """[points^2, 1, h, w]: the outer products of the matrix's rows."""
-    outer = np.einsum("ih,jw->ijhw", rows, rows)
+def _kernels(down: Array, along: Array, p: Primitive) -> Array:
+    """[points, 1, h, w]: the outer products of the matrices' rows."""
+    outer = np.einsum("ih,jw->ijhw", down, along)
     return outer.reshape(-1, 1, *outer.shape[2:]).astype(p.output.dtype)
 
 
@@ -213,16 +250,18 @@ def _output_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[st
 
 def _output(p: Primitive, region: Region, pull: Pull) -> Array:
     tiling, phases, (images, *places, channels) = tiling_of(p), p.attr("phases"), region
+    places = places if p.output.rank == 4 else [np.zeros(1, np.int64), *places]
     h, w = (place + skipped for place, skipped in zip(places, p.attr("skipped"), strict=True))
-    span = tiling.tile * phases
-    number = (images[:, None] * tiling.rows + np.unique(h // span))[:, :, None] * tiling.columns + np.unique(w // span)
-    every = (np.arange(phases**2)[:, None] * p.output.shape[3] + channels).reshape(-1)
-    m = pull(0, (np.arange(tiling.side**2), number.reshape(-1), every))
-    a = tiling.matrices[0].astype(m.dtype)
-    m = m.reshape(tiling.side, tiling.side, *number.shape, phases, phases, len(channels))
-    y = np.einsum("wj,hjnrcpqk->nrhpcwqk", a, np.einsum("hi,ijnrcpqk->hjnrcpqk", a, m))
-    y = y.reshape(len(images), number.shape[1] * span, number.shape[2] * span, len(channels))
-    return y[:, _within(h, span)][:, :, _within(w, span)]
+    (rows, columns), (high, wide) = tiling.counts, (n * phases for n in tiling.outputs)
+    number = (images[:, None] * rows + np.unique(h // high))[:, :, None] * columns + np.unique(w // wide)
+    every = (np.arange(phases**2)[:, None] * p.output.shape[-1] + channels).reshape(-1)
+    m = pull(0, (np.arange(tiling.points), number.reshape(-1), every))
+    down, along = (a.astype(m.dtype) for a, _, _ in tiling.matrices)
+    m = m.reshape(*tiling.sides, *number.shape, phases, phases, len(channels))
+    y = np.einsum("wj,hjnrcpqk->nrhpcwqk", along, np.einsum("hi,ijnrcpqk->hjnrcpqk", down, m))
+    y = y.reshape(len(images), number.shape[1] * high, number.shape[2] * wide, len(channels))
+    y = y[:, _within(h, high)][:, :, _within(w, wide)]
+    return y if p.output.rank == 4 else y[:, 0]
 
 
 def _within(positions: Positions, span: int) -> Positions:
@@ -231,20 +270,25 @@ def _within(positions: Positions, span: int) -> Positions:
 
 
 def _output_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
-    """A transposed convolution from side^2 channels to one, and a transposition that interleaves the phases."""
-    tiling, phases, (n, height, width, k) = tiling_of(p), p.attr("phases"), p.output.shape
-    rows, columns = tiling.rows * tiling.tile, tiling.columns * tiling.tile
-    m = write_reshape(emit, names[0], (tiling.side**2, n, tiling.rows * tiling.columns, phases**2 * k))
+    """A transposed convolution from the points to one channel, and a transposition that interleaves the phases."""
+    tiling, phases, (n, height, width, k) = tiling_of(p), p.attr("phases"), as_image(p.output.shape)
+    rows, columns = (count * each for count, each in zip(tiling.counts, tiling.outputs, strict=True))
+    m = write_reshape(emit, names[0], (tiling.points, n, tiling.counts[0] * tiling.counts[1], phases**2 * k))
     m = emit.node("Transpose", [m], perm=(1, 3, 0, 2))
-    m = write_reshape(emit, m, (n * phases**2 * k, tiling.side**2, tiling.rows, tiling.columns))
-    kernels = emit.const(_kernels(tiling.matrices[0].T, p))
-    y = emit.node("ConvTranspose", [m, kernels], strides=(tiling.tile,) * 2)
+    m = write_reshape(emit, m, (n * phases**2 * k, tiling.points, *tiling.counts))
+    down, along = tiling.matrices
+    kernels = emit.const(_kernels(down[0].T, along[0].T, p))
+    y = emit.node("ConvTranspose", [m, kernels], strides=tiling.outputs)
     y = write_reshape(emit, y, (n, phases, phases, k, rows, columns))
     y = emit.node("Transpose", [y], perm=(0, 4, 1, 5, 2, 3))
     y = write_reshape(emit, y, (n, rows * phases, columns * phases, k))
     starts = np.asarray(p.attr("skipped"), np.int64)
     ends, axes = starts + (height, width), np.asarray((1, 2), np.int64)
-    emit.node("Slice", [y, emit.const(starts), emit.const(ends), emit.const(axes)], p.output.name)
+    image = [y, emit.const(starts), emit.const(ends), emit.const(axes)]
+    if p.output.rank == 4:
+        emit.node("Slice", image, p.output.name)
+    else:
+        write_reshape(emit, emit.node("Slice", image), p.output.shape, p.output.name)
 
 
 add(Op("WinogradOutput", Category.LINEAR, _output_infer, _output, _output_write))

@@ -23,3 +23,12 @@ def dilated_3x3(draw: Random) -> Graph:
     w = b.constant(numbers(draw, channels, channels, 3, 3).astype(np.float64))
     return graph(b, b.op("Conv", x, w, strides=(1, 1), pads=pads(draw, 4), dilations=(d, d), group=1,
                          channels_last=1))  # fmt: skip
+
+
+@sample(dilated_convolutions)
+def dilated_signal(draw: Random) -> Graph:
+    d, channels, around = draw.randint(2, 4), LEAST_CHANNELS, (draw.randint(0, 5), draw.randint(0, 5))
+    b = Builder()
+    x = b.input("x", "float64", (draw.randint(1, 2), draw.randint(9, 16), channels))
+    w = b.constant(numbers(draw, channels, channels, 3).astype(np.float64))
+    return graph(b, b.op("Conv", x, w, strides=(1,), pads=around, dilations=(d,), group=1, channels_last=1))

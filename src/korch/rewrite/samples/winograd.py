@@ -47,6 +47,12 @@ def plain_2x2(draw: Random) -> Graph:
 
 
 @sample(winograd)
+def along_a_signal(draw: Random) -> Graph:
+    pads = draw.randint(0, 2), draw.randint(0, 2)
+    return _single(draw, "Conv", (draw.randint(8, 14),), draw.choice((3, 5)), strides=(1,), pads=pads)
+
+
+@sample(winograd)
 def transposed_4x4(draw: Random) -> Graph:
     begin, ends = [draw.randint(0, 3) for _ in range(2)], [draw.randint(10, 11) for _ in range(2)]
     lengths = [5 + pad // 3 for pad in begin]
@@ -58,6 +64,6 @@ def transposed_4x4(draw: Random) -> Graph:
 def _single(draw: Random, op: str, lengths: Sequence[int], taps: int, groups: int = 1, **attrs: Any) -> Graph:
     b = Builder()
     x = b.input("x", "float64", (1, *lengths, groups * LEAST_CHANNELS))
-    few = numbers(draw, DISTINCT, LEAST_CHANNELS, taps, taps).astype(np.float64)
+    few = numbers(draw, DISTINCT, LEAST_CHANNELS, *(taps for _ in lengths)).astype(np.float64)
     w = b.constant(np.resize(few, (groups * LEAST_CHANNELS, *few.shape[1:])))
-    return graph(b, b.op(op, x, w, dilations=(1, 1), group=groups, channels_last=1, **attrs))
+    return graph(b, b.op(op, x, w, dilations=(1,) * len(lengths), group=groups, channels_last=1, **attrs))

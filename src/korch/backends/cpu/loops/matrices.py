@@ -92,11 +92,11 @@ def _merged_columns(lines: Lines, matrix: Array, x: list[str]) -> tuple[list[str
     return names, np.stack(columns, axis=1)
 
 
-def sandwich(lines: Lines, matrix: Array, x: Callable[[int, int], str]) -> list[list[str]]:
-    """The names of matrix @ x @ matrix^T, `x` giving the C text of an element."""
-    side = matrix.shape[1]
-    inner = [product(lines, matrix, [lines.name(x(i, j)) for i in range(side)]) for j in range(side)]
-    return [product(lines, matrix, [column[i] for column in inner]) for i in range(len(matrix))]
+def sandwich(lines: Lines, left: Array, right: Array, x: Callable[[int, int], str]) -> list[list[str]]:
+    """The names of left @ x @ right^T, `x` giving the C text of an element."""
+    rows, columns = left.shape[1], right.shape[1]
+    inner = [product(lines, left, [lines.name(x(i, j)) for i in range(rows)]) for j in range(columns)]
+    return [product(lines, right, [column[i] for column in inner]) for i in range(len(left))]
 
 
 def sandwich_in_passes(matrix: Array, lanes: int, most: int, x: Callable[[str, str], str],

@@ -12,7 +12,7 @@ from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.turns import TRANSFORM, Loop, open_shared
 from korch.backends.cpu.loops.writer import LINE, Text
 from korch.ir.cone import Cone
-from korch.ir.ops.winograd import tiling_of
+from korch.ir.ops.winograd import as_image, tiling_of
 from korch.ir.primitive import Primitive
 
 # The input's side ------------------------------------------------------------------------------------------------
@@ -20,52 +20,53 @@ from korch.ir.primitive import Primitive
 
 def into(cone: Cone, p: Primitive, threads: int) -> Code:
     """C for the input's transform alone."""
-    tiling = tiling_of(p)
-    side, step, (_, height, width, channels) = tiling.side, tiling.step, p.inputs[0].shape
+    tiling, (_, height, width, channels) = tiling_of(p), as_image(p.inputs[0].shape)
+    (high, wide), points, (down, along) = tiling.sides, tiling.points, tiling.steps
     top, left = p.attr("pads")[:2]
     text = Text()
     open_run(text, cone, p.inputs[0], threads)
-    text.add(f"float *const patch = (float *)workspace + {thread_number(threads)} * {side * side * channels};")
+    text.add(f"float *const patch = (float *)workspace + {thread_number(threads)} * {points * channels};")
     _open_tiles(text, p, threads)
-    text.add(f"const int h = row * {step} - {top}, w = column * {step} - {left};")
+    text.add(f"const int h = row * {down} - {top}, w = column * {along} - {left};")
     text.add(f"float *const v = out + tile * {channels};")
-    text.open(f"if (h >= 0 && h + {side} <= {height} && w >= 0 && w + {side} <= {width})")
+    text.open(f"if (h >= 0 && h + {high} <= {height} && w >= 0 && w + {wide} <= {width})")
     text.add(f"KERNEL_patch(x + ((image * {height} + h) * {width} + w) * {channels}, {width * channels}, v);")
     text.close()
     text.open("else")
-    text.open(f"for (int i = 0; i < {side * side}; ++i)")
-    text.add(f"const int y = h + i / {side}, z = w + i % {side};")
+    text.open(f"for (int i = 0; i < {points}; ++i)")
+    text.add(f"const int y = h + i / {wide}, z = w + i % {wide};")
     text.add(f"const int inside = y >= 0 && y < {height} && z >= 0 && z < {width};")
     text.add(f"float *const to = patch + i * {channels};")
     text.add(f"if (inside) memcpy(to, x + ((image * {height} + y) * {width} + z) * {channels}, "
              f"{4 * channels});")  # fmt: skip
     text.add(f"else memset(to, 0, {4 * channels});")
     text.close()
-    text.add(f"KERNEL_patch(patch, {side * channels}, v);")
+    text.add(f"KERNEL_patch(patch, {wide * channels}, v);")
     text.close(3)
-    size = 4 * side * side * channels * threads
+    size = 4 * points * channels * threads
     return Code("\n".join([*_patch(p), *text.lines]) + "\n", size)
 
 
 def _patch(p: Primitive) -> list[str]:
     """The function B^T d B for one patch, rows `row` floats apart."""
-    tiling, channels = tiling_of(p), p.inputs[0].shape[3]
-    matrix, side, step = tiling.matrices[2], tiling.side, tiling.tiles * channels
+    tiling, channels = tiling_of(p), p.inputs[0].shape[-1]
+    (_, _, down), (_, _, along) = tiling.matrices
+    side, step = tiling.sides[1], tiling.tiles * channels
     text = Text(depth=0)
     text.open("static inline void KERNEL_patch(const float *restrict d, int row, float *restrict v)")
     text.add("int from = 0;")
-    vectors = _vectors(channels)
+    vectors = _vectors(channels) if all(tiling.along) else []
     for lanes in vectors:
         most = max(LINE // lanes, 1)
         text.open(f"for (int parts; from + {lanes} <= {channels}; from += parts * {lanes})")
         text.add(f"parts = KORCH_MIN({most}, ({channels} - from) / {lanes});")
-        text.add(*sandwich_in_passes(matrix, lanes, most, lambda i, j: f"d + {i} * row + {j} * {channels} + from",
+        text.add(*sandwich_in_passes(along, lanes, most, lambda i, j: f"d + {i} * row + {j} * {channels} + from",
                                      lambda i, j: f"v + ({i} * {side} + {j}) * {step} + from"))  # fmt: skip
         text.close()
     if vectors and channels % vectors[-1] == 0:
         return [*text.lines, "}"]
     lines = Lines()
-    names = sandwich(lines, matrix, lambda i, j: f"d[{i} * row + {j * channels} + c]")
+    names = sandwich(lines, down, along, lambda i, j: f"d[{i} * row + {j * channels} + c]")
     stores = [f"v[{i * step} + c] = {name};" for i, name in enumerate(name for row in names for name in row)]
     text.add("#pragma omp simd")
     text.open(f"for (int c = from; c < {channels}; ++c)")
@@ -89,18 +90,18 @@ def _vectors(channels: int) -> list[int]:
 
 def back(cone: Cone, p: Primitive, threads: int) -> Code:
     """C for the output's transform and what stands behind it."""
-    tiling, span, (_, height, width, channels) = tiling_of(p), _span(p), p.output.shape
+    tiling, (high, wide), (_, height, width, channels) = tiling_of(p), _span(p), as_image(p.output.shape)
     (top, left), every = p.attr("skipped"), p.attr("phases") ** 2 * channels
     text = Text()
     open_run(text, cone, p.inputs[0], threads)
     _open_tiles(text, p, threads)
-    text.add(f"const int top = row * {span} - {top}, left = column * {span} - {left};")
+    text.add(f"const int top = row * {high} - {top}, left = column * {wide} - {left};")
     block = open_blocks(text, "c0", channels)
-    text.add(f"float y[{span * span * block}] __attribute__((aligned(64)));")
+    text.add(f"float y[{high * wide * block}] __attribute__((aligned(64)));")
     source, step = f"x + tile * {every} + c0", tiling.tiles * every
     place = _phases_at_once(text, p, source, step) if _short(p) else _phases(text, p, source, step, block)
-    text.open(f"for (int h = KORCH_MAX(top, 0); h < KORCH_MIN(top + {span}, {height}); ++h)")
-    text.open(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {span}, {width}); ++w)")
+    text.open(f"for (int h = KORCH_MAX(top, 0); h < KORCH_MIN(top + {high}, {height}); ++h)")
+    text.open(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {wide}, {width}); ++w)")
     text.add("const int i = h - top, j = w - left;", f"const float *restrict z = y + ({place}) * {block};")
     streamed = epilogue.streams(cone)
     epilogue.store(text, cone, p, streamed, of=channels)
@@ -108,22 +109,23 @@ def back(cone: Cone, p: Primitive, threads: int) -> Code:
     return Code("\n".join(text.lines) + "\n", 0)
 
 
-def _span(p: Primitive) -> int:
-    """Rows, and columns, of the output that a tile makes with all its phases."""
-    return tiling_of(p).tile * p.attr("phases")
+def _span(p: Primitive) -> tuple[int, int]:
+    """Rows and columns of the output that a tile makes with all its phases."""
+    rows, columns = tiling_of(p).outputs
+    return rows * p.attr("phases"), columns * p.attr("phases")
 
 
 def _short(p: Primitive) -> bool:
     """Whether a phase's channels do not fill the vectors that those of all phases fill."""
-    return p.attr("phases") > 1 and p.output.shape[3] < LINE
+    return p.attr("phases") > 1 and p.output.shape[-1] < LINE
 
 
 def _phases(text: Text, p: Primitive, first: str, step: int, block: int) -> str:
     """A^T m A for every phase, into y; positions of m are `step` floats apart. Gives the place in y, in C, of row i and
     column j of what the tile makes."""
-    phases, span = p.attr("phases"), _span(p)
+    phases, (_, span) = p.attr("phases"), _span(p)
     text.open(f"for (int phase = 0; phase < {phases * phases}; ++phase)")
-    text.add(f"const float *restrict m = {first} + phase * {p.output.shape[3]};")
+    text.add(f"const float *restrict m = {first} + phase * {p.output.shape[-1]};")
     text.add(f"float *restrict to = y + (phase / {phases} * {span} + phase % {phases}) * {block};")
     simd(text, _sandwich(p, step, lambda i, j: (i * span + j) * phases * block))
     text.close()
@@ -132,7 +134,7 @@ def _phases(text: Text, p: Primitive, first: str, step: int, block: int) -> str:
 
 def _phases_at_once(text: Text, p: Primitive, first: str, step: int) -> str:
     """The same for all phases side by side, as they are in m."""
-    tile, phases, every = tiling_of(p).tile, p.attr("phases"), p.attr("phases") ** 2 * p.output.shape[3]
+    (_, tile), phases, every = tiling_of(p).outputs, p.attr("phases"), p.attr("phases") ** 2 * p.output.shape[-1]
     text.open("")
     text.add(f"const int count = {every};", f"const float *restrict m = {first};", "float *restrict to = y;")
     simd(text, _sandwich(p, step, lambda i, j: (i * tile + j) * every))
@@ -143,7 +145,8 @@ def _phases_at_once(text: Text, p: Primitive, first: str, step: int) -> str:
 def _sandwich(p: Primitive, step: int, place: Callable[[int, int], int]) -> list[str]:
     """A^T m A of one channel c, from m to the places from `to` on."""
     tiling, lines = tiling_of(p), Lines()
-    names = sandwich(lines, tiling.matrices[0], lambda i, j: f"m[{(i * tiling.side + j) * step} + c]")
+    (down, _, _), (along, _, _) = tiling.matrices
+    names = sandwich(lines, down, along, lambda i, j: f"m[{(i * tiling.sides[1] + j) * step} + c]")
     return [*lines.lines, *(f"to[{place(i, j)} + c] = {name};"
                             for i, row in enumerate(names) for j, name in enumerate(row))]  # fmt: skip
 
@@ -155,5 +158,6 @@ def _open_tiles(text: Text, p: Primitive, threads: int) -> None:
     """The loop over tiles, and where each lies."""
     tiling = tiling_of(p)
     open_shared(text, (Loop("tile", tiling.tiles),), threads, TRANSFORM * p.output.size)
-    text.add(f"const int column = tile % {tiling.columns}, row = tile / {tiling.columns} % {tiling.rows};")
-    text.add(f"const int image = tile / {tiling.rows * tiling.columns};")
+    rows, columns = tiling.counts
+    text.add(f"const int column = tile % {columns}, row = tile / {columns} % {rows};")
+    text.add(f"const int image = tile / {rows * columns};")

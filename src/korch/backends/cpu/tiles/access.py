@@ -136,23 +136,26 @@ def _clipped(span: Span, stride: int, pad: int, reach: int, length: int) -> tupl
 def _winograd_input(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
     """Whole rows of tiles of one image."""
     tiling, x = tiling_of(p), p.inputs[0].shape
-    if span.axis != 1 or tiling.images != 1 or span.begin % tiling.columns or span.end % tiling.columns:
+    columns = tiling.counts[1]
+    if span.axis != 1 or len(x) != 4 or tiling.images != 1 or span.begin % columns or span.end % columns:
         return None
-    rows = Span(1, span.begin // tiling.columns, span.end // tiling.columns)
+    rows = Span(1, span.begin // columns, span.end // columns)
     top, left, _, right = attrs["pads"]
-    read, before, behind = _clipped(rows, tiling.step, top, tiling.side, x[1])
+    read, before, behind = _clipped(rows, tiling.steps[0], top, tiling.sides[0], x[1])
     return Part((read,), attrs | {"pads": (before, left, behind, right)}) if read.length > 0 else None
 
 
 def _winograd_output(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
     """Rows that are whole tiles, or end with the output."""
+    if p.output.rank != 4:
+        return None
     tiling, (_, height, width, channels) = tiling_of(p), p.output.shape
-    each = tiling.tile * attrs["phases"]
+    each, columns = tiling.outputs[0] * attrs["phases"], tiling.counts[1]
     whole = span.begin % each == 0 and (span.end % each == 0 or span.end == height)
     if span.axis != 1 or tiling.images != 1 or not whole or any(attrs["skipped"]):
         return None
     first, last = span.begin // each, -(-span.end // each)
-    read = Span(1, first * tiling.columns, last * tiling.columns)
+    read = Span(1, first * columns, last * columns)
     return Part((read,), attrs | {"shape": (1, span.length, width, channels)})
 
 

@@ -16,6 +16,7 @@ from korch.backends.cpu.tiles.access import SUMMED, Read, Span, length_along, ou
 from korch.backends.cpu.tiles.piece import Piece, Strip, Turn, is_one_piece, narrow
 from korch.backends.cpu.tiles.repeat import Make, each, repeated
 from korch.ir.cone import Cone
+from korch.ir.ops.winograd import tiling_of
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -96,7 +97,7 @@ def _whole(p: Primitive) -> int:
     if p.op == "StrassenOutput":
         y = p.output.shape
         return 1 + math.prod(y[outermost(y) + 1 : -1]) % 2
-    return p.attr("tile") * p.attr("phases") if p.op == "WinogradOutput" else 1
+    return tiling_of(p).outputs[0] * p.attr("phases") if p.op == "WinogradOutput" else 1
 
 
 def chunks(cut: Cut, threads: int, equal: bool = True) -> tuple[Chunk, ...] | None:
