@@ -110,10 +110,17 @@ def test_grouped_deconvolution(tmp_path):
     check(deconv(image(b, 0, 1, 16, 7, 9), weights(b, 16, 4, 3, 3), group=4), tmp_path)
 
 
-def test_computed_weights(tmp_path):
+@pytest.mark.parametrize("last", [0, 1], ids=["nchw", "nhwc"])
+@pytest.mark.parametrize("group", [1, 2])
+def test_computed_weights(last, group, tmp_path):
     b = Builder()
-    w = b.input("w", "float32", (24, 16, 3, 3))
-    check(conv(image(b, 0, 1, 16, 9, 9), w, pads=1), tmp_path)
+    w = b.input("w", "float32", (24, 16 // group, 3, 3))
+    check(conv(image(b, last, 1, 16, 9, 9), w, pads=1, group=group, last=last), tmp_path)
+
+
+def test_computed_weights_of_a_deconvolution(tmp_path):
+    b = Builder()
+    check(deconv(image(b, 1, 1, 16, 7, 9), b.input("w", "float32", (16, 24, 4, 4)), last=1), tmp_path)
 
 
 ACTIVATED = {

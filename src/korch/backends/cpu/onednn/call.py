@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from korch.backends.linear.activations import Eltwise
 from korch.backends.linear.pattern import Binary
@@ -29,12 +30,16 @@ class Window:
     pads_end: Shape
 
 
+Packing = Literal["never", "once", "each run"]
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """`kind` is "conv", "deconv" or "matmul"; views have oneDNN's axes, [N, C, spatial...] or [batch..., M, N].
 
-    `order` lists the axes of activations from slowest to fastest in memory. `implementation`, where it is set,
-    starts the name of the one that is wanted besides oneDNN's first choice. `form` names the call among others.
+    `order` lists the axes of activations from slowest to fastest in memory; `packing` says when weights are put into
+    the layout that oneDNN likes best. `implementation`, where it is set, starts the name of the one that is wanted
+    besides oneDNN's first choice. `form` names the call among others.
     """
 
     kind: str
@@ -43,7 +48,7 @@ class Call:
     dst: View
     post_ops: PostOps
     order: Shape
-    pack_weights: bool
+    packing: Packing
     bias: View | None = None
     window: Window | None = None
     implementation: str = ""

@@ -36,7 +36,7 @@ def _fields(call: Call, macs: int) -> str:
     matrices = call.window is None
     lines = [
         f".kind = KORCH_DNNL_{call.kind.upper()}",
-        f".pack_weights = {int(call.pack_weights)}",
+        f".packing = KORCH_DNNL_{call.packing.upper().replace(' ', '_')}",
         f".allow_reference = {int(macs <= REFERENCE_MACS)}",
         *([f'.implementation = "{call.implementation}"'] if call.implementation else []),
         f".src = {_view(call.src, _matrix_order(call.src) if matrices else call.order)}",

@@ -14,6 +14,8 @@ enum { KORCH_DNNL_REFERENCE = 64 };  // oneDNN has nothing better than its unopt
 enum { KORCH_DNNL_ABSENT = -2, KORCH_DNNL_OUT = -1 };  // what a view can name instead of a leaf
 
 typedef enum { KORCH_DNNL_CONV, KORCH_DNNL_DECONV, KORCH_DNNL_MATMUL } korch_dnnl_kind;
+// When weights are put into the layout that oneDNN likes best: never, by init where they are constant, before each run.
+typedef enum { KORCH_DNNL_NEVER, KORCH_DNNL_ONCE, KORCH_DNNL_EACH_RUN } korch_dnnl_packing;
 typedef enum { KORCH_DNNL_ELTWISE, KORCH_DNNL_BINARY, KORCH_DNNL_SUM } korch_dnnl_post_op_kind;
 
 // float32 elements of buffer `leaf`, from `offset` on; strides count elements; a broadcast axis has size 1.
@@ -32,7 +34,7 @@ typedef struct {
 
 typedef struct {
     korch_dnnl_kind kind;
-    int pack_weights;            // weights are constant: init reorders them into the layout that oneDNN likes best
+    korch_dnnl_packing packing;  // of the weights
     int allow_reference;         // take oneDNN's reference loops where there is nothing better
     const char *implementation;  // start of the wanted one's name, unless it is oneDNN's first choice; NULL: that one
     korch_dnnl_view src, weights, bias, dst;
@@ -67,7 +69,9 @@ typedef struct {
     int sum_leaf;  // copied to the output before each run, or KORCH_DNNL_ABSENT
     size_t sum_bytes;
     korch_dnnl_packed *weights;
-    void *scratchpad;
+    dnnl_primitive_t reorder;  // of weights that are packed before each run, into `turned`; NULL: there are none
+    dnnl_exec_arg_t reordered[2];
+    void *turned, *scratchpad;
 } korch_dnnl_state;
 
 // Of the whole program: the definitions of all units become one.
@@ -130,7 +134,7 @@ typedef struct {
 
 static int korch_dnnl_describe_call(korch_dnnl_description *d, const korch_dnnl_call *call) {
     KORCH_DNNL_TRY(korch_dnnl_describe(&d->src, &call->src));
-    KORCH_DNNL_TRY((call->pack_weights ? korch_dnnl_describe_any : korch_dnnl_describe)(&d->weights, &call->weights));
+    KORCH_DNNL_TRY((call->packing ? korch_dnnl_describe_any : korch_dnnl_describe)(&d->weights, &call->weights));
     if (call->bias.leaf != KORCH_DNNL_ABSENT) KORCH_DNNL_TRY(korch_dnnl_describe(&d->bias, &call->bias));
     KORCH_DNNL_TRY(korch_dnnl_describe(&d->dst, &call->dst));
     return korch_dnnl_attributes(&d->attr, call);
@@ -192,9 +196,14 @@ static int korch_dnnl_argument(korch_dnnl_state *s, int name, const_dnnl_memory_
     return dnnl_success;
 }
 
+// Has `memory` point to what a view shows, whenever the primitive runs.
+static void korch_dnnl_follow(korch_dnnl_state *s, dnnl_memory_t memory, const korch_dnnl_view *view) {
+    s->slots[s->slot_count++] = (korch_dnnl_slot){memory, view->leaf, view->offset, NULL};
+}
+
 static int korch_dnnl_bind(korch_dnnl_state *s, int name, const_dnnl_memory_desc_t md, const korch_dnnl_view *view) {
     KORCH_DNNL_TRY(korch_dnnl_argument(s, name, md, DNNL_MEMORY_NONE));
-    s->slots[s->slot_count++] = (korch_dnnl_slot){s->args[s->arg_count - 1].memory, view->leaf, view->offset, NULL};
+    korch_dnnl_follow(s, s->args[s->arg_count - 1].memory, view);
     return dnnl_success;
 }
 
@@ -292,12 +301,35 @@ static int korch_dnnl_pack(korch_dnnl_state *s, const_dnnl_primitive_desc_t pd, 
     return korch_dnnl_argument(s, DNNL_ARG_WEIGHTS, layout, s->weights->data);
 }
 
+// Computed weights: a primitive that puts them into the wanted layout, which the state has room for.
+static int korch_dnnl_turn(korch_dnnl_state *s, const_dnnl_primitive_desc_t pd, const korch_dnnl_view *view) {
+    const_dnnl_memory_desc_t layout = dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
+    dnnl_memory_desc_t plain = NULL;
+    dnnl_primitive_desc_t turn = NULL;
+    dnnl_memory_t *from = &s->reordered[0].memory;
+    int status = korch_dnnl_describe(&plain, view);
+    if (!status) status = korch_dnnl_allocate(&s->turned, dnnl_memory_desc_get_size(layout));
+    if (!status) status = korch_dnnl_argument(s, DNNL_ARG_WEIGHTS, layout, s->turned);
+    s->reordered[0].arg = DNNL_ARG_FROM;
+    if (!status) s->reordered[1] = (dnnl_exec_arg_t){DNNL_ARG_TO, s->args[s->arg_count - 1].memory};
+    if (!status) status = dnnl_memory_create(from, plain, korch_dnnl_engine, DNNL_MEMORY_NONE);
+    if (!status) korch_dnnl_follow(s, *from, view);
+    if (!status)
+        status = dnnl_reorder_primitive_desc_create(&turn, plain, korch_dnnl_engine, layout, korch_dnnl_engine, NULL);
+    if (!status) status = dnnl_primitive_create(&s->reorder, turn);
+    dnnl_primitive_desc_destroy(turn);
+    dnnl_memory_desc_destroy(plain);
+    return status;
+}
+
 static int korch_dnnl_build(korch_dnnl_state *s, const_dnnl_primitive_desc_t pd, const korch_dnnl_call *call,
                             const void *const *in) {
     KORCH_DNNL_TRY(dnnl_primitive_create(&s->primitive, pd));
     KORCH_DNNL_TRY(korch_dnnl_bind_operand(s, pd, DNNL_ARG_SRC, &call->src));
-    if (call->pack_weights)
+    if (call->packing == KORCH_DNNL_ONCE)
         KORCH_DNNL_TRY(korch_dnnl_pack(s, pd, &call->weights, in));
+    else if (call->packing == KORCH_DNNL_EACH_RUN)
+        KORCH_DNNL_TRY(korch_dnnl_turn(s, pd, &call->weights));
     else
         KORCH_DNNL_TRY(korch_dnnl_bind_operand(s, pd, DNNL_ARG_WEIGHTS, &call->weights));
     if (call->bias.leaf != KORCH_DNNL_ABSENT)
@@ -313,8 +345,11 @@ static void korch_dnnl_free(void *state) {
     korch_dnnl_state *s = state;
     if (!s) return;
     for (int i = 0; i < s->arg_count; ++i) dnnl_memory_destroy(s->args[i].memory);
+    dnnl_memory_destroy(s->reordered[0].memory);
+    dnnl_primitive_destroy(s->reorder);
     dnnl_primitive_destroy(s->primitive);
     korch_dnnl_drop(s->weights);
+    free(s->turned);
     free(s->scratchpad);
     free(s);
 }
@@ -352,7 +387,9 @@ static void korch_dnnl_run(void *state, const void *const *in, void *out) {
         if (data != slot->set) dnnl_memory_set_data_handle(slot->memory, slot->set = data);
     }
     if (s->sum_leaf != KORCH_DNNL_ABSENT) korch_dnnl_copy(out, in[s->sum_leaf], s->sum_bytes);
-    int status = dnnl_primitive_execute(s->primitive, korch_dnnl_stream, s->arg_count, s->args);
+    int status = dnnl_success;
+    if (s->reorder) status = dnnl_primitive_execute(s->reorder, korch_dnnl_stream, 2, s->reordered);
+    if (!status) status = dnnl_primitive_execute(s->primitive, korch_dnnl_stream, s->arg_count, s->args);
     if (status) korch_failure = status;
 }
 

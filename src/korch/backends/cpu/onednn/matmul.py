@@ -18,7 +18,7 @@ def product_calls(product: Product, form: str) -> tuple[Call, ...]:
 
 def _call(p: Product, form: str) -> Call:
     order = tuple(range(len(p.c.shape)))
-    return with_bias(Call("matmul", p.a, p.b, p.c, p.post_ops, order, pack_weights=p.b_const, form=form))
+    return with_bias(Call("matmul", p.a, p.b, p.c, p.post_ops, order, "once" if p.b_const else "never", form=form))
 
 
 def _compact(p: Product) -> Product:
