@@ -17,7 +17,7 @@ from korch.ir import Builder, Graph, Primitive
 from korch.ir.evaluate import evaluate_graph, evaluate_primitive
 from korch.ir.graph import select
 from korch.ir.onnx_write import graph_to_onnx
-from korch.ir.ops.winograd import cook_toom, matrices
+from korch.ir.ops.winograd import cook_toom, matrices, tiling_of
 from korch.ir.primitive import APPROXIMATE
 from korch.rewrite import add_choices
 from korch.rewrite.layouts import CONVOLUTIONS, add_layouts
@@ -138,6 +138,18 @@ def test_along_one_axis(form: tuple[int, int], stride: int, group: int, length: 
         transformed = whatever_it_costs(plain, form)
         assert transformed
         assert_same(plain, transformed)
+
+
+def test_transforms_of_older_archives_reach_along_both_axes():
+    for op, shape, more in [
+        ("WinogradInput", (1, 9, 10, 8), {"pads": (1, 1, 1, 1)}),
+        ("WinogradOutput", (36, 9, 8), {"shape": (1, 9, 10, 8), "phases": 1, "skipped": (0, 0)}),
+    ]:
+        b = Builder()
+        y = b.op(op, b.input("x", "float32", shape), tile=4, kernel=3, stride=1, **more)
+        (p,) = b.graph([("y", y)]).primitives
+        assert tiling_of(p).along == (True, True)
+        assert y.shape == ((36, 9, 8) if op == "WinogradInput" else (1, 9, 10, 8))
 
 
 def test_windows_that_are_no_squares_stay():

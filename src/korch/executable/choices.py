@@ -16,6 +16,7 @@ from math import inf, isfinite
 
 from korch.executable.plan import Choice
 from korch.ir.graph import Graph
+from korch.ir.ops.winograd import tiling_of
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.orchestrate.ledger import Ledger
@@ -53,7 +54,9 @@ def label(p: Primitive) -> str:
 def _form(p: Primitive) -> str:
     """`, F(4, 3)`, `, F(3, 3) at stride 2` or `, F(4, 3) along one axis`."""
     stride, form = p.attr("stride"), f", F({p.attr('tile')}, {p.attr('kernel')})"
-    return form + (f" at stride {stride}" if stride > 1 else "") + ("" if all(p.attr("along")) else " along one axis")
+    return (
+        form + (f" at stride {stride}" if stride > 1 else "") + ("" if all(tiling_of(p).along) else " along one axis")
+    )
 
 
 @dataclass

@@ -77,7 +77,7 @@ def _dft(b: Builder, x: Value, length: Value | None, axis: int, inverse: int, on
         return lengths
     (n,) = lengths
     if x.dtype not in ("float32", "float64") or (inverse and onesided) or axis == x.rank - 1:
-        return Opaque(f"of {x.dtype}, or from half of the frequencies")
+        return Opaque(f"it transforms {x.dtype}, its last axis, or half of the frequencies back")
     kept = n // 2 + 1 if onesided else n
     transform = Transform(n, kept, 1, 1 / n) if inverse else Transform(n, kept)
     order = (*(a for a in range(x.rank - 1) if a != axis), axis, x.rank - 1)

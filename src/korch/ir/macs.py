@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from korch.ir.graph import Graph
+from korch.ir.ops.winograd import tiling_of
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 
@@ -74,7 +75,7 @@ def _convolution_of(given: Primitive, product: Primitive, output: Primitive) -> 
     strides = (phases * output.attr("stride"),) * 2  # one of them is 1
     attrs = {"strides": strides, "dilations": (1, 1), "pads": given.attr("pads"), "group": 1, "channels_last": 1}
     if phases == 1:
-        window = [kernel if moves else 1 for moves in output.attr("along")][4 - output.output.rank :]
+        window = [kernel if moves else 1 for moves in tiling_of(output).along][4 - output.output.rank :]
         weights = Tensor(u.name, u.dtype, (*channels, *window), True)
         return Primitive("Conv", (given.inputs[0], weights), output.output, freeze(attrs))
     weights = Tensor(u.name, u.dtype, (*channels[::-1], phases * kernel, phases * kernel), True)

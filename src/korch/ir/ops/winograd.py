@@ -40,8 +40,9 @@ twice as much (measured)."""
 
 
 Along = tuple[bool, bool]
-"""Whether windows reach along rows, top to bottom, and along columns."""
+"""Whether windows reach down the image, and along its rows."""
 BOTH: Along = (True, True)
+"""Also where older archives say nothing."""
 STILL: tuple[Array, Array, Array] = (np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)))
 """The matrices along an axis on which nothing happens."""
 
@@ -170,18 +171,16 @@ def as_image(shape: Shape) -> tuple[int, int, int, int]:
 
 def _after(x: Shape, attrs: dict[str, Any]) -> Tiling:
     (top, left, bottom, right), kernel, stride = attrs["pads"], attrs["kernel"], attrs["stride"]
-    images, high, wide, _ = as_image(x)
-    padded = (high + top + bottom, wide + left + right)
-    height, width = (
-        (n - kernel) // stride + 1 if moves else n for n, moves in zip(padded, attrs["along"], strict=True)
-    )
-    return Tiling(attrs["tile"], kernel, images, height, width, stride, attrs["along"])
+    (images, high, wide, _), along = as_image(x), attrs.get("along", BOTH)
+    padded = zip((high + top + bottom, wide + left + right), along, strict=True)
+    height, width = ((n - kernel) // stride + 1 if moves else n for n, moves in padded)
+    return Tiling(attrs["tile"], kernel, images, height, width, stride, along)
 
 
 def _whole(attrs: dict[str, Any]) -> Tiling:
     (n, height, width, _), phases, (rows, columns) = as_image(attrs["shape"]), attrs["phases"], attrs["skipped"]
     height, width = -(-(height + rows) // phases), -(-(width + columns) // phases)
-    return Tiling(attrs["tile"], attrs["kernel"], n, height, width, attrs["stride"], attrs["along"])
+    return Tiling(attrs["tile"], attrs["kernel"], n, height, width, attrs["stride"], attrs.get("along", BOTH))
 
 
 # The input's side ------------------------------------------------------------------------------------------------
