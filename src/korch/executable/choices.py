@@ -53,10 +53,8 @@ def label(p: Primitive) -> str:
 
 def _form(p: Primitive) -> str:
     """`, F(4, 3)`, `, F(3, 3) at stride 2` or `, F(4, 3) along one axis`."""
-    stride, form = p.attr("stride"), f", F({p.attr('tile')}, {p.attr('kernel')})"
-    return (
-        form + (f" at stride {stride}" if stride > 1 else "") + ("" if all(tiling_of(p).along) else " along one axis")
-    )
+    stride, along = p.attr("stride"), "" if all(tiling_of(p).along) else " along one axis"
+    return f", F({p.attr('tile')}, {p.attr('kernel')})" + (f" at stride {stride}" if stride > 1 else "") + along
 
 
 @dataclass

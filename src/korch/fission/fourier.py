@@ -19,7 +19,8 @@ from korch.fission.rule import Opaque, fission
 from korch.ir.builder import Builder, Value
 
 SHORT = 256
-"""Positions up to which one matrix is as soon multiplied as two."""
+"""Positions up to which there is one matrix: of fewer, the two would be less than 32 numbers wide, and turned three
+times. (Counted, not measured.)"""
 LONG = 1024
 """Positions that one matrix may have where the length has no good factors."""
 LEAST = 8

@@ -93,8 +93,8 @@ def cook_toom(tile: int, kernel: int, points: tuple[float, ...]) -> tuple[Array,
 
 def weights(w: Array, tile: int, stride: int, along: Along = BOTH) -> Array:
     """[K, C, kernel, kernel] -> G g G^T as [side^2, C, K], in float64 and rounded once; of a signal [K, C, kernel]."""
-    g, still = matrices(tile, max(w.shape[2:]), stride)[1], np.ones((1, 1))
-    both = np.kron(*(g if moves else still for moves in along))
+    g = matrices(tile, max(w.shape[2:]), stride)[1]
+    both = np.kron(*(g if moves else STILL[1] for moves in along))
     flat = np.moveaxis(w, (0, 1), (-1, -2)).reshape(both.shape[1], -1)
     turned = np.empty((len(both), flat.shape[1]), w.dtype)
     for at in range(0, flat.shape[1], CHUNK):  # what is float64 stays in the cache
@@ -203,7 +203,7 @@ def _patches(p: Primitive, tiling: Tiling, tiles: Positions, channels: Positions
     """[tile, side, side, channel]: what each tile reads, zeros where that is padding."""
     x, rank = as_image(p.inputs[0].shape), p.inputs[0].rank
     image, *places = tiling.place(tiles)
-    each = zip(places, tiling.steps, p.attr("pads"), tiling.sides, strict=False)
+    each = zip(places, tiling.steps, p.attr("pads")[:2], tiling.sides, strict=True)
     h, w = (place[:, None] * step - pad + np.arange(side) for place, step, pad, side in each)
     near_h, near_w = np.clip(h, 0, x[1] - 1), np.clip(w, 0, x[2] - 1)
     have = tuple(np.unique(a) for a in (image, near_h, near_w))

@@ -57,7 +57,7 @@ def convolution_call(m: Match) -> Call:
 
 def _packing(m: Match) -> Packing:
     """Computed weights are packed in each run: as they lie, oneDNN has im2col + GEMM at best. (3x3 over 64 channels of
-    128x128: 19 ms.)"""
+    128x128, two threads of Zen 3: 9.4 ms packed, 19 so.)"""
     return "once" if m.w_const else "never" if _runs_as_gemm(m) else "each run"
 
 
