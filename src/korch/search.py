@@ -24,6 +24,7 @@ from korch.numerics.judge import Judge
 from korch.numerics.verdict import Verdict
 from korch.orchestrate.accuracy import ban, culprits
 from korch.orchestrate.building import Builder
+from korch.orchestrate.exchange import FITS, exchanged, squares, told_of
 from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.solve_highs import Highs
 from korch.orchestrate.spare import without_spare_libraries
@@ -44,6 +45,8 @@ two times agree. (With 6 seconds there was one, taken in a slow moment: 515 ms o
 later.)"""
 MOST_ATTEMPTS = 3
 """Searches for a program that errs little enough before all choices go that are not exact."""
+MOST_EXCHANGES = 6
+"""Programs of a plan whose kernels round, each with more of them exact, before other plans are searched for."""
 MOST_BANS = 4
 """Searches without kernels that err too much, where there is no such choice left."""
 FAR = 3 << 23
@@ -105,11 +108,14 @@ class Search:
         return executable, facts
 
     def _accurate(self, ledger: Ledger, means: Means) -> Executable:
-        """Searches until the program keeps to the numerics, each time without the choices that cost most error, in the
-        end without the kernels; where nothing is left to drop, the program that errs least."""
+        """Searches until the program keeps to the numerics: where kernels round, with more exact ones in its plan, then
+        each time without the choices that cost most error, in the end without the kernels; where nothing is left to
+        drop, the program that errs least."""
         graph, gone, tried = self.graph, list[str](), list[Tried]()
         while True:
             executable, now = self._attempt(graph, ledger, means, gone)
+            if now.rounded and not now.verdict.passed:
+                executable, now = self._exchanged(ledger, executable, now, gone)
             tried.append(now)
             if now.verdict.passed:
                 return executable
@@ -133,7 +139,29 @@ class Search:
             place_links(graph, ledger, means)
         attempt = Attempt(graph, ledger, means)
         tuned = without_spare_libraries(ledger, attempt.best(), self.costs.setting.threads)
-        executable = self.target.link(accounted(attempt.plan(tuned), ledger, tuned), self.costs)
+        return self._linked(accounted(attempt.plan(tuned), ledger, tuned), tuned, gone)
+
+    def _exchanged(self, ledger: Ledger, executable: Executable, first: Tried,
+                   gone: Sequence[str]) -> tuple[Executable, Tried]:  # fmt: skip
+        """The plan with as many more exact kernels as it needs, or the last that was tried: how errors add up at the
+        outputs only a run tells."""
+        now, most = first, squares(ledger, first.tuned.chosen)
+        for _ in range(MOST_EXCHANGES):
+            most *= (FITS / now.verdict.excess) ** 2
+            plan = exchanged(first.plan, ledger, first.tuned, most)
+            if plan is None:
+                break
+            executable.close()
+            executable, now = self._linked(plan, first.tuned, [*gone, *told_of(first.plan, plan)])
+            log.info("%d kernels are more exact now: the error is %.2f of what is allowed",
+                     len(told_of(first.plan, plan)), now.verdict.excess)  # fmt: skip
+            if now.verdict.passed:
+                break
+        return executable, now
+
+    def _linked(self, plan: Plan, tuned: Tuned, gone: Sequence[str]) -> tuple[Executable, Tried]:
+        """The program of `plan`, and the verdict on it."""
+        executable = self.target.link(plan, self.costs)
         verdict = self._judged(executable)
         accuracy = Accuracy(verdict.output, verdict.error, verdict.allowed, tuple(gone))
         plan = self._paced(executable) if verdict.passed else executable.plan

@@ -23,7 +23,7 @@ from .interpreted import compilations
 
 pytest.importorskip("triton")
 RNG = np.random.default_rng(7)
-PRECISIONS = ("ieee", "tf32x3", "tf32", "fp16", "bf16")
+PRECISIONS = ("ieee", "tf32x3", "bf16x3", "tf32", "fp16", "bf16")
 SPLIT = ("odd", "behind", "several", "scores", "conv", "conv_first", "conv_groups_first")
 
 

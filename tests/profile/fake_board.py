@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from korch.backends.contract import Kernel, Launch
-from korch.backends.cuda.buffers import buffers_of
+from korch.backends.cuda.buffers import Buffer, buffers_of
 from korch.ir import Builder, Cone
 from korch.profile.cuda.board import BoardError, Run, Samples
 
@@ -42,6 +42,17 @@ class FakeBoard:
 
     def read(self, memory: np.ndarray) -> np.ndarray:
         return memory[: memory.size - GUARD].copy()
+
+    def part(self, memory: np.ndarray, buffer: Buffer, region: tuple[np.ndarray, ...]) -> np.ndarray:
+        dtype = "uint8" if buffer.dtype == "bool" else buffer.dtype
+        x = self.read(memory).view(dtype).reshape(buffer.shape)
+        return x[np.ix_(*region)] if x.ndim else x
+
+    def holds(self, memory: np.ndarray, width: int, byte: int) -> bool:
+        return bool((self.read(memory).reshape(-1, width) == byte).all(axis=1).any())
+
+    def same(self, memory: np.ndarray, other: np.ndarray) -> bool:
+        return np.array_equal(self.read(memory), self.read(other))
 
     def fill(self, memory: np.ndarray, byte: int) -> None:
         memory[: memory.size - GUARD] = byte

@@ -75,6 +75,9 @@ class Gpu:
     def version(self) -> int:
         return 13000
 
+    def memory(self, ordinal: int) -> int:
+        return 48 << 30
+
 
 FACTS = {"shared": 101376, "l2": 96 << 20, "clock": 2_520_000, "memory_clock": 10_000_000, "bus": 384}
 

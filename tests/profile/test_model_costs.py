@@ -88,7 +88,7 @@ def test_small_tiles_read_their_factors_more_often():
 
 
 def test_errors_are_those_of_the_precision():
-    errors = [modelled_error(launched(WIDE, 1, p)) for p in ("ieee", "tf32x3", "tf32", "bf16")]
+    errors = [modelled_error(launched(WIDE, 1, p)) for p in ("ieee", "tf32x3", "bf16x3", "tf32", "bf16")]
     assert errors[0] == errors[1] < errors[2] < errors[3]
     assert modelled_error(launched(relu_cone(), 1)) == errors[0]
 

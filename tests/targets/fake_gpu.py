@@ -106,7 +106,7 @@ def pretend(patch: pytest.MonkeyPatch, here: tuple[Installed, ...] = (), missing
     toy = table.Entry("toy", Toy(), "1", target="cuda")
     patch.setattr(table, "entries", lambda: (*known, toy))
     patch.setattr(gpu, "installed", lambda: here)
-    patch.setattr(gpu, "linked", lambda plan, device: Unlinked(plan, device))
+    patch.setattr(gpu, "linked", lambda plan, device, made=None: Unlinked(plan, device))
     patch.setattr(gpu, "unfit", lambda kernels, device: [])
     patch.setattr(gpu, "find_spec", lambda name: None if name in missing else object())
 

@@ -6,16 +6,17 @@ import numpy as np
 
 from korch.ir.ops.table import Array
 
-DROPPED = {"tf32": 13, "bf16": 16}
+DROPPED = {"bf16x3": 8, "tf32": 13, "bf16": 16}
 """Of the 23 bits behind a float32's point, those that are lost."""
 
 
-EPSILONS = {"tf32": 2.0**-10, "fp16": 2.0**-10, "bf16": 2.0**-7}
+EPSILONS = {"bf16x3": 2.0**-15, "tf32": 2.0**-10, "fp16": 2.0**-10, "bf16": 2.0**-7}
 """The distance of neighbouring values beside 1."""
 
 
 def rounded(x: Array, precision: str) -> Array:
-    """`x` in float32, its values rounded to `tf32`, `bf16` or `fp16`; as they are for other precisions."""
+    """`x` in float32, its values rounded to `tf32`, `bf16`, `fp16` or two parts of `bf16x3`; as they are for other
+    precisions."""
     if x.dtype.kind != "f":
         return x
     if precision == "fp16":

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from korch.backends.contract import Kernel
+from korch.backends.precision import precision_of
 from korch.profile.results import Measurement, Result
 
 NEAR = 1.3
-"""How many times as long as the best for its cone a kernel may take for its form to be worth another try."""
+"""How many times as long as the best for its cone and precision a kernel may take for its form to be worth another
+try."""
 TRIES = 4
 """Cones for which a form must have been tried before it is given up."""
 _NUMBER = re.compile(r"\d+")
@@ -26,11 +28,14 @@ class Forms:
     def learn(self, kernels: Sequence[Kernel], results: Sequence[Result]) -> None:
         """From the kernels of one cone, which stand against each other."""
         forms = dict.fromkeys(map(form_of, kernels))
-        times = [(form_of(k), r.seconds) for k, r in zip(kernels, results, strict=True) if isinstance(r, Measurement)]
+        times = [(k, r.seconds) for k, r in zip(kernels, results, strict=True) if isinstance(r, Measurement)]
         if len(forms) < 2 or not times:
             return
-        best = min(seconds for _, seconds in times)
-        self.near |= {form for form, seconds in times if seconds <= NEAR * best}
+        best = dict[str, float]()
+        for k, seconds in times:
+            precision = precision_of(k.variant)
+            best[precision] = min(seconds, best.get(precision, seconds))
+        self.near |= {form_of(k) for k, seconds in times if seconds <= NEAR * best[precision_of(k.variant)]}
         for form in forms:
             self.tried[form] = self.tried.get(form, 0) + 1
 

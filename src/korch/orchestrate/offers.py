@@ -36,8 +36,9 @@ class Offer:
 
     `alone` is the kernel's time by itself; `in_place` what it took inside the linked program, which then counts;
     `before` what it took there when that was doubted. `banned` variants are no longer offered, nor `forms` that have
-    never come near. `built`: the best that was measured and kernels of plans so far, by cone, threads and variant; a
-    chain takes a quarter of a second.
+    never come near. `known`: what was measured, but for what is slower and errs no less than something else. `built`:
+    the best that was measured and kernels of plans so far, by cone, threads and variant; a chain takes a quarter of a
+    second.
     """
 
     backend: Backend
@@ -49,6 +50,7 @@ class Offer:
     in_place: float | None = None
     before: float | None = None
     banned: frozenset[str] = frozenset()
+    known: tuple[Best, ...] = ()
     built: dict[tuple[Cone, int, str], Kernel] = field(default_factory=dict[tuple[Cone, int, str], Kernel],
                                                        repr=False, compare=False)  # fmt: skip
     forms: Forms = field(default_factory=Forms, repr=False, compare=False)
@@ -121,7 +123,8 @@ class Offer:
     def learn(self, kernels: Sequence[Kernel], results: Sequence[Result], threads: int) -> None:
         """Enters what measuring the kernels, built for so many threads, gave."""
         self.forms.learn(kernels, results)
-        self.settle(best_of(kernels, results))
+        self.known = worthy(kernels, results)
+        self.settle(self.known[0] if self.known else Best("", inf))
         if self.alone != inf:
             best = next(k for k in kernels if k.variant == self.variant)
             self.built[best.cone, threads, best.variant] = best
@@ -141,6 +144,7 @@ class Offer:
     def ban(self, variants: Collection[str]) -> None:
         """The offer without `variants`: to be measured again where the best is among them."""
         self.banned |= frozenset(variants)
+        self.known = tuple(b for b in self.known if not self._is_banned(b.variant))
         if self._is_banned(self.variant):
             self.alone = self.in_place = self.before = None
 
@@ -155,12 +159,13 @@ class Offer:
     def _is_banned(self, variant: str) -> bool:
         return variant in self.banned or (precision_of(variant) or None) in self.banned
 
-    def kernel(self, cone: Cone, threads: int) -> Kernel:
-        """The best variant's kernel for `cone`."""
-        key = cone, threads, self.variant
+    def kernel(self, cone: Cone, threads: int, variant: str = "") -> Kernel:
+        """The kernel for `cone` of the best variant, or of another that is known."""
+        variant = variant or self.variant
+        key = cone, threads, variant
         if key not in self.built:
-            known = next((k for (_, *same), k in self.built.items() if same == [threads, self.variant]), None)
-            built = (k for k in self.backend.build(cone, threads) if k.variant == self.variant)
+            known = next((k for (_, *same), k in self.built.items() if same == [threads, variant]), None)
+            built = (k for k in self.backend.build(cone, threads) if k.variant == variant)
             self.built[key] = named_for(known, cone) if known and known.source else next(built)
         return self.built[key]
 
@@ -227,11 +232,12 @@ class Entry:
         self.offers += [o for o in offers if o.backend.name not in known]
 
 
-def best_of(kernels: Sequence[Kernel], results: Sequence[Result]) -> Best:
-    """The fastest right variant; infinitely slow where none works."""
-    measured = [(r.seconds, k.variant, r.error) for k, r in zip(kernels, results, strict=True)
-                if isinstance(r, Measurement)]  # fmt: skip
-    if not measured:
-        return Best("", inf)
-    seconds, variant, error = min(measured)
-    return Best(variant, seconds, error)
+def worthy(kernels: Sequence[Kernel], results: Sequence[Result]) -> tuple[Best, ...]:
+    """The right variants, the fastest first, but for what is slower and errs no less than another."""
+    measured = sorted((r.seconds, k.variant, r.error) for k, r in zip(kernels, results, strict=True)
+                      if isinstance(r, Measurement))  # fmt: skip
+    kept = list[Best]()
+    for seconds, variant, error in measured:
+        if not kept or error < kept[-1].error:
+            kept.append(Best(variant, seconds, error))
+    return tuple(kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,11 @@ class Output:
 
 def compared(made: Iterable[Output]) -> Report:
     """The first wrong output, or the worst error."""
-    reports = [compare(output.values, output.reference) for output in made]
+    return worst([compare(output.values, output.reference) for output in made])
+
+
+def worst(reports: Sequence[Report]) -> Report:
+    """That of the first wrong output, or the worst error."""
     return next((r for r in reports if r.reason), max(reports, key=lambda r: r.error))
 
 

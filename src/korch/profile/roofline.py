@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from korch.backends.contract import Kernel
 from korch.backends.footprint import footprint
-from korch.backends.precision import fastest, precision_of
+from korch.backends.precision import THRICE, fastest, precision_of
 from korch.devices import LAUNCH, Device
 from korch.ir.cone import Cone
 from korch.ir.macs import products
@@ -46,7 +46,7 @@ class Shares:
 
 
 SHARES = Shares()
-ERRORS = {"tf32": 5e-4, "fp16": 5e-4, "bf16": 4e-3}
+ERRORS = {"bf16x3": 1.5e-5, "tf32": 5e-4, "fp16": 5e-4, "bf16": 4e-3}
 """Of a product's largest magnitude: half of what the last bit of a rounded factor is worth, or a little less."""
 EXACT = 1e-6
 
@@ -70,7 +70,7 @@ def modelled_error(kernel: Kernel) -> float:
 def _products(kernel: Kernel, device: Device, shares: Shares) -> float:
     """Seconds of multiplying and adding."""
     precision = precision_of(kernel.variant)
-    passes = shares.passes if precision == "tf32x3" else 1
+    passes = shares.passes if precision in THRICE else 1
     share = shares.call if kernel.call else shares.product
     return 2 * passes * sum(map(products, kernel.cone.primitives)) / (share * device.machine.peak(fastest(precision)))
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import cast
 
 from korch.backends.contract import Backend, Kernel
-from korch.backends.cuda.triton.compile import Binary, compile_kernel, compilers
+from korch.backends.cuda.triton.compile import Binary, Made, compile_kernel, compilers
 from korch.backends.precision import allowed, fastest
 from korch.backends.table import backends
 from korch.devices import DEVICES, Device, device_named
@@ -90,15 +90,18 @@ class InstalledGpu(_Gpu):
     def machine(self, costs: Costs) -> Machine:
         return machine(cast(DeviceProfiler, costs), self.device)
 
+    def link(self, plan: Plan, costs: Costs, recall: Recall | None = None) -> Executable:
+        return linked(plan, self.device, cast(DeviceProfiler, costs).made)
+
     def outputs(self, program: Executable, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         return program.run(feeds)
 
 
-def linked(plan: Plan, device: Device) -> Executable:
-    """The program of `plan`, compiled for `device`."""
+def linked(plan: Plan, device: Device, made: Made | None = None) -> Executable:
+    """The program of `plan`, compiled for `device` as far as it is not `made`."""
     from korch.executable.cuda import DeviceExecutable
 
-    return DeviceExecutable.link(plan, device)
+    return DeviceExecutable.link(plan, device, made=made)
 
 
 def unfit(kernels: Sequence[Kernel], device: Device) -> list[Kernel]:

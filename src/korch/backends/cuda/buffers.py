@@ -20,8 +20,13 @@ class Buffer:
     shape: tuple[int, ...]
 
     @property
+    def width(self) -> int:
+        """Bytes of an element."""
+        return np.dtype(self.dtype).itemsize
+
+    @property
     def nbytes(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64)) * np.dtype(self.dtype).itemsize
+        return int(np.prod(self.shape, dtype=np.int64)) * self.width
 
     def empty(self) -> Array:
         return np.empty(self.shape, self.dtype)

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from korch.backends.contract import Kernel, Launch
-from korch.backends.cuda.buffers import Buffer, buffers_of
-from korch.backends.cuda.triton.compile import Binary, compile_kernel, compilers
+from korch.backends.contract import Kernel
+from korch.backends.cuda.triton.compile import Binary, Made, compile_kernel, compilers, identity
 from korch.devices import Device
 from korch.errors import Error
 from korch.executable.cuda.requirements import check, requirements
@@ -21,9 +20,9 @@ from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan, Step
 from korch.executable.plan import check as check_plan
 from korch.executable.weights import WEIGHTS
+from korch.processor import processors
 
 SOURCES, KERNELS, TABLE = "sources/", "kernels/", "kernels.json"
-Identity = tuple[str, tuple[Launch, ...], tuple[Buffer, ...]]
 
 
 @dataclass(frozen=True)
@@ -90,18 +89,20 @@ def _binary(row: Mapping[str, Any], members: Mapping[str, bytes]) -> Binary:
     return Binary(**{**row, "cubin": members[row["cubin"]]})
 
 
-def link_device(plan: Plan, folder: Path, device: Device, jobs: int = 0) -> DeviceLinked:
-    """Compiles `plan` for `device`, which need not be there, by `jobs` processes (0: one a processor), and writes the
-    weights into `folder`.
+def link_device(plan: Plan, folder: Path, device: Device, jobs: int = 0, made: Made | None = None) -> DeviceLinked:
+    """Compiles what of `plan` is not `made`, and enters it there, for `device`, which need not be there, by `jobs`
+    processes (0: one a processor), and writes the weights into `folder`.
 
     Error where the plan is not sound, BackendError where a kernel does not compile, ArchiveError where the disk is
     full.
     """
     _check(plan)
-    kernels = {_identity(s.kernel): s.kernel for s in plan.steps if not s.idle and s.kernel.launches}
-    made = dict(zip(kernels, _compiled(list(kernels.values()), device.capability, jobs), strict=True))
+    made = {} if made is None else made
+    launched = [() if s.idle or not s.kernel.launches else (s.kernel,) for s in plan.steps]
+    missing = {identity(k): k for own in launched for k in own if identity(k) not in made}
+    made.update(zip(missing, _compiled(list(missing.values()), device.capability, jobs), strict=True))
     write_weights(plan, folder)
-    binaries = tuple(made[_identity(s.kernel)] if not s.idle and s.kernel.launches else () for s in plan.steps)
+    binaries = tuple(made[identity(own[0])] if own else () for own in launched)
     return DeviceLinked(folder, device.capability, schedule(plan), binaries, _sources(plan.steps))
 
 
@@ -114,15 +115,10 @@ def _check(plan: Plan) -> None:
             )
 
 
-def _identity(kernel: Kernel) -> Identity:
-    """Of all that its binaries depend on."""
-    return kernel.source, kernel.launches, buffers_of(kernel)
-
-
 def _compiled(kernels: Sequence[Kernel], capability: int, jobs: int) -> list[tuple[Binary, ...]]:
     if not kernels:
         return []
-    with compilers(jobs) as pool:
+    with compilers(min(jobs or processors(), len(kernels))) as pool:
         return list(pool.map(compile_kernel, kernels, [capability] * len(kernels)))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from korch.backends.cuda.triton.compile import Made
 from korch.devices import Device
 from korch.errors import InputError
 from korch.executable.cuda.layout import Layout
@@ -38,12 +39,14 @@ class DeviceExecutable(Executable):
         self._kept: dict[Room, Any] = {}
 
     @staticmethod
-    def link(plan: Plan, device: Device, jobs: int = 0) -> DeviceExecutable:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Compiles `plan` for `device` by `jobs` processes (0: one a processor); BackendError, ArchiveError or Error
-        say in one line why not."""
+    def link(  # pyright: ignore[reportIncompatibleMethodOverride]
+        plan: Plan, device: Device, jobs: int = 0, made: Made | None = None
+    ) -> DeviceExecutable:
+        """Compiles what of `plan` is not `made` for `device` by `jobs` processes (0: one a processor); BackendError,
+        ArchiveError or Error say in one line why not."""
         plan, folder = plan.on("cuda", device.name), new_folder()
         try:
-            return DeviceExecutable(plan, link_device(plan, folder, device, jobs))
+            return DeviceExecutable(plan, link_device(plan, folder, device, jobs, made))
         except BaseException:
             discard(folder)
             raise

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from korch.backends.contract import Kernel
+from korch.backends.cuda.buffers import Buffer
 from korch.backends.cuda.triton.compile import Binary
 from korch.errors import BackendError
+from korch.ir.ops.table import Array, Region
 from korch.profile.arena import Bytes
 
 Memory = Any
@@ -44,7 +46,19 @@ class Board(Protocol):
 
     def read(self, memory: Memory) -> Bytes: ...
 
+    def part(self, memory: Memory, buffer: Buffer, region: Region) -> Array:
+        """What `region` of the tensor `buffer` holds, booleans as bytes."""
+        ...
+
     def fill(self, memory: Memory, byte: int) -> None: ...
+
+    def holds(self, memory: Memory, width: int, byte: int) -> bool:
+        """Whether any of its elements of `width` bytes is nothing but `byte`."""
+        ...
+
+    def same(self, memory: Memory, other: Memory) -> bool:
+        """Whether both hold the same bytes."""
+        ...
 
     def twin(self, memory: Memory) -> Memory:
         """New memory with the same bytes."""

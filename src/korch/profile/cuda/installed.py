@@ -21,7 +21,7 @@ TENSOR = {"tf32": 2048, "fp16": 4096, "bf16": 4096}
 
 @dataclass(frozen=True)
 class Installed:
-    """GPU number `index`; `l2` in bytes, `clock` in Hz, `bandwidth` of its memory in bytes a second."""
+    """GPU number `index`; `l2` and `memory` in bytes, `clock` in Hz, `bandwidth` of its memory in bytes a second."""
 
     index: int
     name: str
@@ -32,6 +32,7 @@ class Installed:
     clock: float
     bandwidth: float
     driver: str
+    memory: int = 0
 
     def like(self, other: Installed) -> bool:
         """Whether kernels cost the same on both."""
@@ -64,8 +65,9 @@ def installed() -> tuple[Installed, ...]:
 def _gpu(found: Driver, ordinal: int) -> Installed:
     a = {key: found.attribute(number, ordinal) for key, number in ATTRIBUTES.items()}
     bandwidth = 2e3 * a["memory_clock"] * a["bus"] / 8
-    return Installed(ordinal, found.name(ordinal), found.capability(ordinal), found.multiprocessors(ordinal),
-                     a["shared"], a["l2"], 1e3 * a["clock"], bandwidth, _version(found))  # fmt: skip
+    name, capability, multiprocessors = found.name(ordinal), found.capability(ordinal), found.multiprocessors(ordinal)
+    return Installed(ordinal, name, capability, multiprocessors, a["shared"], a["l2"], 1e3 * a["clock"], bandwidth,
+                     _version(found), found.memory(ordinal))  # fmt: skip
 
 
 def _version(found: Driver) -> str:

@@ -1,27 +1,25 @@
-"""Compiling and measuring side by side: many processes compile ahead, one for each device measures what is ready."""
+"""Compiling and measuring side by side: many processes compile ahead, some for each device measure what is ready."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
-from queue import Empty, Full, Queue, SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from time import monotonic
 from typing import Any, Protocol
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.cuda.triton.compile import Binary, Made, identity
+from korch.profile.cuda.shelf import Shelf
 from korch.profile.cuda.tasks import Compile, Measure
 from korch.profile.remembered import by_cone
 from korch.profile.results import Failed, Result
 
 READY = 8
-"""Compiled kernels that wait for a device, for each device: enough that none is ever idle."""
-PAUSE = 0.05
-"""Seconds between two looks at whether all is done."""
+"""Compiled kernels that wait to be measured, for each process that measures: enough that none is ever idle."""
 
 Ready = tuple[str, Kernel, tuple[Binary, ...]]
 
@@ -38,12 +36,13 @@ class Asked(Protocol):
 
 @dataclass
 class Pipeline:
-    """`compilers` and `boards` at work, a thread for each. `alone(i)` is held while board `i` measures."""
+    """`compilers`, and `boards` that measure, several of which may share a device: a thread for each. All that is
+    compiled is kept as `made`, as programs are linked of it."""
 
     compilers: Sequence[Asked]
     boards: Sequence[Asked]
     capability: int
-    alone: Callable[[int], AbstractContextManager[object]] = field(default=lambda board: nullcontext())
+    made: Made = field(default_factory=dict)
 
     def results(self, kernels: Mapping[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
         """Each kernel's result as it comes, by its key; at the deadline what is being measured is the last."""
@@ -69,8 +68,8 @@ class _Work:
         self._left = len(kernels)
         order = by_cone(kernels)
         self._sources = deque(item for item in order if item[1].launches)
-        self._calls = deque((key, k, ()) for key, k in order if not k.launches)
-        self._ready: Queue[Ready] = Queue(READY * len(pipeline.boards))
+        calls: list[Ready] = [(key, k, ()) for key, k in order if not k.launches]
+        self._ready = Shelf(READY * len(pipeline.boards), calls, lambda item: item[1].cone.signature)
         self._done: SimpleQueue[tuple[str, Result] | BaseException] = SimpleQueue()
         self._stop = Event()
         compilers = pipeline.compilers[: len(self._sources)]
@@ -97,6 +96,7 @@ class _Work:
     def end(self, hurry: bool = False) -> None:
         """Takes up nothing new, ends what is being compiled, waits for what is being measured, or ends that too."""
         self._stop.set()
+        self._ready.close()
         for process in (*(self._pipeline.compilers if self._left else ()), *(self._pipeline.boards if hurry else ())):
             process.interrupt()
         for thread in self._threads:
@@ -129,33 +129,10 @@ class _Work:
             if isinstance(made, Failed):
                 self._done.put((key, made))
             else:
-                self._pass_on((key, kernel, made))
-
-    def _pass_on(self, item: Ready) -> None:
-        while not self._stop.is_set():
-            try:
-                return self._ready.put(item, timeout=PAUSE)
-            except Full:
-                continue
+                self._pipeline.made[identity(kernel)] = made
+                self._ready.put((key, kernel, made))
 
     def _measure(self, board: int) -> None:
-        while not self._stop.is_set():
-            if item := self._next():
-                key, kernel, binaries = item
-                with self._pipeline.alone(board):
-                    self._done.put((key, self._pipeline.boards[board].ask(Measure(kernel, binaries))))
-
-    def _next(self) -> Ready | None:
-        """What was compiled comes first; calls of libraries fill the time until then."""
-        try:
-            return self._ready.get_nowait()
-        except Empty:
-            pass
-        try:
-            return self._calls.popleft()
-        except IndexError:
-            pass
-        try:
-            return self._ready.get(timeout=PAUSE)
-        except Empty:
-            return None
+        while item := self._ready.take(board):
+            key, kernel, binaries = item
+            self._done.put((key, self._pipeline.boards[board].ask(Measure(kernel, binaries))))

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from korch.backends.contract import Kernel
+from korch.backends.cuda.triton.compile import Made
 from korch.children import plain_environment
 from korch.locks import locked
 from korch.processor import processors
@@ -22,10 +23,12 @@ from korch.profile.remembered import Progress, Remembered
 from korch.profile.results import Failed, Measurement, Result
 from korch.profile.setting import Setting
 
-TIMEOUT = 30.0
-"""Seconds that a kernel may take to be checked and timed."""
+TIMEOUT = 60.0
+"""Seconds that a kernel may take to be checked and timed, the others' turns on its GPU included."""
 COMPILING = 90.0
 """Seconds that a kernel may take to be compiled."""
+MEASURING, ROOM = 6, 6 << 30
+"""Processes that share a GPU at most, and the bytes of its memory that each may need."""
 
 
 class DeviceProfiler(Remembered):
@@ -51,8 +54,12 @@ class DeviceProfiler(Remembered):
 
     def calibrate(self) -> BoardRates | Failed:
         """The rates of the device itself."""
-        with self._pipeline.alone(0):
-            return self._pipeline.boards[0].ask(MeasureRates())
+        return self._pipeline.boards[0].ask(MeasureRates())
+
+    @property
+    def made(self) -> Made:
+        """What has been compiled, by what it is compiled of."""
+        return self._pipeline.made
 
     def rest(self) -> None:
         """Nothing: a process that has a GPU and is not asked disturbs nobody."""
@@ -82,21 +89,23 @@ def setting_of(board: Installed) -> Setting:
 
 
 def _pipeline(boards: Sequence[Installed]) -> Pipeline:
-    """A compiler for every processor, and a process for every GPU."""
+    """A compiler for every processor, and some processes for every GPU, which take turns on it: to evaluate what
+    kernels should compute takes longer than to run them."""
     compilers: list[Asked] = [
         WorkerProcess("korch.profile.cuda.compiler", (), COMPILING, plain_environment(TRITON_INTERPRET=""))
         for _ in range(processors())
     ]
     measuring: list[Asked] = [
-        WorkerProcess("korch.profile.cuda.worker", (str(b.index), str(b.l2)), TIMEOUT,
-                      plain_environment(TRITON_INTERPRET=""))
-        for b in boards
+        WorkerProcess("korch.profile.cuda.worker", (str(b.index), str(b.l2), str(_lock(b.index))), TIMEOUT,
+                      plain_environment(TRITON_INTERPRET="", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"))
+        for _ in range(_sharing(boards[0])) for b in boards
     ]  # fmt: skip
+    return Pipeline(compilers, measuring, boards[0].capability)
 
-    def alone(number: int) -> AbstractContextManager[None]:
-        return locked(_lock(boards[number].index))
 
-    return Pipeline(compilers, measuring, boards[0].capability, alone)
+def _sharing(board: Installed) -> int:
+    """How many processes measure on such a GPU."""
+    return max(1, min(MEASURING, processors() // 2, board.memory // ROOM))
 
 
 def _lock(index: int) -> Path:

@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from korch.backends.contract import Kernel, Launch
-from korch.backends.cuda.buffers import buffers_of
+from korch.backends.cuda.buffers import Buffer, buffers_of
 from korch.backends.cuda.driver import driver, pointers
 from korch.backends.cuda.triton.compile import Binary
 from korch.backends.precision import HALVES
 from korch.errors import Error, line_of
+from korch.ir.ops.table import Array, Region
 from korch.profile.arena import GUARD_BYTE, Bytes
 from korch.profile.cuda.board import BoardError, BoardLost, Memory, Run, Samples
 
@@ -65,8 +66,25 @@ class TorchBoard:
     def read(self, memory: Held) -> Bytes:
         return self._guarded(lambda: memory.raw.cpu().numpy())
 
+    def part(self, memory: Held, buffer: Buffer, region: Region) -> Array:
+        def selected() -> Array:
+            x = self._words(memory, buffer.width).reshape(buffer.shape)
+            for axis, at in enumerate(region):
+                if len(at) < x.shape[axis]:
+                    x = x.index_select(axis, self._torch.from_numpy(at).to(self._device))
+            return x.cpu().numpy()
+
+        return self._guarded(selected).view("uint8" if buffer.dtype == "bool" else buffer.dtype)
+
     def fill(self, memory: Held, byte: int) -> None:
         memory.raw.fill_(byte)
+
+    def holds(self, memory: Held, width: int, byte: int) -> bool:
+        word = int.from_bytes(bytes([byte]) * width, "little", signed=True)
+        return self._guarded(lambda: bool((self._words(memory, width) == word).any()))
+
+    def same(self, memory: Held, other: Held) -> bool:
+        return self._guarded(lambda: self._torch.equal(memory.raw, other.raw))
 
     def twin(self, memory: Held) -> Held:
         return Held(self._guarded(memory.whole.clone), memory.size)
@@ -114,6 +132,10 @@ class TorchBoard:
     def nothing(self) -> Run:
         x = self._torch.zeros(1, device=self._device)
         return lambda: x.neg_()
+
+    def _words(self, memory: Held, width: int) -> Any:
+        """Integers of `width` bytes, which every tensor's elements can be looked at as."""
+        return memory.raw.view(getattr(self._torch, f"int{8 * width}"))
 
     def _call(self, kernel: Kernel, buffers: Sequence[Memory]) -> Run:
         from korch.backends.cuda.vendor.calls import CALLS

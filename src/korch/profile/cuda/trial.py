@@ -2,81 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.buffers import buffers_of, prepare
+from korch.backends.cuda.buffers import Buffer, buffers_of, prepare
 from korch.backends.cuda.triton.compile import Binary
 from korch.backends.precision import precision_of
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes
-from korch.profile.check import Reference, Report, reference
+from korch.profile.check import Reference, Report, compare_part, reference
 from korch.profile.cuda.board import Board, BoardError, BoardLost, Memory, Run
 from korch.profile.cuda.rates import measured_rates
 from korch.profile.cuda.rotation import Rotation, rotation_of
 from korch.profile.cuda.tasks import BoardRates, Measure, MeasureRates
 from korch.profile.cuda.timing import timed
 from korch.profile.fault import failure_of
-from korch.profile.outputs import POISONS, Output, compared, first_finite, never_written, still
+from korch.profile.outputs import POISONS, first_finite, never_written, still, worst
 from korch.profile.results import Failed, Last, Measurement, Result
 
 
 class Trial:
-    """Tries one kernel after another on `board`; the leaves of the last cone stay, with its references."""
+    """Tries one kernel after another on `board`; the leaves of the last cone stay, with its references.
 
-    def __init__(self, board: Board) -> None:
+    `alone()` is held while the board is at work, so that several processes share one: while one measures, the others
+    evaluate what their kernels should compute, which takes longer.
+    """
+
+    def __init__(self, board: Board, alone: Callable[[], AbstractContextManager[object]] = nullcontext) -> None:
         self.board = board
+        self._alone = alone
         self._made_for = ""
         self._arrays: list[Array] = []
         self._leaves: list[Memory] = []
+        self._pristine: list[Memory] = []
         self._references: tuple[Reference, ...] = ()
         self._of_precision: dict[str, tuple[Reference, ...]] = {}
 
     def answer(self, task: Measure | MeasureRates) -> Result | BoardRates | Last:
         """What a task comes to; `Last` where this process cannot go on."""
         try:
-            return measured_rates(self.board) if isinstance(task, MeasureRates) else self.measure(task)
+            return self._rates() if isinstance(task, MeasureRates) else self.measure(task)
         except BoardLost as e:
             return Last(failure_of(e))
         except (BoardError, ArithmeticError, ValueError, RuntimeError, MemoryError) as e:
-            self._made_for = ""
+            self._leaves = []
             return failure_of(e)
 
     def measure(self, task: Measure) -> Result:
         """The kernel's cost, or what is wrong with it."""
         kernel = task.kernel
-        self._prepare(kernel.cone, precision_of(kernel.variant))
-        buffers = [*self._leaves, *self._own(kernel)]
-        run = self.board.bind(kernel, task.binaries, buffers)
-        report = self._checked(kernel.cone, run, buffers)
+        self._evaluate(kernel.cone, precision_of(kernel.variant))
+        prepared = prepare(kernel, self._arrays)
+        with self._alone():
+            self._bring()
+            buffers = [*self._leaves, *self._own(kernel, prepared)]
+            return self._measured(kernel, task.binaries, buffers)
+
+    def _measured(self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[Memory]) -> Result:
+        outputs = _Outputs(self.board, kernel, buffers, self._references)
+        report = self._checked(self.board.bind(kernel, binaries, buffers), outputs, buffers)
         if report.reason:
             return Failed(report.reason)
         rotation = rotation_of(kernel, self.board.cache)
-        seconds, spread = timed(self.board, self._runs(kernel, task.binaries, buffers, rotation))
-        again = compared(self._outputs(kernel.cone, buffers))
+        seconds, spread = timed(self.board, self._runs(kernel, binaries, buffers, rotation))
+        again = outputs.compared()
         if again.reason:
             return Failed(f"right at first, but after many runs {again.reason}")
         return Measurement(seconds, spread, max(report.error, again.error))
 
-    def _prepare(self, cone: Cone, precision: str) -> None:
+    def _rates(self) -> BoardRates:
+        with self._alone():
+            return measured_rates(self.board)
+
+    def _evaluate(self, cone: Cone, precision: str) -> None:
         """Leaves with values for which most of the outputs is finite, in every precision, and the references."""
         if self._made_for != cone.signature:
-            self._made_for = ""
+            self._made_for, self._leaves = "", []
             self._arrays = [np.empty(t.shape, t.dtype) for t in cone.leaves]
             self._of_precision = {precision: first_finite(cone, self._arrays, precision)}
-            self._leaves = [self._written(x) for x in self._arrays]
             self._made_for = cone.signature
         if precision not in self._of_precision:
             parts = (cone.part(t) for t in cone.outputs)
             self._of_precision[precision] = tuple(reference(part, self._arrays, precision) for part in parts)
         self._references = self._of_precision[precision]
 
-    def _own(self, kernel: Kernel) -> list[Memory]:
+    def _bring(self) -> None:
+        """The leaves onto the board, twice: kernels must not change them."""
+        if not self._leaves:
+            self._leaves = [self._written(x) for x in self._arrays]
+            self._pristine = [self.board.twin(m) for m in self._leaves]
+
+    def _own(self, kernel: Kernel, prepared: Sequence[Array]) -> list[Memory]:
         """Outputs, what is prepared, and the workspace, which holds nonsense."""
-        prepared = prepare(kernel, self._arrays)
         first, rest = len(kernel.cone.leaves), buffers_of(kernel)
         outputs = [self.board.memory(b.nbytes) for b in rest[first : first + len(kernel.cone.outputs)]]
         workspace = [self.board.memory(kernel.workspace)] if kernel.workspace else []
@@ -89,35 +110,21 @@ class Trial:
         self.board.write(memory, _bytes(x))
         return memory
 
-    def _checked(self, cone: Cone, run: Run, buffers: Sequence[Memory]) -> Report:
+    def _checked(self, run: Run, outputs: _Outputs, buffers: Sequence[Memory]) -> Report:
         """Whether a run writes all of its outputs, nothing else, and the right values."""
-        missing = never_written(lambda poison: self._unwritten(cone, run, buffers, poison))
+        missing = never_written(lambda poison: outputs.unwritten(run, poison))
         if reason := self._trespass(buffers) or missing:
             return Report(0.0, reason)
-        return compared(self._outputs(cone, buffers))
-
-    def _unwritten(self, cone: Cone, run: Run, buffers: Sequence[Memory], poison: int) -> list[Array]:
-        """Which elements of each output a run leaves as they were."""
-        first = len(cone.leaves)
-        for memory in buffers[first : first + len(cone.outputs)]:
-            self.board.fill(memory, poison)
-        self.board.finish(run)
-        return [still(o.bytes, o.values, poison) for o in self._outputs(cone, buffers)]
-
-    def _outputs(self, cone: Cone, buffers: Sequence[Memory]) -> list[Output]:
-        raw = [self.board.read(m) for m in buffers[len(cone.leaves) : len(cone.leaves) + len(cone.outputs)]]
-        return [Output(x, x.view(t.dtype).reshape(t.shape), ref)
-                for x, t, ref in zip(raw, cone.outputs, self._references, strict=True)]  # fmt: skip
+        return outputs.compared()
 
     def _trespass(self, buffers: Sequence[Memory]) -> str:
-        if not all(self.board.intact(m) for m in buffers):
-            self._made_for = ""
-            return "writes outside its buffers"
-        for i, (memory, x) in enumerate(zip(self._leaves, self._arrays, strict=True)):
-            if not np.array_equal(self.board.read(memory), _bytes(x)):
-                self._made_for = ""
-                return f"writes to its leaf {i}"
-        return ""
+        reason = "" if all(map(self.board.intact, buffers)) else "writes outside its buffers"
+        for i, (memory, before) in enumerate(zip(self._leaves, self._pristine, strict=True)):
+            if not reason and not self.board.same(memory, before):
+                reason = f"writes to its leaf {i}"
+        if reason:
+            self._leaves = []
+        return reason
 
     def _runs(
         self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[Memory], rotation: Rotation
@@ -128,6 +135,34 @@ class Trial:
 
     def _copied(self, buffers: Sequence[Memory], rotation: Rotation) -> list[Memory]:
         return [self.board.twin(m) if i in rotation.turning else m for i, m in enumerate(buffers)]
+
+
+class _Outputs:
+    """What a kernel stores on the board, and what that should be."""
+
+    def __init__(self, board: Board, kernel: Kernel, buffers: Sequence[Memory], references: Sequence[Reference]):
+        first = len(kernel.cone.leaves)
+        own = slice(first, first + len(kernel.cone.outputs))
+        self._board = board
+        self._all = list(zip(buffers[own], buffers_of(kernel)[own], references, strict=True))
+
+    def compared(self) -> Report:
+        """The first that is wrong, or the worst error."""
+        return worst([compare_part(self._board.part(m, b, ref.region), ref) for m, b, ref in self._all])
+
+    def unwritten(self, run: Run, poison: int) -> list[Array]:
+        """Which elements of each output a run leaves as they were."""
+        for memory, _, _ in self._all:
+            self._board.fill(memory, poison)
+        self._board.finish(run)
+        return [self._still(m, b, poison) for m, b, _ in self._all]
+
+    def _still(self, memory: Memory, buffer: Buffer, poison: int) -> Array:
+        """Looked at closely, and on the host, only where there are some."""
+        if not self._board.holds(memory, buffer.width, poison):
+            return np.zeros(buffer.shape, bool)
+        raw = self._board.read(memory)
+        return still(raw, raw.view(buffer.dtype).reshape(buffer.shape), poison)
 
 
 def _bytes(x: Array) -> Bytes:

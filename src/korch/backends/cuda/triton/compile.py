@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from korch.backends.contract import Kernel, Launch
-from korch.backends.cuda.buffers import buffers_of
+from korch.backends.cuda.buffers import Buffer, buffers_of
 from korch.backends.cuda.triton.source import python_functions
 from korch.backends.cuda.triton.workers import Workers
 from korch.errors import BackendError
@@ -41,6 +41,16 @@ class Binary:
     shared: int
     warps: int
     parameters: int
+
+
+Identity = tuple[str, tuple[Launch, ...], tuple[Buffer, ...]]
+Made = dict[Identity, tuple[Binary, ...]]
+"""The binaries of each launch of kernels that have been compiled, all for one device."""
+
+
+def identity(kernel: Kernel) -> Identity:
+    """All that its binaries depend on."""
+    return kernel.source, kernel.launches, buffers_of(kernel)
 
 
 def compile_kernel(kernel: Kernel, capability: int) -> tuple[Binary, ...]:

@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from korch.backends.cuda.triton.linear.product import Size
+from korch.backends.precision import THRICE
 
-RATES = {"ieee": 0.5e12, "tf32x3": 1.2e12, "tf32": 3.7e12, "fp16": 7.5e12, "bf16": 7.5e12}
+RATES = {"ieee": 0.5e12, "tf32x3": 1.2e12, "bf16x3": 2.0e12, "tf32": 3.7e12, "fp16": 7.5e12, "bf16": 7.5e12}
 """Operations a second of one multiprocessor."""
 CACHE = 4.3e10
 """Bytes a second that one multiprocessor reads of the second-level cache."""
@@ -30,10 +31,10 @@ SHARED, MOST_SHARED = 220 << 10, 160 << 10
 """Bytes of a multiprocessor's shared memory, and what one block may take."""
 REGISTERS, OWN = 65536, 72
 """Of a multiprocessor; and what a thread needs beside its sums."""
-SUMS = {"ieee": 64, "tf32x3": 64, "tf32": 128, "fp16": 128, "bf16": 128}
+SUMS = {"ieee": 64, "tf32x3": 64, "bf16x3": 64, "tf32": 128, "fp16": 128, "bf16": 128}
 """Sums that a thread may hold."""
 SIDES, DEPTHS, WARPS, STAGES = (16, 32, 64, 128, 256), (16, 32, 64), (2, 4, 8), (3, 4, 5)
-LEAST_DEPTH = {"fp16": 32, "bf16": 32}
+LEAST_DEPTH = {"bf16x3": 32, "fp16": 32, "bf16": 32}
 """The least depth of a tile, where that is more than the least of all: half of it fills one instruction."""
 FEED = 32
 """A tile of n x n keeps the arithmetic busy for n / (n + 2 FEED) of the time: the rest waits for operands."""
@@ -68,8 +69,8 @@ class Tile:
         return f"{self.rows}x{self.columns}x{self.depth} w{self.warps} s{self.stages} k{self.parts}"
 
     def shared(self, precision: str) -> int:
-        """Bytes of shared memory: of all stages, and of the halves that three products of TF32 are made of."""
-        return 4 * (self.stages + (precision == "tf32x3")) * (self.rows + self.columns) * self.depth
+        """Bytes of shared memory: of all stages, and of the halves that three products in parts are made of."""
+        return 4 * (self.stages + (precision in THRICE)) * (self.rows + self.columns) * self.depth
 
     @property
     def sums(self) -> int:
