@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from korch.attempt import Attempt, Means, is_link, place_links
 from korch.backends.precision import ROUNDED, precision_of
 from korch.candidates import Limits, enumerate_cones, trimmed
+from korch.exacter import Exacter
 from korch.executable import Executable
 from korch.executable.choices import label
 from korch.executable.plan import Accuracy, Plan
@@ -24,7 +25,7 @@ from korch.numerics.judge import Judge
 from korch.numerics.verdict import Verdict
 from korch.orchestrate.accuracy import ban, culprits
 from korch.orchestrate.building import Builder
-from korch.orchestrate.exchange import FITS, exchanged, squares, told_of
+from korch.orchestrate.exchange import Exchange, exchanges
 from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.solve_highs import Highs
 from korch.orchestrate.spare import without_spare_libraries
@@ -45,8 +46,6 @@ two times agree. (With 6 seconds there was one, taken in a slow moment: 515 ms o
 later.)"""
 MOST_ATTEMPTS = 3
 """Searches for a program that errs little enough before all choices go that are not exact."""
-MOST_EXCHANGES = 6
-"""Programs of a plan whose kernels round, each with more of them exact, before other plans are searched for."""
 MOST_BANS = 4
 """Searches without kernels that err too much, where there is no such choice left."""
 FAR = 3 << 23
@@ -115,7 +114,7 @@ class Search:
         while True:
             executable, now = self._attempt(graph, ledger, means, gone)
             if now.rounded and not now.verdict.passed:
-                executable, now = self._exchanged(ledger, executable, now, gone)
+                executable, now = self._more_exact(ledger, executable, now, gone)
             tried.append(now)
             if now.verdict.passed:
                 return executable
@@ -141,28 +140,23 @@ class Search:
         tuned = without_spare_libraries(ledger, attempt.best(), self.costs.setting.threads)
         return self._linked(accounted(attempt.plan(tuned), ledger, tuned), tuned, gone)
 
-    def _exchanged(self, ledger: Ledger, executable: Executable, first: Tried,
-                   gone: Sequence[str]) -> tuple[Executable, Tried]:  # fmt: skip
-        """The plan with as many more exact kernels as it needs, or the last that was tried: how errors add up at the
-        outputs only a run tells."""
-        now, most = first, squares(ledger, first.tuned.chosen)
-        for _ in range(MOST_EXCHANGES):
-            most *= (FITS / now.verdict.excess) ** 2
-            plan = exchanged(first.plan, ledger, first.tuned, most)
-            if plan is None:
-                break
-            executable.close()
-            executable, now = self._linked(plan, first.tuned, [*gone, *told_of(first.plan, plan)])
-            log.info("%d kernels are more exact now: the error is %.2f of what is allowed",
-                     len(told_of(first.plan, plan)), now.verdict.excess)  # fmt: skip
-            if now.verdict.passed:
-                break
-        return executable, now
+    def _more_exact(self, ledger: Ledger, executable: Executable, first: Tried,
+                    gone: Sequence[str]) -> tuple[Executable, Tried]:  # fmt: skip
+        """The plan with as many kernels more exact as it needs; as it is where that does not help."""
+        until = max(self.end, time.monotonic() + FINISH) if self.target.timed else 0.0
+        plan = Exacter(self._run, until).fitting(Exchange(first.plan, ledger, first.tuned), first.verdict)
+        if plan is None:
+            return executable, first
+        executable.close()
+        return self._linked(plan, first.tuned, [*gone, *exchanges(first.plan, plan)])
+
+    def _run(self, plan: Plan) -> tuple[Executable, Verdict]:
+        executable = self.target.link(plan, self.costs)
+        return executable, self._judged(executable)
 
     def _linked(self, plan: Plan, tuned: Tuned, gone: Sequence[str]) -> tuple[Executable, Tried]:
         """The program of `plan`, and the verdict on it."""
-        executable = self.target.link(plan, self.costs)
-        verdict = self._judged(executable)
+        executable, verdict = self._run(plan)
         accuracy = Accuracy(verdict.output, verdict.error, verdict.allowed, tuple(gone))
         plan = self._paced(executable) if verdict.passed else executable.plan
         executable.plan = replace(plan, accuracy=accuracy)

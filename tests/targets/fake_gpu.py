@@ -11,7 +11,7 @@ import pytest
 from korch.backends import table
 from korch.backends.contract import Backend, Call, Declined, Kernel, Launch
 from korch.backends.footprint import footprint
-from korch.backends.precision import allowed, fastest
+from korch.backends.precision import THRICE, allowed, fastest
 from korch.devices import Device
 from korch.executable.plan import Plan
 from korch.executable.runtime import Port, Profile
@@ -27,7 +27,8 @@ TILE, ROWS = 64, 1024
 
 @dataclass(frozen=True)
 class Toy:
-    """At most one product, and what is elementwise or moves around it, in every precision that is allowed."""
+    """At most one product, and what is elementwise or moves around it, in every precision that is allowed and
+    takes one product."""
 
     precisions: tuple[str, ...] = ("ieee",)
     name: str = "toy"
@@ -35,7 +36,7 @@ class Toy:
     fallback: bool = False
 
     def under(self, numerics: str) -> Backend:
-        return Toy(allowed(numerics))
+        return Toy(tuple(p for p in allowed(numerics) if p not in THRICE))
 
     def declines(self, cone: Cone) -> Declined | None:
         fine = all(p.category is not Category.OPAQUE for p in cone.primitives)

@@ -89,7 +89,7 @@ def test_precisions_that_err_too_much_are_done_without():
     plan, summary = planned("default")
     assert set(precisions(fast)) <= {"tf32", "fp16"} and loose.error_bound == 1e-3
     assert summary.error_bound and summary.error <= summary.error_bound == 1e-4
-    assert {"ieee", "tf32x3", "bf16x3"}.intersection(precisions(plan))
+    assert "ieee" in precisions(plan)
     assert 1e-4 < loose.error < 1e-3
 
 

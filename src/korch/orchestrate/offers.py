@@ -36,9 +36,8 @@ class Offer:
 
     `alone` is the kernel's time by itself; `in_place` what it took inside the linked program, which then counts;
     `before` what it took there when that was doubted. `banned` variants are no longer offered, nor `forms` that have
-    never come near. `known`: what was measured, but for what is slower and errs no less than something else. `built`:
-    the best that was measured and kernels of plans so far, by cone, threads and variant; a chain takes a quarter of a
-    second.
+    never come near. `known`: the fastest of each precision that was measured. `built`: the best
+    that was measured and kernels of plans so far, by cone, threads and variant; a chain takes a quarter of a second.
     """
 
     backend: Backend
@@ -233,11 +232,10 @@ class Entry:
 
 
 def worthy(kernels: Sequence[Kernel], results: Sequence[Result]) -> tuple[Best, ...]:
-    """The right variants, the fastest first, but for what is slower and errs no less than another."""
+    """The right variants, the fastest first, one for each precision."""
     measured = sorted((r.seconds, k.variant, r.error) for k, r in zip(kernels, results, strict=True)
                       if isinstance(r, Measurement))  # fmt: skip
-    kept = list[Best]()
+    kept = dict[str, Best]()
     for seconds, variant, error in measured:
-        if not kept or error < kept[-1].error:
-            kept.append(Best(variant, seconds, error))
-    return tuple(kept)
+        kept.setdefault(precision_of(variant), Best(variant, seconds, error))
+    return tuple(kept.values())
