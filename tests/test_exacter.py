@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from executable.rough_plans import search, variants
 from korch.exacter import CLOSE, GROUPS, TRIES, Exacter
+from korch.executable.exchange import Exchange
 from korch.numerics.verdict import Verdict
-from korch.orchestrate.exchange import Exchange
-from orchestrate.rough_plans import search, variants
 
 ALLOWED = 1e-3
 

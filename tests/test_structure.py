@@ -32,7 +32,7 @@ LAYERS = (
     ("executable",),
     ("targets",),
     ("stopwatch",),
-    ("attempt",),
+    ("attempt", "exacter"),
     ("search",),
     ("optimize",),
     ("report",),

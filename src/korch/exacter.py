@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 
 from korch.executable import Executable
+from korch.executable.exchange import Exchange, exchanges
 from korch.executable.plan import Plan
 from korch.numerics.verdict import Verdict
-from korch.orchestrate.exchange import Exchange, exchanges
 
 log = logging.getLogger(__name__)
 

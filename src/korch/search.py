@@ -14,6 +14,7 @@ from korch.candidates import Limits, enumerate_cones, trimmed
 from korch.exacter import Exacter
 from korch.executable import Executable
 from korch.executable.choices import label
+from korch.executable.exchange import Exchange, exchanges
 from korch.executable.plan import Accuracy, Plan
 from korch.executable.planned import accounted, paced
 from korch.ir.cone import Cone
@@ -25,7 +26,6 @@ from korch.numerics.judge import Judge
 from korch.numerics.verdict import Verdict
 from korch.orchestrate.accuracy import ban, culprits
 from korch.orchestrate.building import Builder
-from korch.orchestrate.exchange import Exchange, exchanges
 from korch.orchestrate.ledger import Ledger, open_ledger
 from korch.orchestrate.solve_highs import Highs
 from korch.orchestrate.spare import without_spare_libraries

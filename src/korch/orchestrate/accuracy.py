@@ -9,7 +9,7 @@ that multiply in some precision it is the precision that goes, whoever offers it
 It is the sums of a kernel that err. So what goes is not one kernel: it is that way of computing these sums, for all
 cones that hold them, larger or smaller. Those of single primitives have the fallback backends then.
 
-What can be had by other variants of the plan's own kernels is tried before (`exchange.py`).
+What can be had by other variants of the plan's own kernels is tried before (`executable/exchange.py`).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from korch.orchestrate.exchange import Exchange, exchanges
+from korch.executable.exchange import Exchange, exchanges
 
 from .rough_plans import COUNT, EXACT, ROUGH, search, variants
 
