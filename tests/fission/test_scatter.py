@@ -1,11 +1,15 @@
 """Gathers and scatters, at constant places and at places of the run, against onnxruntime."""
 
 import numpy as np
+import onnx.parser
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from .oracle import check, values
+from korch.fission import fission
+from korch.ir.evaluate import values_of
+
+from .oracle import check, check_model, node_model, values
 
 QUICK = settings(max_examples=15, deadline=None)
 
@@ -44,16 +48,94 @@ def test_scattered_elements(op, opset):
     assert ops(check(op, values(2, 4), column, values(2, 1), constants=[1], axis=1, opset=opset)) == {"Slice", "Concat"}
 
 
+REDUCTIONS = ["none", "add", "mul", "max", "min"]
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("constants", [[1], []])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_slices_at_indices_of_the_run(depth, constants, reduction):
+    """Several coordinates, some from the back; of what is combined, two slices go to one place."""
+    places = np.asarray([[1, -1, 0], [0, 2, -4], [-2, 1, 3], [1, -1, 0]])[: 3 if reduction == "none" else 4, :depth]
+    places = places[:2] if depth == 1 and reduction == "none" else places
+    updates = values(len(places), *(2, 3, 4)[depth:], seed=1)
+    graph = check("ScatterND", values(2, 3, 4), places, updates, constants=constants, opset=18, reduction=reduction)
+    assert ("Scatter" in ops(graph)) == (reduction != "none" or not constants)
+    grid_of = np.stack([places[:2], places[:2]])
+    if reduction != "none":
+        check("ScatterND", values(2, 3, 4), grid_of, np.stack([updates[:2]] * 2), opset=18, reduction=reduction)
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@QUICK
+@given(data=st.data(), dtype=st.sampled_from(["float32", "float64", "int32", "int64"]),
+       picked=st.sampled_from(["int32", "int64"]))  # fmt: skip
+def test_elements_at_indices_of_the_run(reduction, data, dtype, picked):
+    shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    n, box = shape[axis], [data.draw(st.integers(1, m)) for m in shape]
+    box[axis] = data.draw(st.integers(1, n if reduction == "none" else 6))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    at = rng.integers(-n, n, box) if reduction != "none" else rng.permuted(
+        np.broadcast_to(np.arange(n).reshape(-1, *[1] * (-axis - 1 if axis < 0 else len(shape) - axis - 1)), shape),
+        axis=axis)[tuple(map(slice, box))]  # fmt: skip
+    x, updates = (np.round(values(*s, seed=k, low=-5, high=5)).astype(dtype) for k, s in enumerate((shape, box)))
+    graph = check("ScatterElements", x, at.astype(picked), updates, axis=axis, opset=18, reduction=reduction)
+    assert "Scatter" in ops(graph)
+
+
+def test_of_updates_for_one_element_the_last_stays():
+    x, twice = values(3, 2), np.asarray([[1], [-2], [0]])
+    updates = np.arange(6, dtype=np.float32).reshape(3, 2)
+    wanted = x.copy()
+    wanted[[1, 0]] = updates[1:]
+    for constants in ([1], []):
+        model = node_model("ScatterND", [x, twice, updates], constants, 1)
+        check_model(model, {"x0": x, "x1": twice, "x2": updates}, [wanted])
+
+
+def test_an_index_outside_of_an_axis_is_none_of_a_longer_one():
+    """With coordinates (0, 3) of a tensor of 2 x 3, position 3 is not meant: it is outside."""
+    graph = fission(node_model("ScatterND", [values(2, 3), np.zeros((1, 2), np.int64), values(1)]))
+    (p,) = (p for p in graph.primitives if p.op == "Scatter")
+    for wrong in ([0, 3], [0, -4], [2, 0], [-3, 0], [-1, 3]):
+        feeds = {"x0": values(2, 3), "x1": np.asarray([wrong]), "x2": values(1)}
+        assert values_of(graph, feeds, [p.inputs[1]])[p.inputs[1]].item() == 6
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((7, 4), 0), ((2, 7, 3), 1), ((2, 3, 7), 2)])
+def test_repeated_indices_are_read_once(shape, axis):
+    text = ", ".join(map(str, shape))
+    column = ", ".join(str(n if a == axis else 1) for a, n in enumerate(shape))
+    out = [5 if a == axis else n for a, n in enumerate(shape)]
+    model = onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["": 18]>
+        g (int64[{shape[axis]}] at, float[{text}] u) => (float[{", ".join(map(str, out))}] y)
+        <int64[{len(shape)}] column = {{{column}}}, int64[{len(shape)}] shape = {{{text}}},
+         int64[{len(shape)}] whole = {{{", ".join(map(str, out))}}}, float zero = {{0}}>
+        {{
+            repeated = Reshape(at, column)
+            wide = Expand(repeated, shape)
+            x = Expand(zero, whole)
+            y = ScatterElements<axis = {axis}, reduction = "add">(x, wide, u)
+        }}""")
+    feeds = {"at": np.random.default_rng(0).integers(-5, 5, shape[axis]), "u": values(*shape)}
+    graph = check_model(model, feeds)
+    (p,) = (p for p in graph.primitives if p.op == "Scatter")
+    x, indices, _ = p.inputs
+    assert x.value == 0 and indices.size == shape[axis]
+    assert "Expand" not in ops(graph)
+
+
 def test_scatters_that_stay_opaque():
-    x, twice = values(3, 2), np.asarray([[1], [1]])
-    check("ScatterND", x, np.asarray([[1], [0]]), values(2, 2), constants=[1], opset=16, reduction="add", opaque=True)
-    check("ScatterND", x, np.asarray([[1], [0]]), values(2, 2), opaque=True)
-    check("ScatterND", x, twice, np.ones((2, 2), np.float32), constants=[1], opaque=True)
-    check("ScatterElements", x, twice, values(2, 1), opaque=True)
+    x = np.asarray([True, False, True])
+    graph = fission(node_model("ScatterElements", [x, np.asarray([0]), x[:1]], opset=18, reduction="mul"))
+    assert ops(graph) == {"Opaque"}
 
 
 def test_nothing_to_scatter():
-    check("ScatterND", values(3, 2), np.zeros((0, 1), np.int64), values(0, 2), constants=[1, 2])
+    for constants in ([1, 2], []):
+        check("ScatterND", values(3, 2), np.zeros((0, 1), np.int64), values(0, 2), constants=constants)
+    check("ScatterElements", values(3, 2), np.zeros((0, 2), np.int64), values(0, 2))
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
