@@ -58,7 +58,8 @@ CONES = [
     scatter((7, 5), (6, 1), reduction="none", dtype="bool"), scatter((1000, 200), (500, 1), picked="int32"),
     scatter((3, 40, 33), (3, 90, 1), axis=1), scatter((2, 3, 400), (2, 3, 900), axis=2, reduction="max"),
     scatter((400, 2, 51), (900, 1, 1)), scatter((4, 300, 2, 17), (1, 500, 2, 1), axis=1), scatter((1,), (30_000,)),
-    scatter((5,), (30_000,), number=True), scatter((20_000, 3), (1, 1)), scatter((1, 1), (1, 1)), scatter((17,), (1,)),
+    scatter((5,), (30_000,), number=True), scatter((900, 64), (30, 1), reduction="none"),
+    scatter((20_000, 3), (1, 1)), scatter((1, 1), (1, 1)), scatter((17,), (1,)),
     scatter((300, 70), (400, 1), before=lambda b, u: b.op("Exp", u * b.input("v", "float32", (70,)))),
     scatter((300, 70), (400, 1), behind=lambda b, y: b.op("Relu", y + b.input("v", "float32", (70,)))),
     scatter((300, 6, 20), (400, 1, 1), before=lambda b, u: u + b.input("v", "float32", (6, 1))),
@@ -144,6 +145,7 @@ def test_threads_share_out_columns_before_rows():
     assert parts(scatter((4, 500, 8), (4, 3000, 1), axis=1), 2) == ["1x1"]
     assert parts(scatter((3, 500, 64), (3, 3000, 1), axis=1), 2) == ["1x2"]
     assert parts(scatter((5, 8), (3, 1)), 2) == ["1x1"]
+    assert parts(scatter((4000, 128), (20, 1), reduction="none"), 2) == ["2x1", "1x1"]
 
 
 def test_declined_with_a_reason():

@@ -56,14 +56,16 @@ REDUCTIONS = ["none", "add", "mul", "max", "min"]
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_slices_at_indices_of_the_run(depth, constants, reduction):
     """Several coordinates, some from the back; of what is combined, two slices go to one place."""
-    places = np.asarray([[1, -1, 0], [0, 2, -4], [-2, 1, 3], [1, -1, 0]])[: 3 if reduction == "none" else 4, :depth]
-    places = places[:2] if depth == 1 and reduction == "none" else places
+    distinct, twice = [[1, -1, 0], [0, 2, -4]], [[-2, 1, 3], [1, -1, 0]]
+    places = np.asarray(distinct if reduction == "none" else distinct + twice)[:, :depth]
     updates = values(len(places), *(2, 3, 4)[depth:], seed=1)
     graph = check("ScatterND", values(2, 3, 4), places, updates, constants=constants, opset=18, reduction=reduction)
     assert ("Scatter" in ops(graph)) == (reduction != "none" or not constants)
-    grid_of = np.stack([places[:2], places[:2]])
-    if reduction != "none":
-        check("ScatterND", values(2, 3, 4), grid_of, np.stack([updates[:2]] * 2), opset=18, reduction=reduction)
+
+
+def test_indices_of_many_axes():
+    places, updates = np.asarray([[[1], [-2]], [[1], [0]]]), values(2, 2, 3, 4, seed=1)
+    check("ScatterND", values(2, 3, 4), places, updates, opset=18, reduction="add")
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
@@ -76,9 +78,9 @@ def test_elements_at_indices_of_the_run(reduction, data, dtype, picked):
     n, box = shape[axis], [data.draw(st.integers(1, m)) for m in shape]
     box[axis] = data.draw(st.integers(1, n if reduction == "none" else 6))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    at = rng.integers(-n, n, box) if reduction != "none" else rng.permuted(
-        np.broadcast_to(np.arange(n).reshape(-1, *[1] * (-axis - 1 if axis < 0 else len(shape) - axis - 1)), shape),
-        axis=axis)[tuple(map(slice, box))]  # fmt: skip
+    at = rng.integers(-n, n, box)
+    if reduction == "none":  # ONNX does not say which of two stays
+        at = rng.random(shape).argsort(axis)[tuple(map(slice, box))] - n * (at < 0)
     x, updates = (np.round(values(*s, seed=k, low=-5, high=5)).astype(dtype) for k, s in enumerate((shape, box)))
     graph = check("ScatterElements", x, at.astype(picked), updates, axis=axis, opset=18, reduction=reduction)
     assert "Scatter" in ops(graph)
@@ -103,27 +105,41 @@ def test_an_index_outside_of_an_axis_is_none_of_a_longer_one():
         assert values_of(graph, feeds, [p.inputs[1]])[p.inputs[1]].item() == 6
 
 
-@pytest.mark.parametrize(("shape", "axis"), [((7, 4), 0), ((2, 7, 3), 1), ((2, 3, 7), 2)])
-def test_repeated_indices_are_read_once(shape, axis):
-    text = ", ".join(map(str, shape))
-    column = ", ".join(str(n if a == axis else 1) for a, n in enumerate(shape))
-    out = [5 if a == axis else n for a, n in enumerate(shape)]
-    model = onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["": 18]>
-        g (int64[{shape[axis]}] at, float[{text}] u) => (float[{", ".join(map(str, out))}] y)
-        <int64[{len(shape)}] column = {{{column}}}, int64[{len(shape)}] shape = {{{text}}},
-         int64[{len(shape)}] whole = {{{", ".join(map(str, out))}}}, float zero = {{0}}>
-        {{
-            repeated = Reshape(at, column)
-            wide = Expand(repeated, shape)
-            x = Expand(zero, whole)
-            y = ScatterElements<axis = {axis}, reduction = "add">(x, wide, u)
-        }}""")
-    feeds = {"at": np.random.default_rng(0).integers(-5, 5, shape[axis]), "u": values(*shape)}
-    graph = check_model(model, feeds)
+def repeated(shape, own, axis, lengths, node):
+    """A model with y = `node` of x and u, of length 5 and of `shape` along `axis`, and of `wide`: indices `at` of shape
+    `own`, which it repeats to `shape` as torch does."""
+
+    def text(*numbers):
+        return ", ".join(map(str, numbers))
+
+    x = [5 if a == axis else n for a, n in enumerate(shape)]
+    return onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["": 18]>
+        g (int64[{text(*own)}] at, float[{text(*x)}] x, float[{text(*shape)}] u) => (float[{text(*lengths)}] y)
+        <int64[{len(shape)}] shape = {{{text(*shape)}}}>
+        {{ wide = Expand(at, shape) y = {node} }}""")
+
+
+REPEATED = [((7, 4), (7, 1), 0), ((2, 7, 3), (7, 1), 1), ((2, 7, 3), (2, 7, 1), 1), ((2, 3, 7), (7,), 2),
+            ((2, 7, 3), (7, 3), 1), ((2, 3, 7, 2), (2, 1, 7, 1), 2)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "own", "axis"), REPEATED)
+def test_repeated_indices_are_read_once(shape, own, axis):
+    x = tuple(5 if a == axis else n for a, n in enumerate(shape))
+    feeds = {"at": np.random.default_rng(0).integers(-5, 5, own), "x": values(*x), "u": values(*shape)}
+    sums = repeated(shape, own, axis, x, f'ScatterElements<axis = {axis}, reduction = "add">(x, wide, u)')
+    graph = check_model(sums, feeds)
     (p,) = (p for p in graph.primitives if p.op == "Scatter")
-    x, indices, _ = p.inputs
-    assert x.value == 0 and indices.size == shape[axis]
-    assert "Expand" not in ops(graph)
+    assert p.inputs[1].size == np.prod(own) and "Expand" not in ops(graph)
+    rows = check_model(repeated(shape, own, axis, shape, f"GatherElements<axis = {axis}>(x, wide)"), feeds)
+    (p,) = (p for p in rows.primitives if p.op == "Take")
+    assert ("Transpose" in ops(rows)) == (own in ((7, 3), (2, 1, 7, 1)))
+
+
+def test_what_is_the_same_everywhere_is_one_number():
+    graph = check("ScatterND", np.zeros((3, 2), np.float32), np.asarray([[0], [2]]), values(2, 2), constants=[0])
+    (p,) = (p for p in graph.primitives if p.op == "Scatter")
+    assert p.inputs[0].value == 0 and p.inputs[0].shape == ()
 
 
 def test_scatters_that_stay_opaque():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from korch.fission.indexing import cut, take
 from korch.fission.rule import Opaque, fission
-from korch.fission.scattered import as_rows, scattered
+from korch.fission.scattered import as_rows, narrowed, scattered
 from korch.ir.builder import Builder, Value
 
 MOST = 1 << 16
@@ -84,10 +84,17 @@ def _taken(b: Builder, x: Value, indices: Value, batch: int) -> Value | Opaque:
 
 
 def _taken_along(b: Builder, x: Value, indices: Value, axis: int) -> Value:
-    """`gather_elements` of indices that the model computes: with `axis` last, all other axes are shared."""
+    """`gather_elements` of indices that the model computes: of rows, where these repeat along them; else `axis` becomes
+    the last one, and all others are shared."""
+    shared = cut(b, x, {a: range(n) for a, n in enumerate(indices.shape) if a != axis})
+    column = narrowed(b, indices, axis)
+    outer, inner = math.prod(column.shape[:axis]), math.prod(column.shape[axis + 1 :])
+    if inner == 1 and column.shape[:axis] == shared.shape[:axis]:
+        return b.op("Take", shared, b.op("Reshape", column, shape=column.shape[: axis + 1]), axis=axis, batch=axis)
+    if inner == outer == 1:
+        return b.op("Take", shared, b.op("Reshape", column, shape=(column.shape[axis],)), axis=axis, batch=0)
     order = (*(a for a in range(x.rank) if a != axis), axis)
     back = tuple(order.index(a) for a in range(x.rank))
-    shared = cut(b, x, {a: range(n) for a, n in enumerate(indices.shape) if a != axis})
     rows, places = (b.op("Transpose", v, perm=order) for v in (shared, indices))
     return b.op("Transpose", b.op("Take", rows, places, axis=x.rank - 1, batch=x.rank - 1), perm=back)
 

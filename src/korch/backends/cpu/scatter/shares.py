@@ -2,7 +2,7 @@
 
 Its axes are `outer` ones, the one that updates are scattered along, and `inner` ones. Every thread that owns positions
 of an outer index looks at all indices there: a part of the inner axes is better, where it is a cache line at least,
-than a part of the positions, of which the updates of the other parts are skipped.
+than a part of the positions, of which the updates of the other parts are skipped; unless these are few.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from korch.ir.primitive import Primitive
 
 LINE = 64
 """Bytes that are read and stored at once."""
+MANY = 4
+"""Outer indices of each thread, so that what is left over is little."""
+FEWER = 4
+"""How many times fewer updates there are than positions where it is no work to skip some: what is done is to copy."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +57,14 @@ def shares(cone: Cone, threads: int) -> tuple[Share, ...]:
 
 
 def _shares(p: Primitive, threads: int) -> Iterator[Share]:
-    outer, _, inner = extents(p)
-    lanes = LINE * p.output.size // max(p.output.nbytes, 1)
-    most = max(inner // lanes, 1)
-    if outer % threads == 0 or outer >= 4 * threads:
+    outer, updates, inner = extents(p)
+    if outer % threads == 0 or outer >= MANY * threads:
         yield Share(threads, 1, 1, inner)
         return
     wanted = threads // math.gcd(outer, threads)
-    columns = min(wanted, most)
+    lanes = LINE * p.output.size // p.output.nbytes
+    columns = min(wanted, inner // lanes) if FEWER * updates >= p.attr("length") else 1
     width = -(-inner // columns // lanes) * lanes if columns > 1 else inner
     columns = -(-inner // width)
-    rows = min(-(-wanted // columns), p.attr("length"))
-    for parts in dict.fromkeys((rows, 1)):
-        yield Share(min(threads, outer * parts * columns), parts, columns, width)
+    for rows in dict.fromkeys((min(-(-wanted // columns), p.attr("length")), 1)):
+        yield Share(min(threads, outer * rows * columns), rows, columns, width)
