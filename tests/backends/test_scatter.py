@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.scatter.backend import BACKEND
 from korch.backends.cpu.scatter.shares import shares
+from korch.backends.cuda.triton.objections import objection
 from korch.errors import Error
 from korch.executable import Executable
 from korch.executable.plan import Plan, Step
@@ -146,6 +148,11 @@ def test_threads_share_out_columns_before_rows():
     assert parts(scatter((3, 500, 64), (3, 3000, 1), axis=1), 2) == ["1x2"]
     assert parts(scatter((5, 8), (3, 1)), 2) == ["1x1"]
     assert parts(scatter((4000, 128), (20, 1), reduction="none"), 2) == ["2x1", "1x1"]
+
+
+def test_others_decline_it():
+    cone = scatter((7, 5), (9, 1), behind=lambda b, y: b.op("Relu", y))
+    assert "a Scatter" in refusal(LOOPS, cone) and objection(cone).endswith("a Scatter")
 
 
 def test_declined_with_a_reason():
