@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx.parser
 import pytest
 
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
@@ -15,6 +17,7 @@ from korch.backends.cuda.triton.objections import objection
 from korch.errors import Error
 from korch.executable import Executable
 from korch.executable.plan import Plan, Step
+from korch.fission import fission
 from korch.ir import Builder, Cone, Graph, Value
 from korch.ir.evaluate import evaluate_cone
 from korch.ir.ops.scatter import COMBINED
@@ -135,6 +138,24 @@ def test_an_index_outside_of_its_axis_is_an_error(width: int):
             with pytest.raises(Error, match="index outside of the axis"):
                 outputs(cone, good | {"ends": ends}, 2)
     assert outputs(cone, good, 2)
+
+
+@pytest.mark.parametrize("wrong_index", [(0, 3), (0, -4), (2, 0), (-3, 0)])
+def test_a_coordinate_outside_of_its_axis_is_an_error(wrong_index: tuple[int, int]):
+    """Position 3 of a tensor of 2 x 3 is the first of its second row: (0, 3) does not mean it."""
+    graph = fission(
+        onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 18]>
+        g (float[2, 3] x, int64[2, 2] i, float[2] u) => (float[2, 3] y) { y = ScatterND(x, i, u) }""")
+    )
+    last = max(i for i, p in enumerate(graph.primitives) if p.op == "Scatter")
+    cone = Cone.of(graph.primitives[: last + 1])
+    graph = replace(graph, outputs=(cone.root,))
+    feeds = {"x": np.zeros((2, 3), np.float32), "u": np.float32([5, 7])}
+    with Executable.link(Plan(graph, (Step.of(BACKEND.build(cone, 2)[0]),), 2)) as e:
+        found = e.run(feeds | {"i": np.asarray([(0, -1), (-1, 1)])})["y"]
+        assert found.tolist() == [0, 0, 5, 0, 7, 0]
+        with pytest.raises(Error, match="index outside of the axis"):
+            e.run(feeds | {"i": np.asarray([(0, 0), wrong_index])})
 
 
 def test_threads_share_out_columns_before_rows():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from korch.fission.indexing import cut, take
 from korch.fission.rule import Opaque, fission
-from korch.fission.scattered import as_rows, narrowed, scattered
+from korch.fission.scattered import as_rows, joined, narrowed, scattered
 from korch.ir.builder import Builder, Value
 
 MOST = 1 << 16
@@ -28,10 +28,8 @@ def scatter_nd(b: Builder, x: Value, indices: Value, updates: Value, *, reductio
         places = _of_slices(indices.array, x.shape)
         if reduction == "none" and (y := _written(b, x, places.reshape(updates.shape), updates)):
             return y
-    if not indices.shape[-1]:
-        return Opaque("its indices have no coordinates")
-    rows, column, slices = as_rows(b, x, indices, updates)
-    y = scattered(b, rows, 0, column, slices, reduction)
+    rows = as_rows(b, x, indices, updates)
+    y = rows if isinstance(rows, Opaque) else scattered(b, rows[0], 0, *rows[1:], reduction)
     return y if isinstance(y, Opaque) else b.op("Reshape", y, shape=x.shape)
 
 
@@ -76,11 +74,13 @@ def gather_elements(b: Builder, x: Value, indices: Value, *, axis: int = 0) -> V
 
 
 def _taken(b: Builder, x: Value, indices: Value, batch: int) -> Value | Opaque:
-    """`gather_nd` of indices that the model computes, one coordinate each."""
-    if indices.shape[-1] != 1:
-        return Opaque("its indices are computed by the model and have several coordinates")
-    column = b.op("Reshape", indices, shape=indices.shape[:-1])
-    return b.op("Take", x, column, axis=batch, batch=batch)
+    """`gather_nd` of indices that the model computes."""
+    behind = batch + indices.shape[-1]
+    place = joined(b, indices, x.shape[batch:behind])
+    if isinstance(place, Opaque):
+        return place
+    table = b.op("Reshape", x, shape=(*x.shape[:batch], math.prod(x.shape[batch:behind]), *x.shape[behind:]))
+    return b.op("Take", table, place, axis=batch, batch=batch)
 
 
 def _taken_along(b: Builder, x: Value, indices: Value, axis: int) -> Value:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
 from korch.fission.indexing import cut
 from korch.fission.rule import Opaque
 from korch.ir.builder import Builder, Value
+
+LONGEST = 1 << 20
+"""Positions of an axis that are looked up."""
 
 
 def scattered(b: Builder, x: Value, axis: int, indices: Value, updates: Value, reduction: str) -> Value | Opaque:
@@ -39,28 +44,30 @@ def narrowed(b: Builder, indices: Value, axis: int) -> Value:
     return indices
 
 
-def as_rows(b: Builder, x: Value, indices: Value, updates: Value) -> tuple[Value, Value, Value]:
+def as_rows(b: Builder, x: Value, indices: Value, updates: Value) -> tuple[Value, Value, Value] | Opaque:
     """ScatterND's tensors with one coordinate: x as rows, one index for each row of updates, these rows."""
     depth, count = indices.shape[-1], math.prod(indices.shape[:-1])
-    inner = x.shape[depth:]
+    inner, place = x.shape[depth:], joined(b, indices, x.shape[:depth])
+    if isinstance(place, Opaque):
+        return place
     rows = b.op("Reshape", x, shape=(math.prod(x.shape[:depth]), *inner))
-    place = b.op("Reshape", _joined(b, indices, x.shape[:depth]), shape=(count, *(1,) * len(inner)))
-    return rows, place, b.op("Reshape", updates, shape=(count, *inner))
+    column = b.op("Reshape", place, shape=(count, *(1,) * len(inner)))
+    return rows, column, b.op("Reshape", updates, shape=(count, *inner))
 
 
-def _joined(b: Builder, indices: Value, lengths: Sequence[int]) -> Value:
-    """The flat position in a tensor of `lengths` of the coordinates along the last axis. Where one is outside of its
-    axis, so is the position: behind the end."""
+def joined(b: Builder, indices: Value, lengths: Sequence[int]) -> Value | Opaque:
+    """The flat position in a tensor of `lengths` of the coordinates along the last axis. Each is looked up in a table:
+    one outside of its own axis is an error, and those that count from the back do so there."""
     if len(lengths) == 1:
-        return indices
-    end = math.prod(lengths)
-    total, valid = b.constant(np.zeros((), indices.dtype)), b.constant(np.ones((), bool))
+        return b.op("Reshape", indices, shape=indices.shape[:-1])
+    if not lengths or max(lengths) > LONGEST:
+        return Opaque(f"it has no coordinates, or several of which one is of more than {LONGEST} positions")
+    places: list[Value] = []
     for a, n in enumerate(lengths):
+        steps = b.constant(np.arange(n) * math.prod(lengths[a + 1 :]))
         i = cut(b, indices, {indices.rank - 1: range(a, a + 1)})
-        i = b.op("Where", b.op("Less", i, 0), i + n, i)
-        inside = b.op("And", b.op("GreaterOrEqual", i, 0), b.op("Less", i, n))
-        total, valid = total * n + i, b.op("And", valid, inside) if a else inside
-    return b.op("Where", valid, total, end)
+        places.append(b.op("Take", steps, b.op("Reshape", i, shape=indices.shape[:-1]), axis=0, batch=0))
+    return reduce(operator.add, places)
 
 
 def _uniform(b: Builder, x: Value) -> Value:
