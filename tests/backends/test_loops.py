@@ -14,7 +14,7 @@ from korch.backends.contract import Declined
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.loops.schedule import schedule
-from korch.backends.cpu.loops.spell import table_definition, table_name
+from korch.backends.cpu.loops.spell import table_name, tables_of
 from korch.backends.program import named_for
 from korch.executable import Executable
 from korch.executable.plan import Plan, Step
@@ -103,7 +103,7 @@ def test_no_stage_is_computed_beyond_its_tensor(threads: int):
 
 def test_tables_that_are_equal_in_python_are_not_in_c():
     weights, places = table_name((0.0, 1.0)), table_name((0, 1))
-    assert "float" in table_definition(weights) and "int32_t" in table_definition(places)
+    assert "float" in tables_of(weights)[0] and "int32_t" in tables_of(places)[0]
 
 
 def test_norms_compute_roots_once_a_channel():
@@ -114,12 +114,6 @@ def test_norms_compute_roots_once_a_channel():
 
 def test_nests_of_a_row_are_no_reason_for_chunks():
     assert BACKEND.build(CONES["maximum of a padded image"], 2)[0].workspace == 0
-
-
-def test_regions_of_a_kernel_have_no_more_threads_than_a_run():
-    taken = [BACKEND.build(c, 2)[0].source for c in CONES.values() if any(p.op == "Take" for p in c.primitives)]
-    regions = [line for text in taken for line in text.splitlines() if "omp parallel" in line]
-    assert regions and all("num_threads(KORCH_MIN(omp_get_max_threads(), 2))" in line for line in regions)
 
 
 def test_refusals_say_why():

@@ -11,6 +11,7 @@ from tests.executable.small_plans import plan_of
 
 from korch.backends.contract import Declined, Kernel
 from korch.backends.cpu.loops.backend import BACKEND
+from korch.errors import Error
 from korch.executable import Executable
 from korch.executable.plan import Plan, Step
 from korch.ir import Builder, Cone, Primitive, Value
@@ -110,16 +111,19 @@ def test_kernels_of_floats_decline_other_types_beside_them(behind: str, weights:
     assert isinstance(BACKEND.declines(Cone.of(b.primitives)), Declined)
 
 
-def test_indices_are_not_checked_beside_a_product():
-    """Whichever thread of a team finds one outside of its axis, nobody would ask it."""
+def test_indices_beside_a_product():
+    """Whichever thread finds one outside of its axis, the run learns of it."""
     b = Builder()
     product = b.op("Relu", b.input("x", "float32", (64, 32)) @ b.constant(np.ones((32, 32), np.float32)))
     table, at = b.input("table", "float32", (10, 32)), b.input("at", "int64", (8,))
-    beside = [b.op("Relu", b.input("z", "float32", (8, 32))), b.op("Take", table, at, axis=0, batch=0)]
-    for other, declined in zip(beside, (False, True), strict=True):
-        whole = b.op("Concat", product, other, axis=0)
-        cone = Cone.of(b.graph([("y", whole)]).plain().primitives)
-        assert isinstance(BACKEND.declines(cone), Declined) is declined
+    joined = b.op("Concat", product, b.op("Take", table, at, axis=0, batch=0), axis=0)
+    cone = Cone.of(b.graph([("y", joined)]).plain().primitives)
+    feeds = {"x": np.ones((64, 32), np.float32), "table": np.arange(320, dtype=np.float32).reshape(10, 32)}
+    with Executable.link(whole(b, cone)) as e:
+        found = e.run(feeds | {"at": np.arange(-4, 4)})["y"]
+        np.testing.assert_array_equal(found[64:], feeds["table"][np.arange(-4, 4)])
+        with pytest.raises(Error, match="index outside of the axis"):
+            e.run(feeds | {"at": np.arange(3, 11)})
 
 
 def test_a_zero_keeps_its_sign_when_all_lanes_have_it():

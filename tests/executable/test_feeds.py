@@ -28,7 +28,10 @@ def test_other_integers_are_0_and_1():
 
 
 OPAQUE = {
-    "indices": ("(float[1,30,4] x, int64[9,2] i) => (float[9,4] y) { y = GatherND(x, i) }", {0}),
+    "indices": (
+        '(bool[1,4] x, int64[2,3] i, bool[2,3] u) => (bool[1,4] y) { y = ScatterElements<reduction = "mul">(x, i, u) }',
+        {0},
+    ),
     "boxes of one image": (
         "(float[1,2,9,9] x, float[3,4] r, int64[3] i) => (float[3,2,1,1] y) { y = RoiAlign(x, r, i) }",
         {0},
@@ -42,6 +45,15 @@ def test_integers_for_nodes_without_a_rule(name: str):
     text, values = OPAQUE[name]
     graph = fission(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 17]> g {text}'))
     assert any(p.op == "Opaque" for p in graph.primitives) and set(random_feeds(graph)["i"].ravel()) == values
+
+
+@pytest.mark.parametrize(("node", "shape"), [("GatherND(x, i)", "[9, 4]"), ("ScatterND(x, i, u)", "[1, 30, 4]")])
+def test_coordinates_along_an_axis_of_length_1(node: str, shape: str):
+    graph = fission(
+        onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["": 17]>
+        g (float[1, 30, 4] x, int64[9, 2] i, float[9, 4] u) => (float{shape} y) {{ y = {node} }}""")
+    )
+    assert set(random_feeds(graph)["i"].ravel()) == {0}
 
 
 def test_integers_that_a_recurrence_starts_from():

@@ -367,6 +367,23 @@ def test_a_call_that_fails_on_any_thread_of_a_team_is_an_error_of_that_run(threa
             assert e.run({"x": np.array(3, np.float32)})["y"] == 1
 
 
+@pytest.mark.skipif(not find_toolchain().openmp, reason="the compiler has no OpenMP")
+@pytest.mark.parametrize("thread", [0, 1])
+def test_an_index_that_any_thread_of_a_team_finds_outside_is_an_error_of_that_run(thread: int) -> None:
+    b = Builder()
+    graph = b.graph([("y", b.op("Relu", b.op("Neg", b.input("x", "float32", ()))))])
+    source = FAULTY.format(thread=thread).replace("korch_failure = 5", "korch_out_of_range = 1")
+
+    def by(p: Primitive) -> Kernel:
+        return Kernel(native(p).cone, "hand", source)
+
+    with Executable.link(plan_of(graph, by, threads=2)) as e:
+        for _ in range(2):
+            with pytest.raises(Error, match=r"step 0 .* index outside of the axis"):
+                e.run({"x": np.array(7, np.float32)})
+            assert e.run({"x": np.array(3, np.float32)})["y"] == 1
+
+
 def test_a_profile_has_the_time_of_every_step() -> None:
     b = Builder()
     slow = SLOW.replace("400000", "20000")

@@ -41,3 +41,12 @@ def test_indices_of_indices():
     found = {t.name: set(a.ravel().tolist()) for a, t in zip(leaf_arrays(cone), cone.leaves, strict=True)}
     assert found["inner"] <= set(range(-3, 3))
     assert found["outer"] == set(range(-6, 6))
+
+
+def test_indices_of_a_scatter():
+    b = Builder()
+    i, u, x = b.input("i", "int32", (50, 1)), b.input("u", "int64", (50, 3)), b.input("x", "int64", (4, 3))
+    y = b.op("Scatter", x, b.op("Cast", i, to="int64"), u, axis=0, length=4, reduction="add")
+    cone = Cone.of(b.graph([("y", y)]).primitives)
+    found = {t.name: set(a.ravel().tolist()) for a, t in zip(leaf_arrays(cone), cone.leaves, strict=True)}
+    assert found["i"] == set(range(-4, 4)) and found["u"] == set(range(-7, 8)) - {0}

@@ -49,6 +49,8 @@ def _arithmetic(p: Primitive, out: float) -> float:
     """Element operations: a reduction touches what it reads, a window all of its taps."""
     if p.op in ("MaxPool", "AveragePool"):
         return out * math.prod(p.attr("kernel_shape"))
+    if p.op == "Scatter":
+        return p.inputs[2].size * out / max(p.output.size, 1)
     if p.category is Category.REDUCE:
         return p.inputs[0].size * out / max(p.output.size, 1)
     return out

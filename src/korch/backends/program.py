@@ -197,11 +197,10 @@ def run_head(team: bool, out: str = "out") -> str:
 
 
 def callers(kernel: Kernel) -> str:
-    """Who calls the kernel (see `ENTRY`). What libraries do is not known, and errors of indices are looked for behind
-    what runs outside of teams."""
+    """Who calls the kernel (see `ENTRY`). What libraries do is not known."""
     if has(kernel.source, "team"):
         return "KORCH_TEAM"
-    opens = kernel.libraries or _SHARES.search(kernel.source) or "korch_out_of_range" in kernel.source
+    opens = kernel.libraries or _SHARES.search(kernel.source)
     return "KORCH_OPENS" if opens else "KORCH_SINGLE"
 
 

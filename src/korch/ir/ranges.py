@@ -221,6 +221,11 @@ def _reduce_sum(r: _Ranges, p: Primitive) -> Interval:
     return r.of(p.inputs[0]) * Interval(n, n)
 
 
+def _scatter(r: _Ranges, p: Primitive) -> Interval:
+    x, _, updates = p.inputs
+    return _union(r.of(x), r.of(updates)) if p.attr("reduction") in ("none", "max", "min") else ANY
+
+
 # Linear ------------------------------------------------------------------------------------------------------------
 
 
@@ -278,5 +283,6 @@ _RULES: dict[str, _Rule] = {
     "Min": lambda r, p: Interval(min(r.of(t).lo for t in p.inputs), min(r.of(t).hi for t in p.inputs)),
     "Where": lambda r, p: _union(*map(r.of, p.inputs[1:])), "Concat": lambda r, p: _union(*map(r.of, p.inputs)),
     "Pad": _pad, "AveragePool": _average_pool, "ReduceSum": _reduce_sum,
+    "Scatter": _scatter,
     "MatMul": _matmul, "Conv": _conv, "ConvTranspose": _conv_transpose, "Interpolate": _interpolate,
 }  # fmt: skip

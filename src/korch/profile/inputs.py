@@ -10,6 +10,7 @@ import numpy as np
 
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
+from korch.ir.indices import indexed
 from korch.ir.ops.opaque import opaque_operator
 from korch.ir.ops.table import Array, Category
 from korch.ir.tensor import Tensor
@@ -95,8 +96,9 @@ def indexed_length(leaf: Tensor, cone: Cone | Graph) -> int:
     passed = {leaf}
     lengths: list[int] = []
     for p in cone.primitives:
-        if p.op == "Take" and p.inputs[1] in passed:
-            lengths.append(p.inputs[0].shape[p.attr("axis")])
+        given = indexed(p)
+        if given and given[0] in passed:
+            lengths.append(given[1])
         if p.op in PASSING and not passed.isdisjoint(p.inputs[:1] if p.op == "Take" else p.inputs):
             passed.add(p.output)
     return min(lengths, default=0)

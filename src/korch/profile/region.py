@@ -79,6 +79,8 @@ def _reads(p: Primitive) -> int:
         return p.attr("taps")
     if p.op in ("MaxPool", "AveragePool"):
         return math.prod(p.attr("kernel_shape"))
+    if p.op == "Scatter":
+        return 1 + p.inputs[2].size // max(p.output.size, 1)
     if p.op.startswith(("Reduce", "Arg")):
         return max(p.inputs[0].size // max(p.output.size, 1), 1)
     return 1

@@ -289,24 +289,25 @@ static int korch_run_host(korch_model *m, int number, const void *const *in, voi
 }
 
 static int korch_refuse_index(korch_model *m, int number) {
-    korch_out_of_range = 0;
     return korch_say(m->error, sizeof m->error, "step %d (%s) was given an index outside of the axis that it indexes",
                      number, korch_step_names[number]), 1;
 }
 
-// The first call of a library that failed in a stretch, whichever thread made it.
+// The first step of a stretch in which a call of a library failed, or an index was outside of its axis (status 0),
+// whichever thread found that.
 typedef struct {
-    int status, number;
+    int found, status, number;
 } korch_fault;
 
-static void korch_note_failure(korch_fault *fault, int number) {
-    if (!korch_failure) return;
+static void korch_note_fault(korch_fault *fault, int number) {
+    if (!korch_failure && !korch_out_of_range) return;
 #pragma omp critical(korch_fault)
-    if (!fault->status) *fault = (korch_fault){korch_failure, number};
-    korch_failure = 0;
+    if (!fault->found || number < fault->number) *fault = (korch_fault){1, korch_failure, number};
+    korch_failure = korch_out_of_range = 0;
 }
 
-static int korch_refuse_failure(korch_model *m, korch_fault fault) {
+static int korch_refuse(korch_model *m, korch_fault fault) {
+    if (!fault.status) return korch_refuse_index(m, fault.number);
     return korch_say(m->error, sizeof m->error, "the library that runs step %d (%s) failed: status %d", fault.number,
                      korch_step_names[fault.number], fault.status), 1;
 }
@@ -342,12 +343,12 @@ static int korch_run_team(korch_model *m, int from, int to, korch_clock *clock) 
         for (int i = from; i < to; ++i) {
             int team = korch_callers_of(i) == KORCH_TEAM, first = korch_thread_number() == 0;
             if (team || first) korch_run_kernel(m, i);
-            korch_note_failure(&fault, i);
+            korch_note_fault(&fault, i);
             if (team || korch_callers_of(i + 1) == KORCH_TEAM) korch_meet(&meeting);
             if (first) korch_tick(clock);
         }
     }
-    return fault.status ? korch_refuse_failure(m, fault) : 0;
+    return fault.found ? korch_refuse(m, fault) : 0;
 }
 
 static int korch_run_alone(korch_model *m, int number) {
@@ -356,9 +357,8 @@ static int korch_run_alone(korch_model *m, int number) {
     if (step->work == KORCH_HOST) return korch_run_host(m, number, in, (void *)in[step->reads]);
     korch_fault fault = {0};
     korch_run_kernel(m, number);
-    korch_note_failure(&fault, number);
-    if (fault.status) return korch_refuse_failure(m, fault);
-    return korch_out_of_range ? korch_refuse_index(m, number) : 0;
+    korch_note_fault(&fault, number);
+    return fault.found ? korch_refuse(m, fault) : 0;
 }
 
 // `seconds`: where to write the time of each step, or NULL.

@@ -39,11 +39,11 @@ class Loops:
 
     def declines(self, cone: Cone) -> Declined | None:
         if windowed := _windowed(cone):
-            objection = windowed.objection(cone) or next(filter(None, map(_unfit, cone.primitives)), "")
+            objection = windowed.objection(cone) or next(filter(None, map(unfit, cone.primitives)), "")
             return Declined(objection) if objection else None
         product, joined = products.product_of(cone), joins.parts(cone)
         for p in cone.primitives:
-            reason = _unfit(p) if p == product else _unsupported(p)
+            reason = unfit(p) if p == product else unsupported(p)
             if reason:
                 return Declined(f"{p.output.name}: {reason}")
         if transforms.transform_of(cone) and (cone.exports or transforms.objection(cone)):
@@ -104,8 +104,8 @@ def _generator(cone: Cone) -> Callable[[Cone, int], Code]:
     return transforms.generate if transforms.transform_of(cone) else generate
 
 
-def _unfit(p: Primitive) -> str:
-    """What no generator takes."""
+def unfit(p: Primitive) -> str:
+    """What no generator takes; empty for all else."""
     if any(t.dtype not in C_TYPES for t in (*p.inputs, p.output)):
         return f"{p.op} on dtype {p.output.dtype}"
     if any(t.size > LARGEST for t in (*p.inputs, p.output)):
@@ -115,8 +115,9 @@ def _unfit(p: Primitive) -> str:
     return ""
 
 
-def _unsupported(p: Primitive) -> str:
-    if reason := _unfit(p):
+def unsupported(p: Primitive) -> str:
+    """Why loops around a primitive's elements are not written; empty if they are."""
+    if reason := unfit(p):
         return reason
     match p.category:
         case Category.OPAQUE:
@@ -127,6 +128,8 @@ def _unsupported(p: Primitive) -> str:
             return "" if spells(p) else f"{p.op} on {p.inputs[0].dtype}"
         case Category.REDUCE if p.op in ("MaxPool", "AveragePool"):
             return _unsupported_pool(p)
+        case Category.REDUCE if p.op == "Scatter":
+            return "a Scatter"
         case _:
             return ""
 

@@ -5,11 +5,10 @@ The loops clamp every position, so that none reads outside of a tensor; here the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from korch.backends.cpu.loops.spell import C
-from korch.backends.cpu.loops.writer import SMALL, Writer
+from korch.backends.cpu.loops.writer import Text
 from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Requests, Trace
 from korch.ir.cone import Cone
@@ -20,28 +19,35 @@ from korch.ir.tensor import Tensor
 COMPUTED = frozenset({Category.REDUCE, Category.LINEAR})
 
 
-def write_checks(writer: Writer) -> None:
-    """A loop over the indices of each Take."""
-    for number, (indices, n) in enumerate(_checked(writer.plan.cone)):
-        _write_check(writer, indices, n, number)
+def write_checks(text: Text, cone: Cone, threads: int) -> None:
+    """A loop over the indices of each Take, shared out by a team of so many; who finds one outside of its axis says
+    so."""
+    for number, (t, n) in enumerate(_taken(cone)):
+        text.open(f"// every index in {t} lies in -{n}..{n - 1}\n" + "  " * text.depth)
+        text.add("int wrong = 0;")
+        if t.rank and threads > 1:
+            text.add(f"#pragma omp for schedule(static) nowait collapse({t.rank})")
+        _write_loops(text, cone, t, n, number)
+        text.add("if (wrong) korch_out_of_range = 1;")
+        text.close()
 
 
 def checks(cone: Cone) -> bool:
-    """Whether there is anything to check: who does that opens the parallel regions of the kernel itself."""
-    return bool(_checked(cone))
+    """Whether there is anything to check."""
+    return bool(_taken(cone))
 
 
 def objection(cone: Cone) -> str:
     """Why the indices of `cone` cannot be checked; empty if they can."""
     makers = cone.makers
-    for indices, _ in _checked(cone):
+    for indices, _ in _taken(cone):
         for p in _below(indices, makers):
             if p.category in COMPUTED:
                 return f"{indices.name}: indices that {p.op} computes in the same kernel"
     return ""
 
 
-def _checked(cone: Cone) -> dict[tuple[Tensor, int], None]:
+def _taken(cone: Cone) -> dict[tuple[Tensor, int], None]:
     """The tensors of indices, each with the length of an axis that it indexes."""
     takes = (p for p in cone.primitives if p.op == "Take")
     return dict.fromkeys((p.inputs[1], p.inputs[0].shape[p.attr("axis")]) for p in takes)
@@ -58,19 +64,13 @@ def _below(t: Tensor, makers: dict[Tensor, Primitive]) -> Iterator[Primitive]:
             stack += makers[t].inputs
 
 
-def _write_check(writer: Writer, t: Tensor, n: int, number: int) -> None:
-    cone, text = writer.plan.cone, writer.text
+def _write_loops(text: Text, cone: Cone, t: Tensor, n: int, number: int) -> None:
+    """Sets `wrong` where an index in `t`, the `number`th tensor of them, is outside of an axis of length n."""
     arrays = {leaf: f"in{i}" for i, leaf in enumerate(cone.leaves)}
     trace = Trace(cone.makers, arrays, {}, Requests(), C())
     loops = [Var(f"n{number}_{a}", 0, length) for a, length in enumerate(t.shape)]
     value = trace.value(t, tuple(map(Index.of, loops)))
-    text.open(f"// every index in {t} lies in -{n}..{n - 1}\n" + "  " * text.depth)
-    text.add("int wrong = 0;")
-    if loops and writer.threads > 1 and math.prod(t.shape) > SMALL:
-        text.add(f"#pragma omp parallel for num_threads({writer.team}) reduction(|:wrong)")
     for v in loops:
-        writer.loop(v)
+        text.open(f"for (int {v.name} = 0; {v.name} < {v.hi}; ++{v.name})")
     text.add(*trace.lines, f"wrong |= {value} < -{n} || {value} >= {n};")
     text.close(len(loops))
-    text.add("if (wrong) korch_out_of_range = 1;")
-    text.close()

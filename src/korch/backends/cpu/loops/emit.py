@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from korch.backends.cpu.loops import ahead, products
 from korch.backends.cpu.loops.binding import POOLS, Place, Schedule, Stage
-from korch.backends.cpu.loops.bounds import checks, write_checks
+from korch.backends.cpu.loops.bounds import write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.maps import write_map
 from korch.backends.cpu.loops.multiply import column_parts, row_parts, rows_first, write_product
 from korch.backends.cpu.loops.nests import groups
 from korch.backends.cpu.loops.reductions import Reduction
 from korch.backends.cpu.loops.schedule import schedule
-from korch.backends.cpu.loops.spell import table_definition
+from korch.backends.cpu.loops.spell import tables_of
 from korch.backends.cpu.loops.turns import Loop, open_shared
 from korch.backends.cpu.loops.writer import SMALL, Writer, aligned, width
 from korch.backends.maps.index import Var
@@ -53,9 +52,17 @@ def generate(cone: Cone, threads: int, place: Place | None = None, small: float 
     body = "\n".join(writer.text.lines)
     functions = [line for lines in writer.functions.values() for line in lines]
     text = "\n".join((*functions, body))
-    tables = [table_definition(n) for n in dict.fromkeys(re.findall(r"KERNEL_table_[0-9a-f]{10}", text))]
-    opening = run_head(writer.threads > 1 and not checks(cone), "out_") + " {"
-    lines = [*head, *tables, *functions, opening, "  (void)state; (void)workspace;", *_pointers(writer.plan), body, "}"]
+    opening = run_head(writer.threads > 1, "out_") + " {"
+    lines = [
+        *head,
+        *tables_of(text),
+        *functions,
+        opening,
+        "  (void)state; (void)workspace;",
+        *_pointers(writer.plan),
+        body,
+        "}",
+    ]
     return Code("\n".join(lines) + "\n", writer.workspace)
 
 
@@ -81,10 +88,7 @@ def _body(writer: Writer) -> None:
     if not plan.hoisted:
         for s in _passed_on(plan):
             writer.buffer(s, s.stored, f"b{s.number}")
-    write_checks(writer)
-    own = writer.threads > 1 and checks(plan.cone)
-    if own:
-        text.open(f"#pragma omp parallel num_threads({writer.team})\n" + "  " * text.depth)
+    write_checks(text, plan.cone, writer.threads)
     if plan.hoisted or plan.config.divided:
         _hoisted(writer, plan)
     else:
@@ -92,8 +96,6 @@ def _body(writer: Writer) -> None:
             _stages(writer, group, parallel=writer.threads > 1)
     if writer.streamed:
         text.add("korch_streamed();")
-    if own:
-        text.close()
 
 
 def _hoisted(writer: Writer, plan: Schedule) -> None:
@@ -112,7 +114,7 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
         writer.text.add("#pragma omp for schedule(static) nowait")
         writer.text.open(f"for (int part = 0; part < {parts}; ++part)")
         opened += 1
-    elif writer.threads > 1 and (first or checks(plan.cone)):  # one turn in pieces by one thread, or no team
+    elif writer.threads > 1 and first:  # one turn in pieces by one thread
         writer.text.add(f"#pragma omp for schedule(static) nowait collapse({len(apart)})")
     elif writer.threads > 1:
         shared = [Loop(v.name, v.extent, low=v.lo) for v in apart]

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from korch.backends.cpu.loops import products
 from korch.backends.cpu.loops.binding import Place, is_reduction
-from korch.backends.cpu.loops.bounds import checks
 from korch.backends.cpu.loops.emit import Code, work
 from korch.backends.cpu.loops.emit import generate as generate_part
 from korch.backends.cpu.loops.writer import SMALL
@@ -58,8 +57,6 @@ def objection(found: tuple[Part, ...]) -> str:
             return reason
         if any(is_reduction(p) for p in part.primitives):
             return "a reduction beside a product"
-        if checks(part):
-            return "indices to check beside a product"
     return ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 
 from korch.backends.cpu.loops.ctypes import C_TYPES, elementwise, literal, together
@@ -69,8 +70,12 @@ def table_name(table: tuple[float, ...]) -> str:
     return _NAMES[key]
 
 
-def table_definition(name: str) -> str:
-    """The C definition of the table called `name`."""
+def tables_of(text: str) -> list[str]:
+    """The C definitions of the tables that `text` names."""
+    return [_definition(n) for n in dict.fromkeys(re.findall(r"KERNEL_table_[0-9a-f]{10}", text))]
+
+
+def _definition(name: str) -> str:
     table = _TABLES[name]
     if all(isinstance(v, int) for v in table):
         return f"static const int32_t {name}[] = {{{', '.join(map(str, table))}}};"

@@ -68,12 +68,6 @@ class Writer:
         """The statement that stores the stage's element at the loops' position."""
         return f"{target(s)}[{c_index(self.plan.destination(s))}] = {value};"
 
-    @property
-    def team(self) -> str:
-        """C for the threads of a region of the kernel's own: those that it is built for, or fewer where a run has
-        fewer."""
-        return f"KORCH_MIN(omp_get_max_threads(), {self.threads})"
-
     def nests(self, s: Stage) -> Iterator[tuple[Stage, Schedule]]:
         """The stage once for each combination of ranges between which its loops must break."""
         breaks = {n: b for n, b in self.breaks(s).items() if any(v.name == n for v in s.loops)}

@@ -21,9 +21,16 @@
 #define KORCH_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define KORCH_MAX(a, b) ((a) > (b) ? (a) : (b))
 
-/* Kernels set this where data index outside of a tensor (they then read its nearest element). Of the thread that runs
- * the model; the program's table defines it. */
+/* Kernels set this where data index outside of a tensor (they then read its nearest element), for whoever runs the
+ * kernel to look at. Of the thread that found it; the program's table defines it. */
 extern __attribute__((visibility("hidden"))) _Thread_local int korch_out_of_range;
+
+/* The position on an axis of n elements that is nearest to `at`. Hardly ever another one, so that a branch is cheaper
+ * than to choose. */
+static inline int64_t korch_nearest(int64_t at, int64_t n) {
+  if (__builtin_expect((uint64_t)at >= (uint64_t)n, 0)) return at < 0 ? 0 : n - 1;
+  return at;
+}
 
 /* The status of a library's call that failed, for whoever runs the kernel to look at; 0 if none has. Of the thread that
  * called, defined in the same place. */

@@ -52,6 +52,8 @@ def _unsupported(p: Primitive) -> str:
             return "" if p.op == "Interpolate" or is_depthwise(p) else f"{p.op} is compute-intensive"
         case Category.ELEMENTWISE:
             return _unspelled(p)
+        case _ if p.op == "Scatter":
+            return "a Scatter"
         case _:
             return f"pooling on {p.inputs[0].dtype}" if p.op in POOLS and not p.inputs[0].is_float else ""
 

@@ -1,0 +1,70 @@
+"""How threads share out the result of a Scatter: nobody else combines anything with what a thread owns.
+
+Its axes are `outer` ones, the one that updates are scattered along, and `inner` ones. Every thread that owns positions
+of an outer index looks at all indices there: a part of the inner axes is better, where it is a cache line at least,
+than a part of the positions, of which the updates of the other parts are skipped; unless these are few.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from korch.backends.cpu.loops.emit import work
+from korch.backends.cpu.loops.writer import SMALL
+from korch.ir.cone import Cone
+from korch.ir.primitive import Primitive
+
+LINE = 64
+"""Bytes that are read and stored at once."""
+MANY = 4
+"""Outer indices of each thread, so that what is left over is little."""
+FEWER = 4
+"""How many times fewer updates there are than positions where it is no work to skip some: what is done is to copy."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """Into how many parts the positions and the inner elements of every outer index are divided, for so many threads.
+
+    A part of the inner elements is `width` of them, but for the last.
+    """
+
+    threads: int
+    rows: int
+    columns: int
+    width: int
+
+    def __str__(self) -> str:
+        return f"{self.rows}x{self.columns}"
+
+
+def scatter_of(cone: Cone) -> Primitive:
+    """The one Scatter inside."""
+    return next(p for p in cone.primitives if p.op == "Scatter")
+
+
+def extents(p: Primitive) -> tuple[int, int, int]:
+    """Outer indices, updates of each along the axis, inner elements of each update."""
+    shape, axis = p.inputs[2].shape, p.attr("axis")
+    return math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+
+
+def shares(cone: Cone, threads: int) -> tuple[Share, ...]:
+    """The ways that are worth measuring, distinct ones."""
+    return tuple({str(s): s for s in _shares(scatter_of(cone), threads if work(cone) > SMALL else 1)}.values())
+
+
+def _shares(p: Primitive, threads: int) -> Iterator[Share]:
+    outer, updates, inner = extents(p)
+    if outer % threads == 0 or outer >= MANY * threads:
+        yield Share(threads, 1, 1, inner)
+        return
+    wanted = threads // math.gcd(outer, threads)
+    lanes = LINE * p.output.size // p.output.nbytes
+    columns = min(wanted, inner // lanes) if FEWER * updates >= p.attr("length") else 1
+    width = -(-inner // columns // lanes) * lanes if columns > 1 else inner
+    columns = -(-inner // width)
+    for rows in dict.fromkeys((min(-(-wanted // columns), p.attr("length")), 1)):
+        yield Share(min(threads, outer * rows * columns), rows, columns, width)
