@@ -24,6 +24,7 @@ from korch.ir.cone import Cone
 from korch.machine import Machine
 from korch.optimize import Summary, optimized
 from korch.options import Options
+from korch.rewrite.winograd import winograd
 from korch.search import without_doubtful_chains
 from korch.targets import processor
 
@@ -158,7 +159,19 @@ def test_a_short_search_keeps_chains_with_much_between_their_links(rows: int, ke
     graph = b.graph([("y", y)])
     first, second = (Cone.of([p]) for p in graph.primitives if p.op == "MatMul")
     chain = Cone.of([*first.primitives, *second.primitives])
-    assert without_doubtful_chains([first, second, chain]) == [first, second, *([chain] if kept else [])]
+    found = without_doubtful_chains([first, second, chain], table.backends())
+    assert found == [first, second, *([chain] if kept else [])]
+
+
+def test_a_short_search_keeps_chains_that_are_one_kernel_of_a_backend_for_links():
+    b = Builder()
+    x, w = b.input("x", "float32", (1, 4, 8, 8, 8)), b.constant(np.ones((8, 8, 3, 3, 3), np.float32))
+    attrs = {"strides": (1, 1, 1), "dilations": (1, 1, 1), "pads": (1,) * 6, "group": 1, "channels_last": 1}
+    graph = winograd(b.graph([("y", b.op("Conv", x, w, **attrs))]))
+    chain = Cone.of(graph.primitives[-3:])
+    parts = [Cone.of([p]) for p in chain.primitives]
+    assert without_doubtful_chains([*parts, chain], table.backends()) == [*parts, chain]
+    assert without_doubtful_chains([*parts, chain], [b for b in table.backends() if b.name != "loops"]) == parts
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from korch.attempt import Attempt, Means, is_link, place_links
+from korch.backends.contract import Backend
 from korch.backends.precision import ROUNDED, precision_of
 from korch.candidates import Limits, enumerate_cones, trimmed
 from korch.exacter import Exacter
@@ -95,7 +96,7 @@ class Search:
             cones = trimmed(enumerate_cones(self.graph, self.limits), self.graph.outputs)
             enumerating = time.monotonic() - begin
             if self.hurried:
-                cones = without_doubtful_chains(cones)
+                cones = without_doubtful_chains(cones, self.target.backends())
             ledger = open_ledger(cones, self.target.backends(), calibrated)
             with Highs(self._solver_threads) as highs, Builder() as builder:
                 means = Means(self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs, builder)
@@ -214,7 +215,15 @@ def _graphs(tried: Sequence[Tried]) -> int:
     return len({id(t.plan.graph) for t in tried})
 
 
-def without_doubtful_chains(cones: Iterable[Cone]) -> list[Cone]:
+def without_doubtful_chains(cones: Sequence[Cone], backends: Sequence[Backend]) -> list[Cone]:
     """The `cones` for a short search: of chains, which are dear to measure, and whose links have to be placed before
-    they are known to pay, only those that keep from memory what no cache would hold."""
-    return [c for c in cones if is_link(c) or max(p.output.nbytes for p in c.primitives if p.output != c.root) >= FAR]
+    they are known to pay, only those that keep from memory what no cache would hold, or that are one kernel for a
+    backend that builds links, too: that is no dearer than they are."""
+    links = list(filter(is_link, cones))
+    quick = [b for b in backends if any(b.declines(c) is None for c in links)]
+
+    def stays(cone: Cone) -> bool:
+        between = max(p.output.nbytes for p in cone.primitives if p.output != cone.root)
+        return between >= FAR or any(b.declines(cone) is None for b in quick)
+
+    return [c for c in cones if is_link(c) or stays(c)]

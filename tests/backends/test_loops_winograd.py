@@ -12,7 +12,7 @@ from korch.backends.cpu.loops import winograd
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.loops.tile import Registers
 from korch.ir import Builder, Cone, Value
-from korch.ir.ops.winograd import BOTH, Along, as_image
+from korch.ir.ops.winograd import BOTH, Along, Frames, as_image
 
 from .cones import followed
 from .measured import measured, wrong
@@ -26,11 +26,12 @@ Form = tuple[int, int, int]
 """(tile, kernel, stride)"""
 
 
-def into(form: Form, shape: tuple[int, ...], pads: tuple[int, ...], along: Along = BOTH) -> Cone:
+def into(form: Form, shape: tuple[int, ...], pads: tuple[int, ...], along: Along = BOTH,
+         frames: Frames | None = None) -> Cone:  # fmt: skip
     b = Builder()
     tile, kernel, stride = form
-    x = b.input("x", "float32", shape)
-    return cone_of(b, b.op("WinogradInput", x, tile=tile, kernel=kernel, stride=stride, along=along, pads=pads))
+    x, more = b.input("x", "float32", shape), {"frames": tuple(frames)} if frames else {}
+    return cone_of(b, b.op("WinogradInput", x, tile=tile, kernel=kernel, stride=stride, along=along, pads=pads, **more))
 
 
 def back(form: Form, shape: tuple[int, ...], behind: str, phases: int = 1, skipped: tuple[int, int] = (0, 0),
@@ -80,6 +81,10 @@ CONES = [
     *(back(form, shape, behind, along=along) for form in [(4, 3, 1), (2, 5, 1), (5, 3, 2)] for shape, along, behind in [
         ((1, 6, 21, 16), (False, True), "tanh"), ((2, 19, 7, 19), (True, False), ""),
         ((2, 37, 33), (False, True), "silu"), ((1, 1, 40), (False, True), "")]),
+    *(into(form, shape, (1, 0, 1, 2), frames=frames) for form in [(4, 3, 1), (3, 3, 2)] for shape, frames in [
+        ((1, 5, 9, 10, 16), Frames(3, 1, 1, 1, 1)), ((2, 4, 9, 6, 19), Frames(2, 2, 2, 0, 1)),
+        ((1, 1, 7, 9, 8), Frames(3, 1, 1, 3, 2)), ((2, 3, 9, 7, 5), Frames())]),
+    *(back(form, (2, 3, 9, 7, 19), behind) for form in [(4, 3, 1), (3, 3, 2)] for behind in ("", "tanh")),
 ]  # fmt: skip
 
 

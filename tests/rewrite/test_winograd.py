@@ -62,6 +62,17 @@ def transposed_graph(height: int, width: int, stride: int, kernel: int, begin: t
     return b.graph([("y", y)])
 
 
+def volume_graph(lengths: tuple[int, ...], window: tuple[int, ...] = (3, 3, 3), pads: tuple[int, ...] = (1,) * 6,
+                 strides: tuple[int, ...] = (1, 1, 1), dilation: int = 1, batch: int = 1,
+                 group: int = 1) -> Graph:  # fmt: skip
+    b = Builder()
+    x = b.input("x", "float32", (batch, 8, *lengths))
+    w = np.random.default_rng(0).standard_normal((24, 8 // group, *window)).astype(np.float32)
+    y = b.op("Conv", x, b.constant(w), strides=strides, pads=pads, dilations=(dilation, 1, 1), group=group,
+             channels_last=0)  # fmt: skip
+    return b.graph([("y", y)])
+
+
 def has_form(p: Primitive, form: tuple[int, int]) -> bool:
     return p.op == "WinogradOutput" and (p.attr("tile"), p.attr("kernel")) == form
 
@@ -140,6 +151,30 @@ def test_along_one_axis(form: tuple[int, int], stride: int, group: int, length: 
         assert_same(plain, transformed)
 
 
+@pytest.mark.parametrize(("form", "stride"), [((2, 3), 1), ((4, 3), 1), ((3, 2), 1), ((2, 5), 1), ((3, 3), 2)])
+@settings(deadline=None, max_examples=20)
+@given(depth=st.integers(1, 5), lengths=st.tuples(*[st.integers(7, 9)] * 2), taps=st.integers(1, 3),
+       step=st.integers(1, 2), dilation=st.integers(1, 2), pads=st.tuples(*[st.integers(0, 2)] * 6),
+       batch=st.integers(1, 2))  # fmt: skip
+def test_volumes(form: tuple[int, int], stride: int, depth: int, lengths: tuple[int, int], taps: int, step: int,
+                 dilation: int, pads: tuple[int, ...], batch: int):  # fmt: skip
+    assume(depth + pads[0] + pads[3] > (taps - 1) * dilation)
+    for window in ((taps, form[1], form[1]), (taps, 1, form[1])):
+        strides = (step, *(stride if n > 1 else 1 for n in window[1:]))
+        plain = volume_graph((depth, *lengths), window, pads, strides, dilation, batch)
+        if window[1] > 1 or not pads[1] + pads[4]:
+            other = whatever_it_costs(plain, form)
+            assert other
+            assert_same(plain, other)
+
+
+def test_a_volumes_product_adds_up_over_the_frames_that_windows_reach():
+    other = through_winograd(volume_graph((5, 8, 12)), (4, 3))
+    assert other
+    (product,) = (p for p in other.primitives if p.op == "MatMul")
+    assert [t.shape for t in product.inputs] == [(36, 5 * 2 * 3, 3 * 8), (36, 3 * 8, 24)]
+
+
 def test_transforms_of_older_archives_reach_along_both_axes():
     for op, shape, more in [
         ("WinogradInput", (1, 9, 10, 8), {"pads": (1, 1, 1, 1)}),
@@ -193,8 +228,9 @@ def test_transposed(stride: int, form: tuple[int, int], height: int, width: int,
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("make", [lambda k: conv_graph(14, 11, kernel=k), lambda k: transposed_graph(8, 9, 2, k),
-                                  lambda k: along_graph((23,), (k,), (1, 0))],
-                         ids=["conv", "transposed", "signal"])  # fmt: skip
+                                  lambda k: along_graph((23,), (k,), (1, 0)),
+                                  lambda k: volume_graph((5, 10, 11), (2, k, k), (2, 1, 0, 1, 1, 1), (2, 1, 1), 2)],
+                         ids=["conv", "transposed", "signal", "volume"])  # fmt: skip
 def test_as_onnx(make: Callable[[int], Graph], form: tuple[int, int]):
     plain = make(form[1])
     assert_same_as_onnx(plain, through_winograd(plain, form))
@@ -223,8 +259,9 @@ def assert_same_as_onnx(plain: Graph, other: Graph | None) -> None:
 @pytest.mark.parametrize("plain", [conv_graph(14, 11, (1, 0, 2, 1), batch=2),
                                    conv_graph(24, 19, (1, 0, 2, 1), stride=2, batch=2),
                                    transposed_graph(8, 9, 2, 2, (1, 2), (0, 3), batch=2),
-                                   along_graph((29,), (3,), (2, 1), batch=2)],
-                         ids=["conv", "strided", "transposed", "signal"])  # fmt: skip
+                                   along_graph((29,), (3,), (2, 1), batch=2),
+                                   volume_graph((5, 14, 11), pads=(1, 1, 0, 2, 2, 1), strides=(2, 1, 1), batch=2)],
+                         ids=["conv", "strided", "transposed", "signal", "volume"])  # fmt: skip
 def test_part_of_a_transform(plain: Graph, op: str):
     p = [p for p in winograd(add_layouts(plain)).primitives if p.op == op][-1]
     rng = np.random.default_rng(1)
@@ -239,6 +276,7 @@ def test_left_alone_where_it_cannot_pay():
     for graph in (conv_graph(12, 12, stride=3), conv_graph(14, 14, stride=2), conv_graph(12, 12, kernel=2, stride=2),
                   conv_graph(12, 12, channels=7), conv_graph(3, 3, (0, 0, 0, 0)),
                   conv_graph(12, 12, kernel=1), conv_graph(12, 12, (2, 2, 2, 2), kernel=4),
+                  volume_graph((4, 12, 12), group=4), volume_graph((4, 12, 12), (3, 1, 1)),
                   transposed_graph(12, 12, 2, 1), transposed_graph(12, 12, 1, 3),
                   transposed_graph(12, 12, 2, 2, begin=(4, 4))):  # fmt: skip
         twins = add_layouts(graph)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from korch.ir.graph import Graph
-from korch.ir.ops.winograd import tiling_of
+from korch.ir.ops.winograd import frames_of, tiling_of
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 
@@ -74,6 +74,8 @@ def _convolution_of(given: Primitive, product: Primitive, output: Primitive) -> 
     channels = (u.shape[-1] // phases**2, u.shape[-2])
     strides = (phases * output.attr("stride"),) * 2  # one of them is 1
     attrs = {"strides": strides, "dilations": (1, 1), "pads": given.attr("pads"), "group": 1, "channels_last": 1}
+    if given.inputs[0].rank == 5:
+        return _of_volumes(given, u, output)
     if phases == 1:
         window = [kernel if moves else 1 for moves in tiling_of(output).along][4 - output.output.rank :]
         weights = Tensor(u.name, u.dtype, (*channels, *window), True)
@@ -82,6 +84,16 @@ def _convolution_of(given: Primitive, product: Primitive, output: Primitive) -> 
     begin = tuple(phases * (kernel - 1 - pad) + cut
                   for pad, cut in zip(given.attr("pads")[:2], output.attr("skipped"), strict=True))  # fmt: skip
     return Primitive("ConvTranspose", (given.inputs[0], weights), output.output, freeze(attrs | {"pads": begin}))
+
+
+def _of_volumes(given: Primitive, u: Tensor, output: Primitive) -> Primitive:
+    """The convolution over three axes for which the products with `u` are."""
+    frames, stride = frames_of(given), output.attr("stride")
+    window = [output.attr("kernel") if moves else 1 for moves in tiling_of(output).along]
+    attrs = {"strides": (frames.stride, stride, stride), "dilations": (frames.dilation, 1, 1), "group": 1,
+             "pads": (frames.before, *given.attr("pads")[:2]), "channels_last": 1}  # fmt: skip
+    shape = (u.shape[-1], given.inputs[0].shape[-1], frames.taps, *window)
+    return Primitive("Conv", (given.inputs[0], Tensor(u.name, u.dtype, shape, True)), output.output, freeze(attrs))
 
 
 def _out_of_blocks(given: Primitive, product: Primitive, output: Primitive,

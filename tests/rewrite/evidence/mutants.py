@@ -174,6 +174,8 @@ CHANGED: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]
         "pads", lambda p: (p[0] + 1, p[1], p[2] - 1, p[3]))), winograd_samples.plain_2x2),
     ("strided winograd one column too far", changed(winograd, "WinogradInput", attr(
         "pads", lambda p: (p[0], p[1] + 1, p[2], p[3] - 1))), winograd_samples.strided_3x3),
+    ("winograd one frame too far", changed(winograd, "WinogradInput", attr(
+        "frames", lambda f: (*f[:3], f[3] + 1, f[4] - 1))), winograd_samples.through_frames),
     ("winograd with weights of other products", weights_of_the_next_product(winograd), winograd_samples.strided_3x3),
     ("strassen with weights of other products", weights_of_the_next_product(strassen), strassen_samples.rows),
     ("strassen with a wrong sign", wrong_sign(3), strassen_samples.rows),

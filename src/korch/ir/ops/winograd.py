@@ -12,6 +12,10 @@ phases first, and `WinogradOutput` interleaves them: element (s * i + r, s * j +
 
 Windows that reach `along` one axis only are transformed along that one: tiles, patches and kernels have one position
 along the other. A signal [N, length, C] is an image of one row.
+
+Of a volume [N, D, H, W, C] every frame is an image of its own. Where windows reach over several frames, the patches of
+all of them stand side by side as channels, [side^2, N * D' * tiles, taps * C], so that the product adds up over frames
+as well.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,6 +49,24 @@ BOTH: Along = (True, True)
 """Also where older archives say nothing."""
 STILL: tuple[Array, Array, Array] = (np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)))
 """The matrices along an axis on which nothing happens."""
+
+
+class Frames(NamedTuple):
+    """What windows see of the frames of a volume: `taps` of them, with zeros before the first and behind the last."""
+
+    taps: int = 1
+    stride: int = 1
+    dilation: int = 1
+    before: int = 0
+    behind: int = 0
+
+    def spanned(self, outputs: int) -> int:
+        """Frames from the first to the last that so many neighbouring outputs see."""
+        return (outputs - 1) * self.stride + (self.taps - 1) * self.dilation + 1
+
+    def outputs(self, length: int) -> int:
+        """Of so many frames."""
+        return (length + self.before + self.behind - self.spanned(1)) // self.stride + 1
 
 
 @cache
@@ -162,15 +184,28 @@ def tiling_of(p: Primitive) -> Tiling:
     return _after(p.inputs[0].shape, dict(p.attrs)) if p.op == "WinogradInput" else _whole(dict(p.attrs))
 
 
+def frames_of(p: Primitive) -> Frames:
+    """What the patches of a `WinogradInput` see of frames: of images and signals one."""
+    return Frames(*dict(p.attrs).get("frames", ()))
+
+
 def as_image(shape: Shape) -> tuple[int, int, int, int]:
-    """[N, height, width, C] of an image, or of a signal as one."""
+    """[N, height, width, C] of an image, of a signal as one, or of all frames of volumes."""
+    n, depth, height, width, channels = _as_volume(shape)
+    return n * depth, height, width, channels
+
+
+def _as_volume(shape: Shape) -> tuple[int, int, int, int, int]:
+    """[N, frames, height, width, C], of an image with one frame."""
     n, *lengths, channels = shape
-    height, width = lengths if len(lengths) == 2 else (1, *lengths)
-    return n, height, width, channels
+    depth, height, width = (*[1] * (3 - len(lengths)), *lengths)
+    return n, depth, height, width, channels
 
 
 def _after(x: Shape, attrs: dict[str, Any]) -> Tiling:
     (top, left, bottom, right), kernel, stride = attrs["pads"], attrs["kernel"], attrs["stride"]
+    if len(x) == 5:
+        x = (x[0], Frames(*attrs["frames"]).outputs(x[1]), *x[2:])
     (images, high, wide, _), along = as_image(x), attrs.get("along", BOTH)
     padded = zip((high + top + bottom, wide + left + right), along, strict=True)
     height, width = ((n - kernel) // stride + 1 if moves else n for n, moves in padded)
@@ -187,48 +222,75 @@ def _whole(attrs: dict[str, Any]) -> Tiling:
 
 
 def _input_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
-    x, tiling = inputs[0], _after(inputs[0].shape, attrs)
-    return x.dtype, (tiling.points, tiling.tiles, x.shape[-1])
+    x, tiling, taps = inputs[0], _after(inputs[0].shape, attrs), Frames(*attrs.get("frames", ())).taps
+    return x.dtype, (tiling.points, tiling.tiles, taps * x.shape[-1])
 
 
 def _input(p: Primitive, region: Region, pull: Pull) -> Array:
-    tiling, (points, tiles, channels) = tiling_of(p), region
-    patches = _patches(p, tiling, tiles, channels, pull)
+    tiling, (points, tiles, channels), each = tiling_of(p), region, p.inputs[0].shape[-1]
+    taps = [(tap, channels // each == tap) for tap in np.unique(channels // each)]
+    some = [_patches(p, tiling, tiles, tap, channels[own] % each, pull) for tap, own in taps]
+    patches = np.empty((len(tiles), *tiling.sides, len(channels)), some[0].dtype if some else p.output.dtype)
+    for (_, own), part in zip(taps, some, strict=True):
+        patches[..., own] = part
     down, along = (b.astype(patches.dtype) for _, _, b in tiling.matrices)
     turned = np.einsum("jw,piwc->ijpc", along, np.einsum("ih,phwc->piwc", down, patches))
     return turned.reshape(tiling.points, len(tiles), len(channels))[points]
 
 
-def _patches(p: Primitive, tiling: Tiling, tiles: Positions, channels: Positions, pull: Pull) -> Array:
-    """[tile, side, side, channel]: what each tile reads, zeros where that is padding."""
-    x, rank = as_image(p.inputs[0].shape), p.inputs[0].rank
+def _patches(p: Primitive, tiling: Tiling, tiles: Positions, tap: int, channels: Positions, pull: Pull) -> Array:
+    """[tile, side, side, channel]: what each tile reads of the frame under a tap, zeros where that is padding."""
+    frames, (_, depth, high, wide, _) = frames_of(p), _as_volume(p.inputs[0].shape)
     image, *places = tiling.place(tiles)
+    volume, frame = np.divmod(image, frames.outputs(depth))
+    f = frame * frames.stride + tap * frames.dilation - frames.before
     each = zip(places, tiling.steps, p.attr("pads")[:2], tiling.sides, strict=True)
     h, w = (place[:, None] * step - pad + np.arange(side) for place, step, pad, side in each)
-    near_h, near_w = np.clip(h, 0, x[1] - 1), np.clip(w, 0, x[2] - 1)
-    have = tuple(np.unique(a) for a in (image, near_h, near_w))
-    part = pull(0, (*have, channels) if rank == 4 else (have[0], have[2], channels))
+    near = [np.clip(at, 0, n - 1) for at, n in zip((f, h, w), (depth, high, wide), strict=True)]
+    have = [np.unique(a) for a in (volume, *near)]
+    part = pull(0, (have[0], *have[len(have) + 2 - p.inputs[0].rank :], channels))
     part = part.reshape(*map(len, have), len(channels))
-    n, i, j = (np.searchsorted(known, wanted) for known, wanted in zip(have, (image, near_h, near_w), strict=True))
-    inside = (h == near_h)[:, :, None] & (w == near_w)[:, None, :]
-    return np.where(inside[..., None], part[n[:, None, None], i[:, :, None], j[:, None, :]], np.zeros((), part.dtype))
+    n, d, i, j = (np.searchsorted(known, at) for known, at in zip(have, (volume, *near), strict=True))
+    inside = (f == near[0])[:, None, None] & (h == near[1])[:, :, None] & (w == near[2])[:, None, :]
+    seen = part[n[:, None, None], d[:, None, None], i[:, :, None], j[:, None, :]]
+    return np.where(inside[..., None], seen, np.zeros((), part.dtype))
 
 
 def _input_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
+    """Of images and signals at once; of volumes tap after tap, the frames under it as images."""
+    shape = as_image(p.inputs[0].shape)
+    if p.inputs[0].rank < 5:
+        last = p.inputs[0].rank - 1
+        turned = emit.node("Transpose", names, perm=(0, last, *range(1, last)))
+        _write_images(p, shape, turned, emit, p.output.name)
+        return
+    frames, (n, depth, *image) = frames_of(p), p.inputs[0].shape
+    around = np.asarray((0, frames.before, *[0] * 4, frames.behind, *[0] * 3), np.int64)
+    padded, outputs = emit.node("Pad", [names[0], emit.const(around)]), frames.outputs(depth)
+    parts: list[str] = []
+    for tap in range(frames.taps):
+        first = tap * frames.dilation
+        bounds = (first, first + (outputs - 1) * frames.stride + 1, 1, frames.stride)
+        seen = emit.node("Slice", [padded, *(emit.const(np.asarray([at], np.int64)) for at in bounds)])
+        seen = write_reshape(emit, seen, (n * outputs, *image))
+        turned = emit.node("Transpose", [seen], perm=(0, 3, 1, 2))
+        parts.append(_write_images(p, (n * outputs, *image), turned, emit))
+    emit.node("Concat", parts, p.output.name, axis=2)
+
+
+def _write_images(p: Primitive, shape: Shape, turned: str, emit: Emit, output: str | None = None) -> str:
     """A convolution from one channel to as many as there are points, each image and channel for itself."""
-    (n, height, width, channels), tiling = as_image(p.inputs[0].shape), tiling_of(p)
+    (n, height, width, channels), tiling = shape, tiling_of(p)
     pads = p.attr("pads")[:2]
     covered = [n * step + side - step for n, step, side in zip(tiling.counts, tiling.steps, tiling.sides, strict=True)]
     behind = [max(n - pad - known, 0) for n, pad, known in zip(covered, pads, (height, width), strict=True)]
-    last = p.inputs[0].rank - 1
-    turned = emit.node("Transpose", names, perm=(0, last, *range(1, last)))
     flat = write_reshape(emit, turned, (n * channels, 1, height, width))
     down, along = tiling.matrices
     kernels = emit.const(_kernels(down[2], along[2], p))
     y = emit.node("Conv", [flat, kernels], strides=tiling.steps, pads=(*pads, *behind))
     y = write_reshape(emit, y, (n, channels, tiling.points, tiling.counts[0] * tiling.counts[1]))
     y = emit.node("Transpose", [y], perm=(2, 0, 3, 1))
-    write_reshape(emit, y, p.output.shape, p.output.name)
+    return write_reshape(emit, y, (tiling.points, tiling.tiles, channels), output)
 
 
 def _kernels(down: Array, along: Array, p: Primitive) -> Array:
@@ -248,8 +310,9 @@ def _output_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[st
 
 
 def _output(p: Primitive, region: Region, pull: Pull) -> Array:
-    tiling, phases, (images, *places, channels) = tiling_of(p), p.attr("phases"), region
-    places = places if p.output.rank == 4 else [np.zeros(1, np.int64), *places]
+    tiling, phases, channels = tiling_of(p), p.attr("phases"), region[-1]
+    volumes, *places = (region[0], *[np.zeros(1, np.int64)] * (5 - len(region)), *region[1:-1])
+    images = (volumes[:, None] * _as_volume(p.output.shape)[1] + places.pop(0)).reshape(-1)
     h, w = (place + skipped for place, skipped in zip(places, p.attr("skipped"), strict=True))
     (rows, columns), (high, wide) = tiling.counts, (n * phases for n in tiling.outputs)
     number = (images[:, None] * rows + np.unique(h // high))[:, :, None] * columns + np.unique(w // wide)
@@ -259,8 +322,7 @@ def _output(p: Primitive, region: Region, pull: Pull) -> Array:
     m = m.reshape(*tiling.sides, *number.shape, phases, phases, len(channels))
     y = np.einsum("wj,hjnrcpqk->nrhpcwqk", along, np.einsum("hi,ijnrcpqk->hjnrcpqk", down, m))
     y = y.reshape(len(images), number.shape[1] * high, number.shape[2] * wide, len(channels))
-    y = y[:, _within(h, high)][:, :, _within(w, wide)]
-    return y if p.output.rank == 4 else y[:, 0]
+    return y[:, _within(h, high)][:, :, _within(w, wide)].reshape([len(at) for at in region])
 
 
 def _within(positions: Positions, span: int) -> Positions:

@@ -53,6 +53,14 @@ def along_a_signal(draw: Random) -> Graph:
 
 
 @sample(winograd)
+def through_frames(draw: Random) -> Graph:
+    begin, end = (draw.randint(0, 2), 1, 0), (draw.randint(0, 1), 0, 1)
+    lengths = draw.randint(2, 3), draw.randint(5, 6), draw.randint(5, 6)
+    strides = draw.randint(1, 2), 1, 1
+    return _single(draw, "Conv", lengths, (2, 3, 3), strides=strides, pads=(*begin, *end))
+
+
+@sample(winograd)
 def transposed_4x4(draw: Random) -> Graph:
     begin, ends = [draw.randint(0, 3) for _ in range(2)], [draw.randint(10, 11) for _ in range(2)]
     lengths = [5 + pad // 3 for pad in begin]
@@ -61,9 +69,11 @@ def transposed_4x4(draw: Random) -> Graph:
                    output_shape=(1, *ends, LEAST_CHANNELS))  # fmt: skip
 
 
-def _single(draw: Random, op: str, lengths: Sequence[int], taps: int, groups: int = 1, **attrs: Any) -> Graph:
+def _single(draw: Random, op: str, lengths: Sequence[int], taps: int | Sequence[int], groups: int = 1,
+            **attrs: Any) -> Graph:  # fmt: skip
+    window = [taps] * len(lengths) if isinstance(taps, int) else taps
     b = Builder()
     x = b.input("x", "float64", (1, *lengths, groups * LEAST_CHANNELS))
-    few = numbers(draw, DISTINCT, LEAST_CHANNELS, *(taps for _ in lengths)).astype(np.float64)
+    few = numbers(draw, DISTINCT, LEAST_CHANNELS, *window).astype(np.float64)
     w = b.constant(np.resize(few, (groups * LEAST_CHANNELS, *few.shape[1:])))
     return graph(b, b.op(op, x, w, dilations=(1,) * len(lengths), group=groups, channels_last=1, **attrs))

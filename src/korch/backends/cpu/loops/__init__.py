@@ -2,5 +2,5 @@
 
 Start with `backend.py`; `schedule.py` cuts a cone into loop nests, `binding.py` gives these their loops, `trace.py`
 pulls values through it, `emit.py` writes the function, `maps.py` and `reductions.py` the nests in it. `winograd.py`,
-`strassen.py` and `depthwise.py` write kernels of a shape of their own.
+`winograd_blocks.py`, `strassen.py` and `depthwise.py` write kernels of a shape of their own.
 """

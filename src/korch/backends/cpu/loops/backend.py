@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cpu.loops import bounds, convolution, depthwise, joins, planar, products, transforms
+from korch.backends.cpu.loops import (
+    bounds,
+    convolution,
+    depthwise,
+    joins,
+    planar,
+    products,
+    transforms,
+    winograd_blocks,
+)
 from korch.backends.cpu.loops.binding import Place
 from korch.backends.cpu.loops.ctypes import C_TYPES, spells
 from korch.backends.cpu.loops.emit import Code, generate
@@ -93,7 +102,7 @@ class Loops:
 
 def _windowed(cone: Cone) -> ModuleType | None:
     """What builds cones that begin with a convolution of windows."""
-    return next((m for m in (depthwise, convolution, planar) if m.heads(cone)), None)
+    return next((m for m in (depthwise, convolution, planar, winograd_blocks) if m.heads(cone)), None)
 
 
 def _generator(cone: Cone) -> Callable[[Cone, int], Code]:

@@ -9,18 +9,18 @@ copied, with zeros, first; rows beyond an edge are left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 
-from korch.backends.cpu.loops import epilogue, tile
+from korch.backends.cpu.loops import epilogue, sums, tile
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_run
+from korch.backends.cpu.loops.sums import Runs
 from korch.backends.cpu.loops.tile import Group, registers
 from korch.backends.cpu.loops.turns import Loop, open_shared
 from korch.backends.cpu.loops.windows import Window, lines_seen, window_of
 from korch.backends.cpu.loops.writer import SMALL, Text
-from korch.backends.shared import APART
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive
@@ -33,31 +33,9 @@ windows move by one, and all channels are seen together. (Of oneDNN's time, on Z
 to 0.9, with 4 0.1; 11 taps over 256 channels of a signal 0.7.)"""
 LEAST = 4
 """Channels that each of several groups reads and makes at least."""
-UNROLLED = 9
-"""Steps of a run that are written out, at most."""
 PATCH = 1 << 17
 """Bytes on the stack for windows at an edge."""
 VIEWS = ("Slice", "Transpose")
-
-
-@dataclass(frozen=True)
-class Runs:
-    """The steps of one line of a window: `outer` runs of `inner` steps. A run begins `outer_step` floats behind the
-    one before, None where that is the distance of two channels; a step is `inner_step` floats."""
-
-    outer: int
-    outer_step: int | None
-    inner: int
-    inner_step: int
-
-    @property
-    def steps(self) -> int:
-        return self.outer * self.inner
-
-    @property
-    def apart(self) -> str:
-        """C for the distance of two runs."""
-        return "plane" if self.outer_step is None else str(self.outer_step)
 
 
 @dataclass(frozen=True)
@@ -195,14 +173,14 @@ def generate(cone: Cone, threads: int) -> Code:
     text.open(f"for (int some = 0; some < {window.groups}; ++some)")
     text.add(f"const float *const own = a + some * {window.read};",
              f"const float *const packed = (const float *)state + some * {window.steps * room};")  # fmt: skip
-    for number, at, group in _alike(window.columns):
+    for number, at, group in sums.alike(window.columns):
         name = f"KERNEL_tile{'_'.join(map(str, group.lanes))}"
-        functions[name] = _tile(name, window, columns, group)
+        functions[name] = sums.function(name, columns, window.strides[1] * window.pixel, window.runs, group)
         text.open(f"for (int group = 0; group < {number}; ++group)")
         text.add(f"enum {{ count = {group.columns} }};",
                  f"const int c0 = some * {made} + {group.first} + group * {group.width};",
                  f"const float *b = packed + {window.steps} * ({at} + group * {group.width});")  # fmt: skip
-        _sum(text, name, window, group)
+        sums.add(text, name, window.runs, group)
         text.open(f"for (int w = left; w < left + {columns}; ++w)")
         text.add(f"const float *restrict z = y + (w - left) * {group.width};")
         epilogue.store(text, cone, p, streamed, of=group.columns)
@@ -239,57 +217,6 @@ def _find(text: Text, window: Direct, columns: int) -> None:
     text.close()
     text.add(f"a = patch, line = {planes * span * pixel}, plane = {span * pixel};")
     text.close()
-
-
-def _sum(text: Text, name: str, window: Direct, group: Group) -> None:
-    """The statements that sum a tile: of long sums, some lines at a time, or some runs of one, as sums of sums err
-    less."""
-    runs = window.runs
-    lines = max(1, tile.LONGEST // runs.steps)
-    some = runs.outer if runs.steps <= tile.LONGEST else max(1, tile.LONGEST // runs.inner)
-    at = f"b + (l * {runs.steps} + o * {runs.inner}) * {group.width}"
-    text.add("int more = 0;",
-             f"for (int l = first; l < last || !more; l += {lines})",
-             f"  for (int o = 0; o < {runs.outer}; o += {some}, more = 1)",
-             f"    {name}(own + (l - first) * line + o * {runs.apart}, line, plane, {at}, y, "
-             f"KORCH_MIN({lines}, last - l), KORCH_MIN({some}, {runs.outer} - o), more);")  # fmt: skip
-
-
-def _alike(columns: Sequence[Group]) -> Iterator[tuple[int, int, Group]]:
-    """(how many, columns packed before, the first) of groups of columns that are alike."""
-    at = 0
-    for _, some in groupby(columns, key=lambda g: (g.columns, g.lanes)):
-        same = list(some)
-        yield len(same), at, same[0]
-        at += len(same) * same[0].width
-
-
-def _tile(name: str, window: Direct, columns: int, group: Group) -> list[str]:
-    """C that sums a tile into y, `columns` rows of the group's vectors, over so many lines of the windows, of each so
-    many runs."""
-    runs, vectors = window.runs, list(group.vectors())
-    sums = [(r, j, at, lanes) for r in range(columns) for j, (at, lanes, _) in enumerate(vectors)]
-    lines = [APART,
-             f"static void {name}(const float *restrict a, int line, int plane, const float *restrict b, "
-             "float *restrict y, int lines, int runs, int more) {",
-             "  (void)plane;"]  # fmt: skip
-    lines += [f"  korch_f{lanes} s{r}_{j} = {{0}};" for r, j, _, lanes in sums]
-    lines += ["  for (int l = 0; l < lines; ++l, a += line)", "    for (int o = 0; o < runs; ++o) {"]
-    each = max(n for n in range(1, UNROLLED + 1) if runs.inner % n == 0)
-    lines += [f"      for (int k0 = 0; k0 < {runs.inner}; k0 += {each})",
-              f"#pragma GCC unroll {each}",
-              f"      for (int i = 0; i < {each}; ++i, b += {group.width}) {{",
-              "        const int k = k0 + i;"]  # fmt: skip
-    for j, (at, lanes, _) in enumerate(vectors):
-        lines += [f"        korch_f{lanes} b{j} = *(const korch_at{lanes} *)(b + {at});", *tile.held(f"b{j}")]
-    for r in range(columns):
-        place = f"a[o * {runs.apart} + {r * window.strides[1] * window.pixel} + k * {runs.inner_step}]"
-        added = tile.multiplied([(f"s{r}_{j}", f"b{j}", lanes) for j, (_, lanes, _) in enumerate(vectors)])
-        lines.append(f"        {{ const float x = {place}; {added} }}")
-    lines += [tile.STEP_ENDS, "      }", "    }"]
-    places = [(f"*(korch_at{lanes} *)(y + {r * group.width + at})", f"s{r}_{j}") for r, j, at, lanes in sums]
-    lines += ["  if (more) {", *(f"    {s} += {place};" for place, s in places), "  }"]
-    return [*lines, *(f"  {place} = {s};" for place, s in places), "}"]
 
 
 def _packing(window: Direct, leaf: int) -> list[str]:

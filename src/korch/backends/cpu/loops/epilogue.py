@@ -62,7 +62,7 @@ def simd(text: Text, body: list[str]) -> None:
 
 def store(text: Text, cone: Cone, p: Primitive, streamed: bool, of: int) -> None:
     """Stores `count` channels, a block `of` so many, of the root at (image, h, w, c0), or (image, w, c0), from the
-    result of `p`, the first primitive that computes, in z."""
+    result of `p`, the first primitive that computes, in z. Images of volumes are their frames."""
     lead = _lead(p.output.shape)
     at = flat((*lead, Index()), p.output.shape)
     _store(text, cone, p, lead, f"{c_index(at)} + c0", streamed, of)
@@ -130,9 +130,11 @@ def close_run(text: Text, loops: int, streamed: bool) -> None:
 
 
 def _lead(shape: Sequence[int]) -> Indices:
-    """The places of a channels-last tensor with one or two axes between images and channels."""
-    names = ("image", "h", "w") if len(shape) == 4 else ("image", "w")
-    return tuple(_axis(name, n) for name, n in zip(names, shape[:-1], strict=True))
+    """The places of a channels-last tensor with one to three axes between images and channels; every frame of a volume
+    is an image."""
+    *images, height, width = shape[:-1] if len(shape) > 3 else (shape[0], 1, shape[1])
+    at, h, w = (_axis(name, n) for name, n in (("image", math.prod(images)), ("h", height), ("w", width)))
+    return (*unflat(at, tuple(images)), h, w) if len(shape) > 3 else (at, w)
 
 
 def _axis(name: str, length: int) -> Index:

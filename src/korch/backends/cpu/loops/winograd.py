@@ -12,7 +12,7 @@ from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.turns import TRANSFORM, Loop, open_shared
 from korch.backends.cpu.loops.writer import LINE, Text
 from korch.ir.cone import Cone
-from korch.ir.ops.winograd import as_image, tiling_of
+from korch.ir.ops.winograd import as_image, frames_of, tiling_of
 from korch.ir.primitive import Primitive
 
 # The input's side ------------------------------------------------------------------------------------------------
@@ -20,38 +20,66 @@ from korch.ir.primitive import Primitive
 
 def into(cone: Cone, p: Primitive, threads: int) -> Code:
     """C for the input's transform alone."""
-    tiling, (_, height, width, channels) = tiling_of(p), as_image(p.inputs[0].shape)
-    (high, wide), points, (down, along) = tiling.sides, tiling.points, tiling.steps
-    top, left = p.attr("pads")[:2]
+    tiling, frames, channels = tiling_of(p), frames_of(p), p.inputs[0].shape[-1]
     text = Text()
     open_run(text, cone, p.inputs[0], threads)
-    text.add(f"float *const patch = (float *)workspace + {thread_number(threads)} * {points * channels};")
+    text.add(f"float *const patch = (float *)workspace + {thread_number(threads)} * {patch_floats(p)};")
     _open_tiles(text, p, threads)
-    text.add(f"const int h = row * {down} - {top}, w = column * {along} - {left};")
-    text.add(f"float *const v = out + tile * {channels};")
-    text.open(f"if (h >= 0 && h + {high} <= {height} && w >= 0 && w + {wide} <= {width})")
-    text.add(f"KERNEL_patch(x + ((image * {height} + h) * {width} + w) * {channels}, {width * channels}, v);")
+    text.open(f"for (int tap = 0; tap < {frames.taps}; ++tap)")
+    outputs = frames.outputs(depth_of(p))
+    text.add(f"const int volume = image / {outputs};",
+             f"const int frame = image % {outputs} * {frames.stride} - {frames.before} + tap * {frames.dilation};",
+             f"float *const v = out + (tile * {frames.taps} + tap) * {channels};")  # fmt: skip
+    add_patch(text, p)
+    close_run(text, 2, streamed=False)
+    size = 4 * patch_floats(p) * threads
+    return Code("\n".join([*patch_function(p, tiling.tiles * p.output.shape[-1]), *text.lines]) + "\n", size)
+
+
+def patch_floats(p: Primitive) -> int:
+    """Room for a patch that reaches over an edge."""
+    return tiling_of(p).points * p.inputs[0].shape[-1]
+
+
+def depth_of(p: Primitive) -> int:
+    """Frames of a volume; an image is one."""
+    return p.inputs[0].shape[1] if p.inputs[0].rank == 5 else 1
+
+
+def add_patch(text: Text, p: Primitive) -> None:
+    """The statements that transform the patch at (row, column) of a `frame` of a `volume` into v; what of it lies
+    beyond an edge is zero."""
+    tiling, (_, height, width, channels), depth = tiling_of(p), as_image(p.inputs[0].shape), depth_of(p)
+    (high, wide), (down, along) = tiling.sides, tiling.steps
+    top, left = p.attr("pads")[:2]
+    text.add(f"const int h = row * {down} - {top}, w = column * {along} - {left};",
+             f"const float *const seen = x + (volume * {depth} + frame) * INT64_C({height * width * channels});",
+             f"const int whole = h >= 0 && h + {high} <= {height} && w >= 0 && w + {wide} <= {width};")  # fmt: skip
+    text.open(f"if (whole && frame >= 0 && frame < {depth})")
+    text.add(f"KERNEL_patch(seen + (h * {width} + w) * {channels}, {width * channels}, v);")
     text.close()
     text.open("else")
-    text.open(f"for (int i = 0; i < {points}; ++i)")
-    text.add(f"const int y = h + i / {wide}, z = w + i % {wide};")
-    text.add(f"const int inside = y >= 0 && y < {height} && z >= 0 && z < {width};")
-    text.add(f"float *const to = patch + i * {channels};")
-    text.add(f"if (inside) memcpy(to, x + ((image * {height} + y) * {width} + z) * {channels}, "
-             f"{4 * channels});")  # fmt: skip
-    text.add(f"else memset(to, 0, {4 * channels});")
+    text.add(f"const int from = KORCH_MIN(KORCH_MAX(0, -w), {wide});",
+             f"const int to = KORCH_MAX(KORCH_MIN({wide}, {width} - w), from);")  # fmt: skip
+    text.open(f"for (int i = 0; i < {high}; ++i)")
+    text.add("const int y = h + i;", f"float *const line = patch + i * {wide * channels};")
+    text.open(f"if (frame >= 0 && frame < {depth} && y >= 0 && y < {height})")
+    text.add(f"memset(line, 0, from * {4 * channels});",
+             f"memcpy(line + from * {channels}, seen + (y * {width} + w + from) * {channels}, "
+             f"(to - from) * {4 * channels});",
+             f"memset(line + to * {channels}, 0, ({wide} - to) * {4 * channels});")  # fmt: skip
+    text.close()
+    text.add(f"else memset(line, 0, {4 * wide * channels});")
     text.close()
     text.add(f"KERNEL_patch(patch, {wide * channels}, v);")
-    text.close(3)
-    size = 4 * points * channels * threads
-    return Code("\n".join([*_patch(p), *text.lines]) + "\n", size)
+    text.close()
 
 
-def _patch(p: Primitive) -> list[str]:
-    """The function B^T d B for one patch, rows `row` floats apart."""
+def patch_function(p: Primitive, step: int) -> list[str]:
+    """The function B^T d B for one patch, rows `row` floats apart; positions of the result are `step` floats apart."""
     tiling, channels = tiling_of(p), p.inputs[0].shape[-1]
     (_, _, down), (_, _, along) = tiling.matrices
-    side, step = tiling.sides[1], tiling.tiles * channels
+    side = tiling.sides[1]
     text = Text(depth=0)
     text.open("static inline void KERNEL_patch(const float *restrict d, int row, float *restrict v)")
     text.add("int from = 0;")
@@ -127,7 +155,7 @@ def _phases(text: Text, p: Primitive, first: str, step: int, block: int) -> str:
     text.open(f"for (int phase = 0; phase < {phases * phases}; ++phase)")
     text.add(f"const float *restrict m = {first} + phase * {p.output.shape[-1]};")
     text.add(f"float *restrict to = y + (phase / {phases} * {span} + phase % {phases}) * {block};")
-    simd(text, _sandwich(p, step, lambda i, j: (i * span + j) * phases * block))
+    simd(text, back_sandwich(p, step, lambda i, j: (i * span + j) * phases * block))
     text.close()
     return f"i * {span} + j"
 
@@ -137,13 +165,13 @@ def _phases_at_once(text: Text, p: Primitive, first: str, step: int) -> str:
     (_, tile), phases, every = tiling_of(p).outputs, p.attr("phases"), p.attr("phases") ** 2 * p.output.shape[-1]
     text.open("")
     text.add(f"const int count = {every};", f"const float *restrict m = {first};", "float *restrict to = y;")
-    simd(text, _sandwich(p, step, lambda i, j: (i * tile + j) * every))
+    simd(text, back_sandwich(p, step, lambda i, j: (i * tile + j) * every))
     text.close()
     return f"((i / {phases} * {tile} + j / {phases}) * {phases} + i % {phases}) * {phases} + j % {phases}"
 
 
-def _sandwich(p: Primitive, step: int, place: Callable[[int, int], int]) -> list[str]:
-    """A^T m A of one channel c, from m to the places from `to` on."""
+def back_sandwich(p: Primitive, step: int, place: Callable[[int, int], int]) -> list[str]:
+    """A^T m A of one channel c, from m, whose positions are `step` floats apart, to the places from `to` on."""
     tiling, lines = tiling_of(p), Lines()
     (down, _, _), (along, _, _) = tiling.matrices
     names = sandwich(lines, down, along, lambda i, j: f"m[{(i * tiling.sides[1] + j) * step} + c]")
