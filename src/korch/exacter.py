@@ -78,6 +78,8 @@ class Exacter:
             if time.monotonic() > self.until:
                 return exchange
             weight = self._verdict(exchange.exact_but(group)).excess ** 2 / exchange.squares(group)
+            if not isfinite(weight):
+                return exchange
             for k in group:
                 weights[k] = weight
         return Exchange(exchange.plan, exchange.ledger, exchange.tuned, weights)

@@ -75,7 +75,7 @@ class Exchange:
 
     def exact_but(self, places: Collection[int]) -> Plan:
         """The plan with the most exact ways everywhere but at `places`."""
-        exact = [min(known, key=lambda w: w.square, default=own) for own, known in zip(self._own, self._known)]
+        exact = [min(known, key=lambda w: w.square, default=own) for own, known in zip(self._own, self._known, strict=True)]
         return self._with([own if k in places else exact[k] for k, own in enumerate(self._own)])
 
     def widened(self) -> Plan | None:
@@ -106,8 +106,14 @@ class Exchange:
         steps = tuple(s if new is old else _step(s, new, self.plan.threads)
                       for s, old, new in zip(self.plan.steps, self._own, ways, strict=True))  # fmt: skip
         seconds = sum(s.cost for s in steps)
-        gap = max(0.0, 1 - self.tuned.bound / seconds) if seconds else 0.0
+        cost = seconds + self._held
+        gap = max(0.0, 1 - self.tuned.bound / cost) if cost > 0 else 0.0
         return replace(self.plan, steps=steps, predicted_seconds=seconds, gap=gap)
+
+    @property
+    def _held(self) -> float:
+        """Seconds that the memory of what was chosen is worth: other variants hold as much."""
+        return self.tuned.cost - sum(self.ledger.entry(i).best.seconds for i in self.tuned.chosen)
 
 
 def exchanges(before: Plan, after: Plan) -> list[str]:
