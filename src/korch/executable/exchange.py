@@ -75,7 +75,7 @@ class Exchange:
 
     def exact_but(self, places: Collection[int]) -> Plan:
         """The plan with the most exact ways everywhere but at `places`."""
-        exact = [min(known, key=lambda w: w.square, default=own) for own, known in zip(self._own, self._known, strict=True)]
+        exact = [min((own, *known), key=lambda w: w.square) for own, known in zip(self._own, self._known, strict=True)]
         return self._with([own if k in places else exact[k] for k, own in enumerate(self._own)])
 
     def widened(self) -> Plan | None:
