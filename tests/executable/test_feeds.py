@@ -18,7 +18,7 @@ def test_integers_are_indices_of_what_they_index(length: int):
     table, i = b.input("table", "float32", (length, 3)), b.input("i", "int64", (50,))
     graph = b.graph([("y", b.op("Take", table, b.op("Reshape", i, shape=(5, 10)), axis=0, batch=0))])
     found = random_feeds(graph)["i"]
-    assert found.dtype == np.int64 and set(found) == set(range(min(length, 2)))
+    assert found.dtype == np.int64 and set(found) == set(range(length)), "rows are read from anywhere"
 
 
 def test_other_integers_are_0_and_1():
@@ -62,4 +62,4 @@ def test_integers_that_a_recurrence_starts_from():
     rows = b.op("Take", b.input("table", "float32", (5, 8)), i, axis=0, batch=0)
     state = b.op("Reshape", rows, shape=(1, 1, 8))
     y = b.op("Recurrence", x, r, state, kind="RNN", direction="forward", cells=0, relu=0)
-    assert set(random_feeds(b.graph([("y", y)]))["i"]) <= {0, 1}
+    assert set(random_feeds(b.graph([("y", y)]))["i"]) <= set(range(5))

@@ -13,7 +13,7 @@ import onnx.parser
 import pytest
 
 from korch.errors import Error, ModelError
-from korch.report import runtime_process
+from korch.report import bench, runtime_process
 from korch.report.bench import Contest, compare, inputs_of, race, relative_error
 from korch.report.peers import NotOffered, Subject, known_peers
 from korch.report.runtime_process import RuntimeFailed, RuntimeProcess, module_command
@@ -238,6 +238,17 @@ def test_inputs_are_seeded_and_typed():
         "b": ("bool", (5,)),
     }
     assert all(np.array_equal(first[name], second[name]) for name in first)
+
+
+def test_indices_point_anywhere_for_every_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    text = """<ir_version: 8, opset_import: ["": 17]>
+    g (float[40, 3] table, int64[200] i, int64[4] n) => (float[200, 3] y, int64[4] m)
+    { y = Gather(table, i) m = Add(n, n) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "rows.onnx")
+    given = dict[str, np.ndarray]()
+    monkeypatch.setattr(bench, "race", lambda commands, subject, feeds, **rest: given.update(feeds))
+    compare(tmp_path / "rows.onnx", korch_path=None, against=(), threads=1, rounds=1)
+    assert set(given["i"]) <= set(range(40)) and len(set(given["i"])) > 20 and set(given["n"]) <= {0, 1}
 
 
 def test_input_of_open_shape_is_refused_by_name():

@@ -11,14 +11,21 @@ from korch.profile.inputs import indexed_length, opaque_length
 
 
 def random_feeds(graph: Graph, seed: int = 0) -> dict[str, Array]:
-    """One array an input: floats from N(0, 1), booleans at even odds, integers 0 or 1, which are legal as indices too
-    but of an axis of length 1."""
+    """One array an input: floats from N(0, 1), booleans at even odds, integers from 0 to below `count_of`."""
     rng = np.random.default_rng(seed)
     return {t.name: _array(t, graph, rng) for t in graph.inputs}
+
+
+def count_of(t: Tensor, graph: Graph) -> int:
+    """How many integers the input `t` may hold, from 0 on: all places of the shortest axis that they index, as rows of
+    a table or edges of a graph are read from anywhere; of numbers 2, or 1 where nobody knows what they index."""
+    if np.dtype(t.dtype).kind == "b":
+        return 2
+    indexed, unknown = indexed_length(t, graph), opaque_length(t, graph)
+    return min(indexed or unknown, unknown) if unknown else indexed or 2
 
 
 def _array(t: Tensor, graph: Graph, rng: np.random.Generator) -> Array:
     if np.dtype(t.dtype).kind == "f":
         return rng.standard_normal(t.shape, dtype=np.float32).astype(t.dtype)
-    short = np.dtype(t.dtype).kind != "b" and 1 in (indexed_length(t, graph), opaque_length(t, graph))
-    return rng.integers(0, 1 if short else 2, t.shape).astype(t.dtype)
+    return rng.integers(0, count_of(t, graph), t.shape).astype(t.dtype)

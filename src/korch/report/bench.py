@@ -21,6 +21,9 @@ import numpy as np
 import onnx
 
 from korch.errors import Error, ModelError
+from korch.executable.feeds import count_of
+from korch.fission import fission
+from korch.fission.importer import read
 from korch.fission.importer.load import tensors_of
 from korch.report.peers import Subject, known_peers
 from korch.report.runtime_process import RuntimeFailed, RuntimeProcess, module_command
@@ -93,7 +96,15 @@ def compare(
     interpreters = {name: sys.executable if name in (OURS, REFERENCE) else python for name in [*names, REFERENCE]}
     commands = {name: module_command(used, "korch.report.serving", name) for name, used in interpreters.items()}
     pace = module_command(sys.executable, "korch.report.pace")
-    return race(commands, subject, inputs_of(model), threads=threads, rounds=rounds, say=progress, pace=pace)
+    return race(
+        commands,
+        subject,
+        inputs_of(model, _counts(subject.onnx, model)),
+        threads=threads,
+        rounds=rounds,
+        say=progress,
+        pace=pace,
+    )
 
 
 def _path(given: Path | str | None) -> Path | None:
@@ -257,17 +268,31 @@ def _result(contest: Contest, times: dict[str, list[float]], rounds: int) -> dic
     }
 
 
-def inputs_of(model: onnx.ModelProto, seed: int = 0) -> dict[str, np.ndarray]:
-    """Seeded arrays for the model's inputs: standard normal, or 0 and 1 where integers or booleans are wanted.
+def _counts(path: Path, model: onnx.ModelProto) -> dict[str, int]:
+    """How many integers each input may hold, as far as that can be told: those that are indices point anywhere."""
+    types = (onnx.helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type) for given in model.graph.input)
+    if all(np.issubdtype(dtype, np.floating) for dtype in types):
+        return {}
+    try:
+        graph = fission(read(path, {}))
+    except Error:
+        return {}
+    return {t.name: count_of(t, graph) for t in graph.inputs if not t.is_float}
+
+
+def inputs_of(model: onnx.ModelProto, counts: Mapping[str, int] | None = None, seed: int = 0) -> dict[str, np.ndarray]:
+    """Seeded arrays for the model's inputs: standard normal, or integers from 0 to below their `counts`, 2 by default,
+    where integers or booleans are wanted.
 
     ModelError for an input whose shape is not fixed.
     """
     generator = np.random.default_rng(seed)
     constants = {constant.name for constant in model.graph.initializer}
-    return {given.name: _random(given, generator) for given in model.graph.input if given.name not in constants}
+    return {given.name: _random(given, generator, (counts or {}).get(given.name, 2))
+            for given in model.graph.input if given.name not in constants}  # fmt: skip
 
 
-def _random(given: onnx.ValueInfoProto, generator: np.random.Generator) -> np.ndarray:
+def _random(given: onnx.ValueInfoProto, generator: np.random.Generator, count: int) -> np.ndarray:
     kind = given.type.tensor_type
     fixed = kind.HasField("shape") and all(size.dim_value > 0 for size in kind.shape.dim)
     if not fixed:
@@ -276,4 +301,4 @@ def _random(given: onnx.ValueInfoProto, generator: np.random.Generator) -> np.nd
     dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
     if np.issubdtype(dtype, np.floating):
         return np.asarray(generator.standard_normal(shape)).astype(dtype)
-    return np.asarray(generator.integers(0, 2, shape)).astype(dtype)
+    return np.asarray(generator.integers(0, count, shape)).astype(dtype)
