@@ -24,11 +24,13 @@ import numpy as np
 from korch.backends.contract import Backend, Kernel
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
+from korch.backends.cpu.scatter.backend import BACKEND as SCATTER
 from korch.backends.cpu.tiles.backend import BACKEND as TILES
 from korch.backends.cpu.tiles.backend import STAGES
 from korch.backends.cpu.tiles.stages import stages
 from korch.ir import Builder, Cone, Value
 from korch.profile import Database, Measurement, Profiler
+from korch.rewrite import winograd as algebra
 
 RNG = np.random.default_rng(0)
 
@@ -140,9 +142,32 @@ def winograd(size: int, channels: int) -> tuple[Cone, Cone]:
     return cone_of(b.op("Relu", y)), cone_of(conv(image(*x.shape), channels, 3))
 
 
+def volume(depth: int, size: int, channels: int) -> tuple[Cone, Cone]:
+    """A 3x3x3 convolution by Winograd in blocks, and as it is."""
+    b = Builder()
+    x, w = b.input("x", "float32", (1, depth, size, size, channels)), weights(b, channels, channels, 3, 3, 3)
+    ones = (1, 1, 1)
+    y = b.op("Conv", x, w, strides=ones, dilations=ones, pads=(1,) * 6, group=1, channels_last=1)
+    plain = b.graph([("y", y)])
+    producers = {p.output: p for p in algebra.winograd(plain).primitives if p not in plain.primitives}
+    last = next(p for p in producers.values() if p.op == "WinogradOutput" and p.attr("tile") == 4)
+    product = producers[last.inputs[0]]
+    return Cone.of([producers[product.inputs[0]], product, last]), Cone.of(plain.primitives)
+
+
+def edges(nodes: int, count: int, channels: int) -> Case:
+    """Rows of nodes added up by where edges lead; the peer is a copy of what that reads and writes."""
+    b = Builder()
+    x = b.input("x", "float32", (nodes, channels))
+    to, rows = b.input("to", "int64", (count, 1)), b.input("from", "int64", (count,))
+    zero = b.constant(np.zeros((), np.float32))
+    y = b.op("Scatter", zero, to, b.op("Take", x, rows, axis=0, batch=0), axis=0, length=nodes, reduction="add")
+    return Case("sums over edges", cone_of(y), SCATTER, (copy(4 * channels * (count + nodes)),), LOOPS, 1.0)
+
+
 def cases() -> list[Case]:
     matrix, maps = (9 << 10, 256), (1, 208, 208, 32)  # more than stays in a last cache of 32 MB, and less
-    strips, direct = winograd(208, 64)
+    (strips, direct), (blocks, frames) = winograd(208, 64), volume(16, 32, 64)
     block, bands = mbconv(256, 48, 192, 5), mbconv(512, 24, 96, 5)
     depthwise = cone_of(conv(image(1, 104, 104, 64), 64, 3, group=64))
     return [
@@ -170,6 +195,8 @@ def cases() -> list[Case]:
         Case("mbconv in strips", block, TILES, stages(block, STAGES) or (), ONEDNN, 0.85),
         Case("mbconv in bands", bands, TILES, stages(bands, STAGES) or (), ONEDNN, 0.75),
         Case("winograd in strips", strips, TILES, (direct,), ONEDNN, 0.5),
+        Case("volumes in blocks", blocks, LOOPS, (frames,), ONEDNN, 0.5),
+        edges(500, 3000, 64),
     ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -34,7 +34,8 @@ def interpret(kernel: Kernel, buffers: Sequence[Array]) -> None:
 
 @cache
 def _widen_products() -> None:
-    """The interpreter keeps bfloat16 as bits, which it multiplies as integers: factors become float32 first."""
+    """The interpreter keeps bfloat16 as bits, which it multiplies as integers: factors become float32 first. And it
+    does not know of products in parts of these, which it computes in float32, too."""
     from triton.runtime import interpreter  # pyright: ignore[reportMissingImports]
 
     builder: Any = interpreter.InterpreterBuilder
@@ -45,6 +46,9 @@ def _widen_products() -> None:
         return plain(self, *wide, *rest)
 
     builder.create_dot = create_dot
+    known = interpreter.interpreter_builder.options
+    wider = (*known.allowed_dot_input_precisions, "bf16x3")
+    interpreter.interpreter_builder.options = replace(known, allowed_dot_input_precisions=wider)
 
 
 @dataclass
