@@ -11,7 +11,7 @@ import pytest
 from korch.backends import table
 from korch.backends.contract import Backend, Call, Declined, Kernel, Launch
 from korch.backends.footprint import footprint
-from korch.backends.precision import THRICE, allowed, fastest
+from korch.backends.precision import THRICE, allowed, peak
 from korch.devices import Device
 from korch.executable.plan import Plan
 from korch.executable.runtime import Port, Profile
@@ -45,8 +45,7 @@ class Toy:
     def bound(self, cone: Cone, machine: Machine) -> float:
         if is_view(cone):
             return 0.0
-        peak = max(machine.peak(fastest(p)) for p in self.precisions)
-        return max(2 * total(cone.primitives) / peak, machine.moving(footprint(cone)[0]))
+        return max(2 * total(cone.primitives) / peak(machine, self.precisions), machine.moving(footprint(cone)[0]))
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):

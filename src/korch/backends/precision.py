@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from korch.machine import Machine
+
 PRECISIONS = {"strict": ("ieee",), "default": ("ieee", "tf32x3", "bf16x3", "tf32"), "fast": ("bf16x3", "tf32", "fp16")}
 """By numerics; `tf32x3` and `bf16x3` are three products of factors in two parts, of 21 and of 16 bits. Where a program
 errs too much with what is allowed, the search exchanges or bans what errs most. (BF16 alone errs eight times as much as
@@ -13,13 +17,20 @@ def allowed(numerics: str) -> tuple[str, ...]:
     return PRECISIONS[numerics]
 
 
-def fastest(precision: str) -> str:
-    """The rate of a `Machine` that bounds products in this precision: three of TF32 make one of `tf32x3`."""
+THRICE = ("tf32x3", "bf16x3")
+"""Precisions that take three products for one."""
+
+
+def part_of(precision: str) -> str:
+    """In which precision the products are that one in this precision is made of."""
     return precision.removesuffix("x3")
 
 
-THRICE = ("tf32x3", "bf16x3")
-"""Precisions that take three products for one."""
+def peak(machine: Machine, precisions: Iterable[str]) -> float:
+    """Operations a second of the fastest of the `precisions`."""
+    return max(machine.peak(part_of(p)) / (3 if p in THRICE else 1) for p in precisions)
+
+
 HALVES = {"fp16": "float16", "bf16": "bfloat16"}
 """The dtypes of factors of 16 bits."""
 KNOWN = ("ieee", *THRICE, "tf32", *HALVES)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from korch.backends.contract import Kernel
 from korch.backends.footprint import footprint
-from korch.backends.precision import THRICE, fastest, precision_of
+from korch.backends.precision import THRICE, part_of, precision_of
 from korch.devices import LAUNCH, Device
 from korch.ir.cone import Cone
 from korch.ir.macs import products
@@ -28,7 +28,7 @@ class Shares:
 
     call, product: of a precision's peak, a vendor's products and generated ones. memory, cache: of the bandwidths.
     plain: of the float32 peak, arithmetic outside of products. costly: operations of an exponential and its like.
-    passes: of tensor cores that a product in `tf32x3` takes. warps: that a multiprocessor needs at work to draw its
+    passes: of tensor cores that a product in several parts takes. warps: that a multiprocessor needs at work to draw its
     share of the memory's bandwidth. tile, terms: of the parts into which a vendor's library is taken to divide a
     product that has few outputs.
     """
@@ -72,7 +72,7 @@ def _products(kernel: Kernel, device: Device, shares: Shares) -> float:
     precision = precision_of(kernel.variant)
     passes = shares.passes if precision in THRICE else 1
     share = shares.call if kernel.call else shares.product
-    return 2 * passes * sum(map(products, kernel.cone.primitives)) / (share * device.machine.peak(fastest(precision)))
+    return 2 * passes * sum(map(products, kernel.cone.primitives)) / (share * device.machine.peak(part_of(precision)))
 
 
 def _rest(cone: Cone, device: Device, shares: Shares) -> float:

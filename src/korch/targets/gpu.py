@@ -10,7 +10,7 @@ from typing import cast
 
 from korch.backends.contract import Backend, Kernel
 from korch.backends.cuda.triton.compile import Binary, Made, compile_kernel, compilers
-from korch.backends.precision import allowed, fastest
+from korch.backends.precision import allowed, peak
 from korch.backends.table import backends
 from korch.devices import DEVICES, Device, device_named
 from korch.errors import BackendError, Error
@@ -42,7 +42,7 @@ class _Gpu:
         return backends("cuda", self.options.numerics)
 
     def peak(self, machine: Machine) -> float:
-        return max(machine.peak(fastest(p)) for p in allowed(self.options.numerics))
+        return peak(machine, allowed(self.options.numerics))
 
     def link(self, plan: Plan, costs: Costs, recall: Recall | None = None) -> Executable:
         return linked(plan, self.device)

@@ -12,7 +12,7 @@ from korch.backends.cuda.vendor.products import product_kernels
 from korch.backends.footprint import footprint
 from korch.backends.linear.pattern import match
 from korch.backends.linear.product import matmul_product, pointwise_product
-from korch.backends.precision import HALVES, allowed, fastest
+from korch.backends.precision import HALVES, allowed, peak
 from korch.ir import Cone
 from korch.ir.macs import total
 from korch.machine import Machine
@@ -58,8 +58,8 @@ class Vendor:
         moved, _ = footprint(cone)
         if any(p in HALVES for p in self.precisions):  # constants are prepared then
             moved -= sum(t.nbytes / 2 for t in cone.leaves if t.const)
-        peak = max(machine.peak(fastest(p)) for p in self.precisions)
-        return machine.roofline(0.0, max(moved, 0.0), 2 * total(cone.primitives) / peak)
+        seconds = 2 * total(cone.primitives) / peak(machine, self.precisions)
+        return machine.roofline(0.0, max(moved, 0.0), seconds)
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         """Every way to ask, in every precision that is allowed."""

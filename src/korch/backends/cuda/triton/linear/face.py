@@ -11,7 +11,7 @@ from korch.backends.cuda.triton.linear.product import Size, product_of
 from korch.backends.cuda.triton.linear.tiles import chosen
 from korch.backends.cuda.triton.linear.turn import variables
 from korch.backends.footprint import footprint
-from korch.backends.precision import HALVES, fastest
+from korch.backends.precision import HALVES, peak
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.ops.table import Category
@@ -46,8 +46,7 @@ def bound(cone: Cone, machine: Machine, precisions: tuple[str, ...]) -> float:
     moved, _ = footprint(cone)
     if halved := [p for p in precisions if p in HALVES]:
         moved -= sum(w.tensor.nbytes / 2 for w in weights_of(cone, product_of(cone.linear[0]), halved[0]))
-    rate = max(machine.peak(fastest(p)) for p in precisions)
-    return max(2 * multiply_adds(cone.linear[0]) / rate, machine.moving(max(moved, 0.0)))
+    return max(2 * multiply_adds(cone.linear[0]) / peak(machine, precisions), machine.moving(max(moved, 0.0)))
 
 
 def build(cone: Cone, multiprocessors: int, precisions: tuple[str, ...]) -> tuple[Kernel, ...]:
