@@ -28,7 +28,7 @@ class Shares:
 
     call, product: of a precision's peak, a vendor's products and generated ones. memory, cache: of the bandwidths.
     plain: of the float32 peak, arithmetic outside of products. costly: operations of an exponential and its like.
-    passes: of tensor cores that a product in several parts takes. warps: that a multiprocessor needs at work to draw its
+    passes: of tensor cores for a product in several parts. warps: that a multiprocessor needs at work to draw its
     share of the memory's bandwidth. tile, terms: of the parts into which a vendor's library is taken to divide a
     product that has few outputs.
     """
