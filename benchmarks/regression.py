@@ -162,7 +162,7 @@ def edges(nodes: int, count: int, channels: int) -> Case:
     to, rows = b.input("to", "int64", (count, 1)), b.input("from", "int64", (count,))
     zero = b.constant(np.zeros((), np.float32))
     y = b.op("Scatter", zero, to, b.op("Take", x, rows, axis=0, batch=0), axis=0, length=nodes, reduction="add")
-    return Case("sums over edges", cone_of(y), SCATTER, (copy(4 * channels * (count + nodes)),), LOOPS, 2.0)
+    return Case("sums over edges", cone_of(y), SCATTER, (copy(4 * channels * (count + nodes)),), LOOPS, 2.4)
 
 
 def cases() -> list[Case]:
