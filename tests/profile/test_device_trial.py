@@ -112,6 +112,12 @@ def test_a_wrong_kernel_has_a_reason_and_the_next_one_a_cost(trial: Trial, funct
     assert isinstance(trial.answer(Measure(on_board(relu_cone(), right))), Measurement)
 
 
+def test_a_kernel_that_waits_for_another_that_hangs_is_not_to_blame(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(trials, "PATIENCE", -1.0)
+    result = Trial(FakeBoard()).answer(Measure(on_board(relu_cone(), right)))
+    assert isinstance(result, Failed) and not result.lasting and "waited in vain" in result.reason
+
+
 def test_after_a_lost_device_the_process_says_its_last_word(trial: Trial):
     result = trial.answer(Measure(on_board(relu_cone(), losing)))
     assert result == Last(Failed("an illegal memory access was encountered"))

@@ -9,7 +9,7 @@ reaches the outputs is its `weight`.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 
@@ -41,7 +41,7 @@ class Exchange:
     plan: Plan
     ledger: Ledger
     tuned: Tuned
-    weights: Sequence[float] = field(default=())
+    weights: Sequence[float] = ()
 
     @property
     def total(self) -> float:

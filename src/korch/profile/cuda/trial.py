@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from time import monotonic
 
 import numpy as np
 
@@ -23,6 +24,10 @@ from korch.profile.cuda.timing import timed
 from korch.profile.fault import failure_of
 from korch.profile.outputs import POISONS, first_finite, never_written, still, worst
 from korch.profile.results import Failed, Last, Measurement, Result
+
+PATIENCE = 20.0
+"""Seconds of waiting for the others on a device, after which a kernel that hangs there is not this one's fault: well
+before the process that waits is taken for one that hangs."""
 
 
 class Trial:
@@ -57,7 +62,10 @@ class Trial:
         kernel = task.kernel
         self._evaluate(kernel.cone, precision_of(kernel.variant))
         prepared = prepare(kernel, self._arrays)
+        asked = monotonic()
         with self._alone():
+            if monotonic() - asked > PATIENCE:
+                return Failed("waited in vain for the device, which another kernel holds", lasting=False)
             self._bring()
             buffers = [*self._leaves, *self._own(kernel, prepared)]
             return self._measured(kernel, task.binaries, buffers)

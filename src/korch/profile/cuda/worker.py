@@ -14,11 +14,13 @@ from pathlib import Path
 from korch.locks import locked
 from korch.profile.answering import answering
 from korch.profile.cuda.torch_board import TorchBoard
-from korch.profile.cuda.trial import Trial
+from korch.profile.cuda.trial import PATIENCE, Trial
 
 
 def main(pipe: int, ordinal: int, cache: int, lock: Path) -> None:
-    answering(Connection(pipe), lambda: Trial(TorchBoard(ordinal, cache), partial(locked, lock)).answer)
+    answering(
+        Connection(pipe), lambda: Trial(TorchBoard(ordinal, cache), partial(locked, lock, patience=PATIENCE + 1)).answer
+    )
 
 
 if __name__ == "__main__":
