@@ -66,7 +66,7 @@ def compare(name: str, out: Path, rounds: int) -> dict[str, Any]:
     import onnx
 
     from korch.processor import processors
-    from korch.report.bench import inputs_of, race
+    from korch.report.bench import feeds_of, race
     from korch.report.peers import Subject
 
     model = onnx.load(exported(name, out), load_external_data=False)
@@ -74,7 +74,7 @@ def compare(name: str, out: Path, rounds: int) -> dict[str, Any]:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
     commands = {n: [sys.executable, "-m", "cuda_peers.serving", n] for n in ("korch", *PEERS)}
     commands["reference"] = [sys.executable, "-m", "korch.report.serving", "reference"]
-    told = race(commands, subject, inputs_of(model), threads=processors(), rounds=rounds, say=print)
+    told = race(commands, subject, feeds_of(subject.onnx), threads=processors(), rounds=rounds, say=print)
     tuned = out / f"{name}.tuned.json"
     figures = {"bench": told, "optimize": json.loads(tuned.read_text()) if tuned.exists() else None}
     (out / f"{name}.json").write_text(json.dumps(figures, indent=1))

@@ -99,7 +99,7 @@ def compare(
     return race(
         commands,
         subject,
-        inputs_of(model, _counts(subject.onnx, model)),
+        feeds_of(subject.onnx),
         threads=threads,
         rounds=rounds,
         say=progress,
@@ -266,6 +266,12 @@ def _result(contest: Contest, times: dict[str, list[float]], rounds: int) -> dic
         "skipped": contest.skipped,
         "peak_gflops": statistics.median(rates) if rates else None,
     }
+
+
+def feeds_of(path: Path) -> dict[str, np.ndarray]:
+    """Seeded arrays for the inputs of the model at `path`, of which those that are indices point anywhere."""
+    model = onnx.load(path, load_external_data=False)
+    return inputs_of(model, _counts(path, model))
 
 
 def _counts(path: Path, model: onnx.ModelProto) -> dict[str, int]:
