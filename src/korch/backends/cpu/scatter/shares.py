@@ -1,8 +1,9 @@
 """How threads share out the result of a Scatter: nobody else combines anything with what a thread owns.
 
 Its axes are `outer` ones, the one that updates are scattered along, and `inner` ones. Every thread that owns positions
-of an outer index looks at all indices there: a part of the inner axes is better, where it is a cache line at least,
-than a part of the positions, of which the updates of the other parts are skipped; unless these are few.
+of an outer index looks at all indices there. A part of the inner axes, of whole cache lines, skips no update; with a
+part of the positions, threads stay out of each other's pages. Processors that fetch a line's neighbours by themselves
+need that (3000 rows of 64 added up, two threads of a Cascade Lake: 46 us by halves of the rows, 15 by positions).
 """
 
 from __future__ import annotations
@@ -66,5 +67,6 @@ def _shares(p: Primitive, threads: int) -> Iterator[Share]:
     columns = min(wanted, inner // lanes) if FEWER * updates >= p.attr("length") else 1
     width = -(-inner // columns // lanes) * lanes if columns > 1 else inner
     columns = -(-inner // width)
-    for rows in dict.fromkeys((min(-(-wanted // columns), p.attr("length")), 1)):
-        yield Share(min(threads, outer * rows * columns), rows, columns, width)
+    most = p.attr("length")
+    for rows, parts, each in ((-(-wanted // columns), columns, width), (1, columns, width), (wanted, 1, inner)):
+        yield Share(min(threads, outer * min(rows, most) * parts), min(rows, most), parts, each)
