@@ -158,11 +158,9 @@ def generate(cone: Cone, threads: int) -> Code:
     threads = threads if total(cone.linear) > SMALL else 1
     blocks, text = blocks_of(cone, threads), Text()
     points, streamed = blocks.tiling.points, epilogue.streams(cone)
-    own = blocks.floats + winograd.patch_floats(first)
     open_run(text, cone, first.inputs[0], threads)
-    text.add(f"float *const between = (float *)workspace + {thread_number(threads)} * INT64_C({own});",
-             f"float *const products = between + {points * blocks.operand}, "
-             f"*const patch = products + {points * blocks.result};")  # fmt: skip
+    text.add(f"float *const between = (float *)workspace + {thread_number(threads)} * INT64_C({blocks.floats});",
+             f"float *const products = between + {points * blocks.operand};")  # fmt: skip
     loops = [Loop(name, n) for name, n in zip(("volume", "part", "block"), blocks.turns, strict=True)]
     opened = open_shared(text, loops, threads, total(cone.linear))
     text.add(f"const int begin = KORCH_MIN(part * {blocks.deep}, {blocks.outputs - blocks.deep});",
@@ -172,8 +170,8 @@ def generate(cone: Cone, threads: int) -> Code:
     _back(text, cone, last, blocks, streamed)
     close_run(text, opened, streamed)
     lines = [*_packing(blocks, cone.leaves.index(cone.primitives[1].inputs[1])),
-             *winograd.patch_function(first, blocks.operand), *functions, *text.lines]  # fmt: skip
-    return Code("\n".join(lines) + "\n", 4 * own * threads)
+             *winograd.patch_functions(first, blocks.operand), *functions, *text.lines]  # fmt: skip
+    return Code("\n".join(lines) + "\n", 4 * blocks.floats * threads)
 
 
 def _open_tiles(text: Text, blocks: Blocks, frames: int) -> None:
