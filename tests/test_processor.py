@@ -1,5 +1,6 @@
 """What Linux says of caches and vectors."""
 
+import math
 import os
 from math import inf
 from pathlib import Path
@@ -65,3 +66,9 @@ def test_whole_vectors_are_for_those_that_gain_by_them(monkeypatch: pytest.Monke
                                                        flags: str, so: bool):  # fmt: skip
     monkeypatch.setattr(processor, "cpuinfo", lambda: {"vendor_id": vendor, "cpu family": family, "flags": flags})
     assert processor.computes_512_bits_at_once() is so
+
+
+@pytest.mark.parametrize(("vendor", "streams"), [("GenuineIntel", 32), ("AuthenticAMD", math.inf), ("", math.inf)])
+def test_streams_that_caches_look_ahead_for(monkeypatch: pytest.MonkeyPatch, vendor: str, streams: float):
+    monkeypatch.setattr(processor, "cpuinfo", lambda: {"vendor_id": vendor})
+    assert processor.streams_ahead() == streams

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,19 @@ def test_right_with_any_registers(registers: Registers, tmp_path: Path, monkeypa
 @pytest.mark.parametrize("threads", [1, 2])
 def test_right(threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
+
+
+@pytest.mark.parametrize(("streams", "loop"), [(24.0, "part < 2"), (9.0, "part < 4"), (inf, "")])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_right_with_any_streams(streams: float, loop: str, threads: int, tmp_path: Path,
+                                monkeypatch: pytest.MonkeyPatch):  # fmt: skip
+    """Places by parts, and half of them first, of pieces of a few tiles."""
+    for name, value in {"STREAMS": streams, "PIECE": 500, "KEPT": 20_000, "L2": 0,
+                        "registers": lambda: Registers(32, 16)}.items():  # fmt: skip
+        monkeypatch.setattr(winograd, name, value)
+    results = measured(BACKEND, CONES, threads, tmp_path)
+    assert not wrong(results)
+    assert any(loop in k.source for k, _ in results) and any("kept" in k.source for k, _ in results) is bool(loop)
 
 
 def test_declined_with_a_reason():

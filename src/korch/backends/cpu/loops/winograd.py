@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain, pairwise
+from math import ceil
 from operator import le
 
 from korch.backends.cpu.loops import epilogue
+from korch.backends.cpu.loops.caches import L2
 from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.epilogue import close_run, open_blocks, open_run, simd
+from korch.backends.cpu.loops.epilogue import close_run, open_blocks, open_run, simd, thread_number
 from korch.backends.cpu.loops.matrices import Lines, sandwich, sandwich_in_passes
 from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.turns import TRANSFORM, Loop, open_shared
@@ -16,6 +18,7 @@ from korch.backends.cpu.loops.writer import LINE, Text
 from korch.ir.cone import Cone
 from korch.ir.ops.winograd import as_image, frames_of, tiling_of
 from korch.ir.primitive import Primitive
+from korch.processor import streams_ahead
 
 # The input's side ------------------------------------------------------------------------------------------------
 
@@ -37,10 +40,11 @@ def into(cone: Cone, p: Primitive, threads: int) -> Code:
     return Code("\n".join([*functions, *text.lines]) + "\n", 0)
 
 
-STREAMS = 24
-"""Places that a core writes by turns. Processors that look ahead for their caches do it for some 32 at a time, those
-that are read among them. (36 at 56x56x128, two threads of a Cascade Lake: 229 us; twice 18: 128. Where the result stays
-in the second level, as in strips: 119 ns a tile of 12 channels, and 98.)"""
+STREAMS = 0.75 * streams_ahead()
+"""Places that a core reads or writes by turns; the rest of what its cache looks ahead for are rows of the image. (Two
+threads of a Cascade Lake. Into 36 places of 56x56x128 229 us, into twice 18 of them 128; out of them 315 and 250, of
+52x52x256 961 and 647. Where the result stays in the second level, as in strips, a tile of 12 channels 119 and 98 ns.)
+"""
 PIECE = 8 << 10
 """Bytes that each place has until its part is done, so that the next finds what it reads in the cache."""
 
@@ -48,7 +52,7 @@ PIECE = 8 << 10
 def _parts(p: Primitive) -> list[range]:
     """Rows of the result whose places are written together. (Where registers are few, each row is by itself.)"""
     high, wide = tiling_of(p).sides
-    count = 1 if _vectors(p.inputs[0].shape[-1]) else -(-high * wide // STREAMS)
+    count = 1 if _vectors(p.inputs[0].shape[-1]) else max(ceil(high * wide / STREAMS), 1)
     ends = [round(high * i / count) for i in range(count + 1)]
     return [range(a, b) for a, b in pairwise(ends)]
 
@@ -56,11 +60,7 @@ def _parts(p: Primitive) -> list[range]:
 def _open_parts(text: Text, p: Primitive, threads: int, parts: int) -> int:
     """The loops over pieces of the tiles, over parts of the result, and over a piece's tiles; how many blocks there are
     to close."""
-    tiles = tiling_of(p).tiles
-    pieces = -(-tiles // (threads * max(PIECE // (4 * p.output.shape[-1]), 1))) * threads
-    opened = open_shared(text, (Loop("piece", pieces),), threads, TRANSFORM * p.output.size)
-    text.add(f"const int begin = (int)(INT64_C({tiles}) * piece / {pieces});",
-             f"const int end = (int)(INT64_C({tiles}) * (piece + 1) / {pieces});")  # fmt: skip
+    opened = _open_pieces(text, p, threads, max(PIECE // (4 * p.output.shape[-1]), 1))
     text.open(f"for (int part = 0; part < {parts}; ++part)")
     text.open("for (int tile = begin; tile < end; ++tile)")
     _place(text, p)
@@ -166,21 +166,61 @@ def back(cone: Cone, p: Primitive, threads: int) -> Code:
     """C for the output's transform and what stands behind it."""
     tiling, (high, wide), (_, height, width, channels) = tiling_of(p), _span(p), as_image(p.output.shape)
     (top, left), every = p.attr("skipped"), p.attr("phases") ** 2 * channels
-    text = Text()
+    source, step = f"x + tile * {every} + c0", tiling.tiles * every
+    text, most = Text(), _kept(p)
     open_run(text, cone, p.inputs[0], threads)
-    _open_tiles(text, p, threads)
+    if most:
+        opened = _open_pieces(text, p, threads, most)
+        _first_half(text, p, threads, most, source, step)
+        text.open("for (int tile = begin; tile < end; ++tile)")
+        _place(text, p)
+        opened += 1
+    else:
+        opened = _open_tiles(text, p, threads)
     text.add(f"const int top = row * {high} - {top}, left = column * {wide} - {left};")
     block = open_blocks(text, "c0", channels)
     text.add(f"float y[{high * wide * block}] __attribute__((aligned(64)));")
-    source, step = f"x + tile * {every} + c0", tiling.tiles * every
-    place = _phases_at_once(text, p, source, step) if _short(p) else _phases(text, p, source, step, block)
+    if _short(p):
+        place = _phases_at_once(text, p, source, step)
+    else:
+        place = _phases(text, p, source, step, "y", block, _halves(p)[1] if most else None)
     text.open(f"for (int h = KORCH_MAX(top, 0); h < KORCH_MIN(top + {high}, {height}); ++h)")
     text.open(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {wide}, {width}); ++w)")
     text.add("const int i = h - top, j = w - left;", f"const float *restrict z = y + ({place}) * {block};")
     streamed = epilogue.streams(cone)
     epilogue.store(text, cone, p, streamed, of=channels)
-    close_run(text, 4, streamed)
-    return Code("\n".join(text.lines) + "\n", 0)
+    close_run(text, opened + 3, streamed)
+    return Code("\n".join(text.lines) + "\n", 4 * most * high * wide * channels * threads)
+
+
+KEPT = 128 << 10
+"""Bytes of half sums that wait for the other half."""
+
+
+def _kept(p: Primitive) -> int:
+    """Tiles of which half of the places are read first, where they are too many to read by turns and come from beyond a
+    core's own caches; else 0."""
+    rows, columns = _span(p)
+    if tiling_of(p).points <= STREAMS or p.inputs[0].nbytes <= L2 or _short(p):
+        return 0
+    return max(KEPT // (4 * rows * columns * p.output.shape[-1]), 1)
+
+
+def _halves(p: Primitive) -> tuple[range, range]:
+    """Rows of places."""
+    high = tiling_of(p).sides[0]
+    return range(high // 2), range(high // 2, high)
+
+
+def _first_half(text: Text, p: Primitive, threads: int, most: int, source: str, step: int) -> None:
+    """The sums over the first half of the places, of every tile of a piece, which are `kept`."""
+    (high, wide), channels = _span(p), p.output.shape[-1]
+    each = high * wide * channels
+    text.add(f"float *const kept = (float *)workspace + {thread_number(threads)} * INT64_C({most * each});")
+    text.open("for (int tile = begin; tile < end; ++tile)")
+    open_blocks(text, "c0", channels)
+    _phases(text, p, source, step, f"kept + (tile - begin) * {each} + c0", channels, _halves(p)[0])
+    text.close(2)
 
 
 def _span(p: Primitive) -> tuple[int, int]:
@@ -194,14 +234,30 @@ def _short(p: Primitive) -> bool:
     return p.attr("phases") > 1 and p.output.shape[-1] < LINE
 
 
-def _phases(text: Text, p: Primitive, first: str, step: int, block: int) -> str:
-    """A^T m A for every phase, into y; positions of m are `step` floats apart. Gives the place in y, in C, of row i and
-    column j of what the tile makes."""
-    phases, (_, span) = p.attr("phases"), _span(p)
+def _phases(text: Text, p: Primitive, first: str, step: int, result: str, apart: int,
+            half: range | None = None) -> str:  # fmt: skip
+    """A^T m A for every phase, to `result` with its places `apart`; positions of m are `step` floats apart. Of its rows
+    all, or a `half`: what is kept of the first is added to the second. Gives the place in the result, in C, of row i
+    and column j of what the tile makes."""
+    phases, (high, span), channels = p.attr("phases"), _span(p), p.output.shape[-1]
     text.open(f"for (int phase = 0; phase < {phases * phases}; ++phase)")
-    text.add(f"const float *restrict m = {first} + phase * {p.output.shape[-1]};")
-    text.add(f"float *restrict to = y + (phase / {phases} * {span} + phase % {phases}) * {block};")
-    simd(text, back_sandwich(p, step, lambda i, j: (i * span + j) * phases * block))
+    text.add(f"const float *restrict m = {first} + phase * {channels};",
+             f"const int at = phase / {phases} * {span} + phase % {phases};",
+             f"float *restrict to = {result} + at * {apart};")  # fmt: skip
+    second = half is not None and half.start > 0
+    if second:
+        start = f"kept + (tile - begin) * {high * span * channels} + c0"
+        text.add(f"const float *restrict more = {start} + at * {channels};")
+    simd(
+        text,
+        back_sandwich(
+            p,
+            step,
+            lambda i, j: (i * span + j) * phases * apart,
+            half,
+            lambda i, j: f" + more[{(i * span + j) * phases * channels} + c]" if second else "",
+        ),
+    )
     text.close()
     return f"i * {span} + j"
 
@@ -216,16 +272,30 @@ def _phases_at_once(text: Text, p: Primitive, first: str, step: int) -> str:
     return f"((i / {phases} * {tile} + j / {phases}) * {phases} + i % {phases}) * {phases} + j % {phases}"
 
 
-def back_sandwich(p: Primitive, step: int, place: Callable[[int, int], int]) -> list[str]:
-    """A^T m A of one channel c, from m, whose positions are `step` floats apart, to the places from `to` on."""
+def back_sandwich(p: Primitive, step: int, place: Callable[[int, int], int], half: range | None = None,
+                  more: Callable[[int, int], str] = lambda i, j: "") -> list[str]:  # fmt: skip
+    """A^T m A of one channel c, from m, whose positions are `step` floats apart, to the places from `to` on. `half`:
+    the rows of m of which it is the sum; `more`: what is added, in C."""
     tiling, lines = tiling_of(p), Lines()
     (down, _, _), (along, _, _) = tiling.matrices
-    names = sandwich(lines, down, along, lambda i, j: f"m[{(i * tiling.sides[1] + j) * step} + c]")
-    return [*lines.lines, *(f"to[{place(i, j)} + c] = {name};"
+    rows = half or range(tiling.sides[0])
+    names = sandwich(lines, down[:, rows.start : rows.stop], along,
+                     lambda i, j: f"m[{((rows.start + i) * tiling.sides[1] + j) * step} + c]")  # fmt: skip
+    return [*lines.lines, *(f"to[{place(i, j)} + c] = {name}{more(i, j)};"
                             for i, row in enumerate(names) for j, name in enumerate(row))]  # fmt: skip
 
 
 # Both ------------------------------------------------------------------------------------------------------------
+
+
+def _open_pieces(text: Text, p: Primitive, threads: int, most: int) -> int:
+    """The loop over pieces of at most so many tiles, from `begin` to `end`; how many blocks there are to close."""
+    tiles = tiling_of(p).tiles
+    pieces = -(-tiles // (threads * most)) * threads
+    opened = open_shared(text, (Loop("piece", pieces),), threads, TRANSFORM * p.output.size)
+    text.add(f"const int begin = (int)(INT64_C({tiles}) * piece / {pieces});",
+             f"const int end = (int)(INT64_C({tiles}) * (piece + 1) / {pieces});")  # fmt: skip
+    return opened
 
 
 def _open_tiles(text: Text, p: Primitive, threads: int) -> int:
