@@ -25,7 +25,7 @@ from page import HERE, WORKLOADS, markdown, put
 
 RESULTS = HERE / "results"
 UNSEEN = ("encoder", "mobilenet", "unet", "tcn", "resnet", "convnext", "decoder", "video", "recognizer", "context")
-MACHINES = ("zen-5", "granite-rapids", "emerald-rapids", "zen-4", "zen-3")
+MACHINES = ("zen-5", "granite-rapids", "emerald-rapids", "zen-4", "zen-3", "cascade-lake")
 """Those that RESULTS.md has tables of."""
 FOLDERS = {"two threads": "", "one thread": "1-thread", "unseen": "unseen"}
 """Of a machine's figures, by the table that is made of them."""

@@ -20,6 +20,16 @@ from korch.ir.ops.winograd import as_image, frames_of, tiling_of
 from korch.ir.primitive import Primitive
 from korch.processor import streams_ahead
 
+STREAMS = 0.75 * streams_ahead()
+"""Places that a core reads or writes by turns; the rest of what its cache looks ahead for are rows of the image. (Two
+threads of a Cascade Lake. Into 36 places of 56x56x128 229 us, into twice 18 of them 128; out of them 315 and 250, of
+52x52x256 961 and 647. Where the result stays in the second level, as in strips, a tile of 12 channels 119 and 98 ns.)
+"""
+PIECE = 8 << 10
+"""Bytes that each place has until its part is done, so that the next finds what it reads in the cache."""
+KEPT = 128 << 10
+"""Bytes of half sums that wait for the other half."""
+
 # The input's side ------------------------------------------------------------------------------------------------
 
 
@@ -38,15 +48,6 @@ def into(cone: Cone, p: Primitive, threads: int) -> Code:
     close_run(text, opened + 1, streamed=False)
     functions = patch_functions(p, tiling.tiles * p.output.shape[-1], parts)
     return Code("\n".join([*functions, *text.lines]) + "\n", 0)
-
-
-STREAMS = 0.75 * streams_ahead()
-"""Places that a core reads or writes by turns; the rest of what its cache looks ahead for are rows of the image. (Two
-threads of a Cascade Lake. Into 36 places of 56x56x128 229 us, into twice 18 of them 128; out of them 315 and 250, of
-52x52x256 961 and 647. Where the result stays in the second level, as in strips, a tile of 12 channels 119 and 98 ns.)
-"""
-PIECE = 8 << 10
-"""Bytes that each place has until its part is done, so that the next finds what it reads in the cache."""
 
 
 def _parts(p: Primitive) -> list[range]:
@@ -193,10 +194,6 @@ def back(cone: Cone, p: Primitive, threads: int) -> Code:
     return Code("\n".join(text.lines) + "\n", 4 * most * high * wide * channels * threads)
 
 
-KEPT = 128 << 10
-"""Bytes of half sums that wait for the other half."""
-
-
 def _kept(p: Primitive) -> int:
     """Tiles of which half of the places are read first, where they are too many to read by turns and come from beyond a
     core's own caches; else 0."""
@@ -248,16 +245,11 @@ def _phases(text: Text, p: Primitive, first: str, step: int, result: str, apart:
     if second:
         start = f"kept + (tile - begin) * {high * span * channels} + c0"
         text.add(f"const float *restrict more = {start} + at * {channels};")
-    simd(
-        text,
-        back_sandwich(
-            p,
-            step,
-            lambda i, j: (i * span + j) * phases * apart,
-            half,
-            lambda i, j: f" + more[{(i * span + j) * phases * channels} + c]" if second else "",
-        ),
-    )
+
+    def more(i: int, j: int) -> str:
+        return f" + more[{(i * span + j) * phases * channels} + c]" if second else ""
+
+    simd(text, back_sandwich(p, step, lambda i, j: (i * span + j) * phases * apart, half, more))
     text.close()
     return f"i * {span} + j"
 
