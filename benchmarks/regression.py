@@ -184,6 +184,8 @@ def cases() -> list[Case]:
         computed("3x3 of an image", conv(image(1, 224, 224, 3), 32, 3, 2), 1.0),
         computed("3x3 by two in groups", conv(image(1, 112, 112, 64), 64, 3, 2, 4), 1.0),
         computed("3x3 by two", conv(image(1, 104, 104, 64), 128, 3, 2), 1.05),
+        computed("3x3 by two, 256 channels", conv(image(1, 28, 28, 256), 512, 3, 2), 1.15),
+        computed("3x3 by two, 512 channels", conv(image(1, 26, 26, 512), 1024, 3, 2), 1.0),
         computed("pointwise with silu", silu(conv(image(1, 104, 104, 32), 32)), 1.0),
         computed("24 columns", conv(image(1, 256, 256, 96), 24), 1.0),
         computed("5 columns", product(image(104 * 104, 64), 5), 0.7),

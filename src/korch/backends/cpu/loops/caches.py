@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from korch.processor import cache_bytes
 
+L1 = cache_bytes(1, 1 << 15)
+"""Bytes of a core's first-level cache of data."""
 L2 = cache_bytes(2, 1 << 20)
 """Bytes of a core's second-level cache."""
 SCRATCH = 4 * L2

@@ -3,28 +3,25 @@
 What reads images and sound, and what sees its channels group by group, has so few of them that the layouts of libraries
 waste lanes on it. Each step of a tile is one number of each window and one vector of weights for each vector of
 channels. An image that comes channels-first is read as it lies. Windows that reach over the left or right edge are
-copied, with zeros, first; rows beyond an edge are left out.
+copied, with zeros, first; rows beyond an edge are left out. Where there are many channels, `panels.py` has the loops.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
-from korch.backends.cpu.loops import epilogue, sums, tile
+from korch.backends.cpu.loops import epilogue, panels, sums
+from korch.backends.cpu.loops.direct import Direct, packing
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_run
-from korch.backends.cpu.loops.sums import Runs
-from korch.backends.cpu.loops.tile import Group, registers
 from korch.backends.cpu.loops.turns import Loop, open_shared
-from korch.backends.cpu.loops.windows import Window, lines_seen, window_of
+from korch.backends.cpu.loops.windows import lines_seen, window_of
 from korch.backends.cpu.loops.writer import SMALL, Text
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive
-from korch.ir.tensor import Tensor
 
 FEW = 24
 """Channels of the input or of the output: of more of both, Winograd's algorithm takes fewer multiply-adds where square
@@ -36,54 +33,6 @@ LEAST = 4
 PATCH = 1 << 17
 """Bytes on the stack for windows at an edge."""
 VIEWS = ("Slice", "Transpose")
-
-
-@dataclass(frozen=True)
-class Direct(Window):
-    """A convolution, and the leaf that it reads."""
-
-    made: int
-    """Channels of the output."""
-    image: Tensor
-    begin: int
-    """The first row that is seen of the image."""
-    planar: bool
-    """Whether the image lies channel by channel."""
-    groups: int = 1
-
-    @property
-    def read(self) -> int:
-        """Channels that an output sees."""
-        return self.channels // self.groups
-
-    @property
-    def columns(self) -> tuple[Group, ...]:
-        """The channels that each group makes, as tiles take them."""
-        return tile.groups(self.made // self.groups)
-
-    @property
-    def runs(self) -> Runs:
-        taps, dilation = self.kernel[1], self.dilations[1]
-        if self.planar:
-            return Runs(self.channels, None, taps, dilation)
-        if dilation == self.groups == 1 and taps * self.channels <= tile.LONGEST:
-            return Runs(1, 0, taps * self.channels, 1)
-        return Runs(taps, dilation * self.channels, self.read, 1)
-
-    @property
-    def pixel(self) -> int:
-        """Floats from one position of a row to the next."""
-        return 1 if self.planar else self.channels
-
-    @property
-    def steps(self) -> int:
-        return self.kernel[0] * self.runs.steps
-
-    def tiles(self) -> tuple[int, int]:
-        """(tiles of a row, outputs of one)."""
-        most = min(registers().rows(len(g.lanes)) for g in self.columns)
-        count = -(-self.outputs[1] // most)
-        return count, -(-self.outputs[1] // count)
 
 
 def heads(cone: Cone) -> bool:
@@ -106,7 +55,7 @@ def objection(cone: Cone) -> str:
     if min(p.attr("pads")) < 0 or (_is_transformed(p) and min(x.shape[-1], w.shape[0]) > FEW):
         return f"negative pads, or a square window over more than {FEW} channels"
     direct = _direct(views, p)
-    if 4 * direct.kernel[0] * direct.span(direct.tiles()[1]) * direct.channels > PATCH:
+    if not direct.in_panels and 4 * direct.kernel[0] * direct.span(direct.tiles()[1]) * direct.channels > PATCH:
         return "windows at an edge are too large"
     return epilogue.objection(p, rest)
 
@@ -159,10 +108,19 @@ def generate(cone: Cone, threads: int) -> Code:
     assert found, "begins with another primitive"
     views, p, _ = found
     window, text = _direct(views, p), Text()
-    height, width = window.outputs
-    count, columns = window.tiles()
     streamed, threads = epilogue.streams(cone), threads if multiply_adds(p) > SMALL else 1
     open_run(text, cone, window.image, threads)
+    write = panels.write if window.in_panels else _write
+    functions, workspace, opened = write(text, cone, p, window, threads)
+    close_run(text, opened, streamed)
+    lines = [*packing(window, cone.leaves.index(p.inputs[1])), *chain(*functions.values()), *text.lines]
+    return Code("\n".join(lines) + "\n", workspace)
+
+
+def _write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int) -> tuple[dict[str, list[str]], int, int]:
+    """Tile by tile, each by all weights of its columns: as `panels.write`."""
+    height, width = window.outputs
+    count, columns = window.tiles()
     loops = (Loop("image", window.image.shape[0]), Loop("h", height), Loop("part", count))
     opened = open_shared(text, loops, threads, multiply_adds(p))
     text.add(f"const int left = KORCH_MIN(part * {columns}, {width - columns});")
@@ -183,13 +141,10 @@ def generate(cone: Cone, threads: int) -> Code:
         sums.add(text, name, window.runs, group)
         text.open(f"for (int w = left; w < left + {columns}; ++w)")
         text.add(f"const float *restrict z = y + (w - left) * {group.width};")
-        epilogue.store(text, cone, p, streamed, of=group.columns)
+        epilogue.store(text, cone, p, epilogue.streams(cone), of=group.columns)
         text.close(2)
     text.close()
-    close_run(text, opened, streamed)
-    packing = _packing(window, cone.leaves.index(p.inputs[1]))
-    lines = [*packing, *(line for function in functions.values() for line in function), *text.lines]
-    return Code("\n".join(lines) + "\n", 0)
+    return functions, 0, opened
 
 
 def _find(text: Text, window: Direct, columns: int) -> None:
@@ -217,38 +172,3 @@ def _find(text: Text, window: Direct, columns: int) -> None:
     text.close()
     text.add(f"a = patch, line = {planes * span * pixel}, plane = {span * pixel};")
     text.close()
-
-
-def _packing(window: Direct, leaf: int) -> list[str]:
-    """State: [made, channels, kh, kw] group by group, in each its columns group by group, each step by step."""
-    made, (high, wide) = window.made // window.groups, window.kernel
-    found = [(some * made + g.first, g.columns, g.width) for some in range(window.groups) for g in window.columns]
-    channel, tap = _place(window)
-    return [
-        "static int KERNEL_init(void **state, const void *const *in) {",
-        f"  const float *w = in[{leaf}];",
-        f"  float *to = *state = korch_aligned({4 * window.steps * sum(width for *_, width in found)});",
-        "  if (!to) return 1;",
-        f"  static const int groups[][3] = {{{', '.join(f'{{{a}, {b}, {c}}}' for a, b, c in found)}}};",
-        f"  for (int g = 0; g < {len(found)}; ++g)",
-        f"    for (int l = 0; l < {high}; ++l)",
-        f"      for (int o = 0; o < {window.runs.outer}; ++o)",
-        f"        for (int k = 0; k < {window.runs.inner}; ++k)",
-        "          for (int n = 0; n < groups[g][2]; ++n) {",
-        f"            const int channel = {channel}, tap = {tap};",
-        f"            const int at = ((groups[g][0] + n) * {window.read} + channel) * {high} + l;",
-        f"            *to++ = n < groups[g][1] ? w[at * {wide} + tap] : 0.0f;",
-        "          }",
-        "  return 0;",
-        "}",
-        "static void KERNEL_free(void *state) { free(state); }",
-    ]
-
-
-def _place(window: Direct) -> tuple[str, str]:
-    """C for the channel, and for the column of the kernel, of step k of run o."""
-    if window.planar:
-        return "o", "k"
-    if window.runs.outer > 1:
-        return "k", "o"
-    return f"k % {window.channels}", f"k / {window.channels}"

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Place
-from korch.backends.cpu.loops.caches import outgrows
+from korch.backends.cpu.loops.caches import L1, outgrows
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_run
 from korch.backends.cpu.loops.tile import registers
@@ -30,15 +30,14 @@ from korch.backends.shared import APART
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive
-from korch.processor import cache_bytes
 
 MOST_TAPS = 49
 MANY_TAPS = 25
 """Taps of a window above which a block has one row: the text grows with both."""
 BAND, TURNS = 8, 4
 """Blocks below each other that a turn takes, and turns that each thread has at least."""
-L1, SETS = cache_bytes(1, 32 << 10), 64
-"""Bytes of a core's first-level cache, of which a turn may keep three quarters, and into how many places lines go."""
+SETS = 64
+"""Into how many places of the first-level cache lines go; a turn may keep three quarters of it."""
 
 
 def heads(cone: Cone) -> bool:

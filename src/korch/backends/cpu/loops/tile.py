@@ -90,12 +90,12 @@ class Group:
 
 
 @cache
-def groups(columns: int) -> tuple[Group, ...]:
-    """`columns` in groups as even as can be, the last ending in a shorter vector where that will do. None but the only
-    one has a single vector: tiles load once for each multiply-add then."""
+def groups(columns: int, abreast: int = 0) -> tuple[Group, ...]:
+    """`columns` in groups as even as can be, of so many vectors at most, the last ending in a shorter vector where that
+    will do. None but the only one has a single vector: tiles load once for each multiply-add then."""
     full = registers().lanes
     vectors = -(-columns // full)
-    each = -(-vectors // -(-vectors // registers().abreast))
+    each = -(-vectors // -(-vectors // (abreast or registers().abreast)))
     starts = [v for v in range(0, vectors, each) if not v or v < vectors - 1]
     found = list[Group]()
     for first, end in pairwise((*(full * v for v in starts), columns)):
