@@ -57,6 +57,21 @@ typedef korch_at4 korch_atn;
 #define KORCH_FMA16 KORCH_FMA_IN_C
 #endif
 
+/* s += x * b for a number in memory that no other vector is multiplied with: one instruction where there are such. */
+#define KORCH_FMA_FROM(s, x, b, as, to) \
+  __asm__("vfmadd231ps %2%{" to "%}, %" as "1, %" as "0" : "+v"(s) : "v"(b), "m"(x))
+#define KORCH_FMA_FROM4(s, x, b) KORCH_FMA4(s, KORCH_ALL(x), b)
+#if defined(__AVX512VL__)
+#define KORCH_FMA_FROM8(s, x, b) KORCH_FMA_FROM(s, x, b, "t", "1to8")
+#else
+#define KORCH_FMA_FROM8(s, x, b) KORCH_FMA8(s, KORCH_ALL(x), b)
+#endif
+#if defined(__AVX512F__)
+#define KORCH_FMA_FROM16(s, x, b) KORCH_FMA_FROM(s, x, b, "g", "1to16")
+#else
+#define KORCH_FMA_FROM16(s, x, b) KORCH_FMA16(s, KORCH_ALL(x), b)
+#endif
+
 /* Of a or b, lane by lane; in C, ?: takes no vectors everywhere. */
 #define KORCH_PICK(lanes, mask, a, b) \
   ((korch_f##lanes)(((korch_i##lanes)(a) & (mask)) | ((korch_i##lanes)(b) & ~(mask))))

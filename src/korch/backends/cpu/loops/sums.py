@@ -79,8 +79,8 @@ def function(name: str, rows: int, apart: int, runs: Runs, group: Group) -> list
         lines += [f"        korch_f{lanes} b{j} = *(const korch_at{lanes} *)(b + {at});", *tile.held(f"b{j}")]
     for r in range(rows):
         place = f"a[o * {runs.apart} + {r * apart} + k * {runs.inner_step}]"
-        added = tile.multiplied([(f"s{r}_{j}", f"b{j}", lanes) for j, (_, lanes, _) in enumerate(vectors)])
-        lines.append(f"        {{ const float x = {place}; {added} }}")
+        added = [(f"s{r}_{j}", f"b{j}", lanes) for j, (_, lanes, _) in enumerate(vectors)]
+        lines.append(f"        {tile.multiplied(place, added)}")
     lines += [tile.STEP_ENDS, "      }", "    }"]
     places = [(f"*(korch_at{lanes} *)(y + {r * group.width + at})", f"s{r}_{j}") for r, j, at, lanes in sums]
     lines += ["  if (more) {", *(f"    {s} += {place};" for place, s in places), "  }"]

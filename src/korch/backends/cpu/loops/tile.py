@@ -174,8 +174,8 @@ def function(name: str, rows: int, group: Group, strides: Strides, more: bool, b
         step += _loaded(f"b{j}", f"b + k * {strides.second} + {at}", lanes, lanes if strides.packed else wanted)
         step += held(f"b{j}")
     for r in range(rows):
-        added = multiplied([(f"s{r}_{j}", f"b{j}", lanes) for j, (_, lanes, _) in whole])
-        step.append(f"    {{ const float x = a[{r * strides.row} + k * {strides.step}]; {added} }}")
+        added = [(f"s{r}_{j}", f"b{j}", lanes) for j, (_, lanes, _) in whole]
+        step.append(f"    {multiplied(f'a[{r * strides.row} + k * {strides.step}]', added)}")
     lines += _steps([*step, *(tail.within if tail else []), STEP_ENDS], ahead)
     lines += tail.after if tail else []
     for s, r, vector in sums:
@@ -183,10 +183,14 @@ def function(name: str, rows: int, group: Group, strides: Strides, more: bool, b
     return [*lines, "}"]
 
 
-def multiplied(sums: Sequence[tuple[str, str, int]]) -> str:
-    """C that adds to each sum, of (sum, vector, lanes), the number `x` times the vector."""
-    return " ".join(("const korch_fn all = KORCH_ALL(x);",
-                     *(f"KORCH_FMA{lanes}({total}, all, {vector});" for total, vector, lanes in sums)))  # fmt: skip
+def multiplied(place: str, sums: Sequence[tuple[str, str, int]]) -> str:
+    """C that adds to each sum, of (sum, vector, lanes), the number at a place times the vector. (One vector of 16 by 16
+    numbers, 3x3 over 12 channels on one core of Cascade Lake: 1.44 -> 1.34 ms.)"""
+    if len(sums) == 1:
+        ((total, vector, lanes),) = sums
+        return f"KORCH_FMA_FROM{lanes}({total}, {place}, {vector});"
+    added = (f"KORCH_FMA{lanes}({total}, all, {vector});" for total, vector, lanes in sums)
+    return " ".join((f"{{ const float x = {place}; const korch_fn all = KORCH_ALL(x);", *added, "}"))
 
 
 def _steps(step: list[str], ahead: Ahead | None) -> list[str]:
