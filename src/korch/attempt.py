@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, sqrt
 
 from korch.executable.plan import Plan
 from korch.executable.planned import planned
@@ -135,11 +135,14 @@ class Attempt:
                     entry.ban([(kernel.backend, kernel.variant)], threads)
 
     def _steps(self, tuned: Tuned) -> Sequence[float]:
-        """What each kernel takes in the linked program, in seconds."""
+        """What each kernel takes in the linked program, in seconds of a machine that nobody shares."""
         self.tuner.rest()
-        means = self.means
-        with means.target.trial(self.plan(tuned), means.costs) as trial, means.costs.alone(means.deadline):
-            return in_place(trial, means.feeds, tuned.cost).steps
+        means, costs = self.means, self.means.costs
+        with means.target.trial(self.plan(tuned), costs) as trial, costs.alone(means.deadline):
+            before = costs.pace()
+            profile = in_place(trial, means.feeds, tuned.cost / before)
+            pace = sqrt(before * costs.pace())
+            return [pace * seconds for seconds in profile.steps]
 
     def _tallied(self, tuned: Tuned) -> Tuned:
         """The same, entered in the means' account."""

@@ -49,6 +49,10 @@ class Costs(Protocol):
         time.monotonic())."""
         ...
 
+    def pace(self) -> float:
+        """Of what a program takes at the moment, the part that it would take if nobody shared the machine."""
+        ...
+
     def rest(self) -> None:
         """Makes way for a program that is to be timed."""
         ...

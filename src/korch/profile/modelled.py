@@ -52,6 +52,9 @@ class Modelled:
         """Nobody else is asked."""
         return nullcontext()
 
+    def pace(self) -> float:
+        return 1.0
+
     def rest(self) -> None:
         """Nothing is at work."""
 

@@ -24,7 +24,7 @@ from korch.profile.process import WorkerProcess, environment
 from korch.profile.remembered import Progress, Remembered, by_cone
 from korch.profile.results import Failed, Measurement, Result, Unloadable
 from korch.profile.setting import setting_of
-from korch.profile.task import Calibrate, Rates, Task
+from korch.profile.task import Calibrate, Now, Rates, Task
 from korch.profile.timing import timing_library
 
 BATCH = 48  # kernels compiled together
@@ -82,6 +82,10 @@ class Profiler(Remembered):
 
     def alone(self, until: float) -> AbstractContextManager[None]:
         return locked(self._lock, until=until)
+
+    def pace(self) -> float:
+        answer = self._worker.ask(Now())
+        return answer if isinstance(answer, float) else 1.0
 
     def calibrate(self) -> Rates | Failed:
         """The machine's own rates."""

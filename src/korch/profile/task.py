@@ -30,6 +30,11 @@ class Calibrate:
 
 
 @dataclass(frozen=True)
+class Now:
+    """Tell the machine's pace (`pace.py`)."""
+
+
+@dataclass(frozen=True)
 class Rates:
     """`peak` operations a second, (footprint, bytes a second) pairs, seconds of an empty kernel."""
 

@@ -25,9 +25,10 @@ from korch.profile.arena import Arena, Bytes, tensor_view
 from korch.profile.check import Reference, Report
 from korch.profile.fault import failure_of
 from korch.profile.outputs import POISONS, Output, compared, first_finite, never_written, still
+from korch.profile.pace import Pace
 from korch.profile.results import Failed, Measurement, Result, Unloadable
 from korch.profile.runners import Clock, Host, Native, Runner, entry
-from korch.profile.task import Calibrate, Rates, Task
+from korch.profile.task import Calibrate, Now, Rates, Task
 from korch.profile.timing import load, scrub_size
 
 PRIORITY = -15  # as `nice` counts
@@ -44,7 +45,7 @@ class Worker:
 
     def __init__(self, timing: ctypes.CDLL, threads: int, processors: set[int]) -> None:
         self._timing = timing
-        self._clock = Clock(timing, scrub_size())
+        self._clock, self._pace = Clock(timing, scrub_size()), Pace(timing)
         self._threads = threads
         self._processors = processors
         self._leaf_arena, self._arena = Arena(), Arena()
@@ -54,9 +55,11 @@ class Worker:
         self._references: tuple[Reference, ...] = ()
         self._best = inf
 
-    def answer(self, task: Task | Calibrate) -> Result | Unloadable | Rates:
+    def answer(self, task: Task | Calibrate | Now) -> Result | Unloadable | Rates | float:
         if isinstance(task, Calibrate):
             return calibrate(self._timing)
+        if isinstance(task, Now):
+            return self._pace.now()
         try:
             return self._measure(task)
         except _LoadError as e:
@@ -75,7 +78,7 @@ class Worker:
             report = self._run_poisoned(runner, made, task.helped)
             if report.reason:
                 return Failed(report.reason)
-            seconds, spread = runner.time(HOPELESS * self._best)
+            seconds, spread = self._pace.alone(lambda pace: runner.time(HOPELESS * self._best / pace))
             self._best = min(self._best, seconds)
             again = compared(made)
             if again.reason:

@@ -61,6 +61,10 @@ class DeviceProfiler(Remembered):
         """What has been compiled, by what it is compiled of."""
         return self._pipeline.made
 
+    def pace(self) -> float:
+        """All of it: a device is nobody else's."""
+        return 1.0
+
     def rest(self) -> None:
         """Nothing: a process that has a GPU and is not asked disturbs nobody."""
 
