@@ -25,7 +25,8 @@ take without any; after so many seconds."""
 def steady_pace(executable: Executable, feeds: Mapping[str, Array], costs: Costs, until: float) -> float:
     """Seconds of a run, as two times agree on; what is known at `until` (of time.monotonic())."""
     with costs.alone(until):
-        times = [in_place(executable, feeds, executable.plan.predicted_seconds, until).total]
+        promised = executable.plan.predicted_seconds / costs.pace()
+        times = [in_place(executable, feeds, promised, until).total]
         while len(times) < MOST_PACES and time.monotonic() < until:
             times.append(in_place(executable, feeds, times[-1], until).total)
             if abs(times[-1] - times[-2]) <= STEADY * times[-2]:

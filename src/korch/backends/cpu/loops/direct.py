@@ -16,9 +16,9 @@ LONG = 64
 SHARES = 8
 """Rows, or groups of columns, that panels leave to be divided by threads."""
 ABREAST = 3
-"""Vectors of a tile of panels where registers do for nine rows: it reads weights from afar half as often as one of four
-vectors and six rows. (Of 153 GFLOP/s of a core of Cascade Lake, 3x3 by two, 256 channels at 28x28 to 512: 131 with two
-vectors, 137 with three, 135 with four; 512 at 26x26 to 1024 107, 134 and 131; 512 at 14x14 to 512 130, 135 and 115.)"""
+"""Vectors of a tile of panels where there are registers enough: it reads weights for nine rows, one of four vectors for
+six. (Of 153 GFLOP/s of a core of Cascade Lake, 3x3 by two, 256 channels at 28x28 to 512: 131 with two vectors, 137 with
+three, 135 with four; 512 at 26x26 to 1024 107, 134 and 131; 512 at 14x14 to 512 130, 135 and 115.)"""
 
 
 @dataclass(frozen=True)

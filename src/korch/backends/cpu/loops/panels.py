@@ -62,7 +62,7 @@ def write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int) ->
         text.add(f"enum {{ count = {group.columns} }};",
                  f"const int c0 = some * {made} + {group.first} + group * {group.width};",
                  f"const float *const packed = (const float *)state + some * INT64_C({packed}) "
-                 f"+ {window.steps} * INT64_C(1) * ({at} + group * {group.width});",
+                 f"+ INT64_C({window.steps}) * ({at} + group * {group.width});",
                  f"memset(y, 0, (end - top) * {4 * window.outputs[1] * group.width});")  # fmt: skip
         _multiply(text, window, group, share, functions)
         _store(text, cone, p, window, group)
