@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf
 
 from korch.executable.plan import Plan
 from korch.executable.planned import planned
@@ -17,6 +17,7 @@ from korch.orchestrate.ledger import Ledger
 from korch.orchestrate.solve_highs import Highs
 from korch.orchestrate.tuning import Report, State, Tuned, Tuner
 from korch.profile.costs import Costs
+from korch.profile.pace import meanwhile
 from korch.stopwatch import in_place
 from korch.targets import Target
 
@@ -139,9 +140,7 @@ class Attempt:
         self.tuner.rest()
         means, costs = self.means, self.means.costs
         with means.target.trial(self.plan(tuned), costs) as trial, costs.alone(means.deadline):
-            before = costs.pace()
-            profile = in_place(trial, means.feeds, tuned.cost / before)
-            pace = sqrt(before * costs.pace())
+            profile, pace = meanwhile(costs.pace, lambda pace: in_place(trial, means.feeds, tuned.cost / pace))
             return [pace * seconds for seconds in profile.steps]
 
     def _tallied(self, tuned: Tuned) -> Tuned:

@@ -11,13 +11,15 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from math import sqrt
+from typing import TypeVar
 
+Timed = TypeVar("Timed")
 SHARE = 0.6
 """The power: of most kernels' time a part goes to caches and memory."""
 STEPS, AT_FIRST, WINDOWS = 100_000, 300, 3
 """Steps of a window, some tenths of a millisecond, and windows of which the best tells."""
 STEADY = 0.9
-"""How alike the machine must be before and behind what is timed, which else is timed once more."""
+"""How alike the machine must be before and behind what is timed."""
 
 
 class Pace:
@@ -25,24 +27,27 @@ class Pace:
     best rate of multiply-adds that was ever seen."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        library.korch_peak.restype = ctypes.c_double
         self._library = library
-        self._best = self._rate(AT_FIRST)
+        self._best = peak(library)
 
     def now(self) -> float:
-        rate = self._rate(WINDOWS)
+        rate = peak(self._library, WINDOWS)
         self._best = max(self._best, rate)
         return (rate / self._best) ** SHARE
 
-    def alone(self, timed: Callable[[float], tuple[float, float]]) -> tuple[float, float]:
-        """The seconds that something takes on the machine alone, and their spread; `timed` gives what it takes at a
-        pace."""
-        before = self.now()
-        (seconds, spread), after = timed(before), self.now()
-        if min(before, after) < STEADY * max(before, after):
-            before = after
-            (seconds, spread), after = timed(before), self.now()
-        return sqrt(before * after) * seconds, spread
 
-    def _rate(self, windows: int) -> float:
-        return float(self._library.korch_peak(ctypes.c_long(STEPS), windows))
+def peak(library: ctypes.CDLL, windows: int = AT_FIRST) -> float:
+    """Operations a second of all threads, of the best of so many windows."""
+    library.korch_peak.restype = ctypes.c_double
+    return float(library.korch_peak(ctypes.c_long(STEPS), windows))
+
+
+def meanwhile(now: Callable[[], float], timed: Callable[[float], Timed], tries: int = 1) -> tuple[Timed, float]:
+    """What `timed` gives at a pace, and the pace meanwhile; tried again where that has changed."""
+    before = now()
+    for _ in range(tries - 1):
+        found, after = timed(before), now()
+        if min(before, after) >= STEADY * max(before, after):
+            return found, sqrt(before * after)
+        before = after
+    return timed(before), sqrt(before * now())

@@ -85,7 +85,7 @@ class Remembered(ABC):
         """Remembers what the kernel takes at that pace, where that is less than what is known."""
         before, now = known.get(key), fresh.get(key)
         if isinstance(now, Measurement):
-            now = replace(now, seconds=now.seconds / pace)
+            now = replace(now, seconds=pace * now.seconds)
             if not isinstance(before, Measurement) or now.seconds < before.seconds:
                 known[key] = self._record(key, kernel, now)
 
@@ -111,11 +111,11 @@ class Remembered(ABC):
 
 
 def _pace(known: Mapping[str, Result], fresh: Mapping[str, Result], key: str) -> float:
-    """How many times longer than known a kernel takes now, within reason; at least once."""
+    """Of what a kernel takes now, the part that is known, within reason; at most all of it."""
     before, now = known.get(key), fresh.get(key)
-    if not isinstance(before, Measurement) or not isinstance(now, Measurement) or not before.seconds:
+    if not isinstance(before, Measurement) or not isinstance(now, Measurement) or not now.seconds:
         return 1.0
-    return min(max(now.seconds / before.seconds, 1.0), SLOWEST)
+    return min(max(before.seconds / now.seconds, 1 / SLOWEST), 1.0)
 
 
 def by_cone(kernels: Mapping[str, Kernel]) -> list[tuple[str, Kernel]]:

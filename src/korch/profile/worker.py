@@ -25,19 +25,22 @@ from korch.profile.arena import Arena, Bytes, tensor_view
 from korch.profile.check import Reference, Report
 from korch.profile.fault import failure_of
 from korch.profile.outputs import POISONS, Output, compared, first_finite, never_written, still
-from korch.profile.pace import Pace
+from korch.profile.pace import Pace, meanwhile, peak
 from korch.profile.results import Failed, Measurement, Result, Unloadable
 from korch.profile.runners import Clock, Host, Native, Runner, entry
 from korch.profile.task import Calibrate, Now, Rates, Task
 from korch.profile.timing import load, scrub_size
 
 PRIORITY = -15  # as `nice` counts
+TRIES = 2
+"""How often a kernel is timed where the machine's pace changes meanwhile."""
+SHARED = 4
+"""Runs of a team that are compared with one thread's: in any of them one thread may have taken all turns, too."""
 HOPELESS = 1.5
 """How many times as long as another of the same cone a kernel may take before three samples are enough."""
 
 FOOTPRINTS = tuple(1 << shift for shift in (18, 20, 22, 24, 26, 28))
 _CALIBRATION_BYTES = 256 << 20  # moved for each rate
-PEAK_STEPS, PEAK_WINDOWS = 100_000, 300  # a window takes a few tenths of a millisecond
 
 
 class Worker:
@@ -78,7 +81,10 @@ class Worker:
             report = self._run_poisoned(runner, made, task.helped)
             if report.reason:
                 return Failed(report.reason)
-            seconds, spread = self._pace.alone(lambda pace: runner.time(HOPELESS * self._best / pace))
+            (seconds, spread), pace = meanwhile(
+                self._pace.now, lambda pace: runner.time(HOPELESS * self._best / pace), TRIES
+            )
+            seconds *= pace
             self._best = min(self._best, seconds)
             again = compared(made)
             if again.reason:
@@ -135,11 +141,15 @@ class Worker:
 
 def _unlike_alone(runner: Native, made: Sequence[Output]) -> bool:
     """Whether a bit depends on who takes a turn: in most runs each thread does its own, so none begins anew."""
-    known = [_checksum(o.bytes) for o in made]
     for output in made:
         output.bytes[...] = POISONS[0]
     runner.run_alone()
-    return [_checksum(o.bytes) for o in made] != known
+    alone = [_checksum(o.bytes) for o in made]
+    for _ in range(SHARED):
+        runner.run()
+        if [_checksum(o.bytes) for o in made] != alone:
+            return True
+    return False
 
 
 class _LoadError(Exception):
@@ -163,13 +173,12 @@ def _checksum(buffer: Bytes) -> int:
 
 def calibrate(library: ctypes.CDLL) -> Rates:
     """The best rates of many short tries."""
-    for name in ("korch_peak", "korch_bandwidth", "korch_launch"):
+    for name in ("korch_bandwidth", "korch_launch"):
         getattr(library, name).restype = ctypes.c_double
-    peak = library.korch_peak(ctypes.c_long(PEAK_STEPS), PEAK_WINDOWS)
     best = [(size, max(_bandwidth(library, kind, size) for kind in range(3))) for size in FOOTPRINTS]
     falling = [(size, max(rate for _, rate in best[i:])) for i, (size, _) in enumerate(best)]
     launch = min(library.korch_launch(100) for _ in range(200))
-    return Rates(peak, tuple(falling), launch)
+    return Rates(peak(library), tuple(falling), launch)
 
 
 def _bandwidth(library: ctypes.CDLL, kind: int, size: int) -> float:
