@@ -19,5 +19,7 @@ def put(mark: str, table: str) -> None:
     """Replaces what RESULTS.md has between `mark: begin` and `mark: end`."""
     begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
     file = HERE / "RESULTS.md"
-    before, rest = file.read_text().split(begin)
+    before, found, rest = file.read_text().partition(begin)
+    if not found:
+        raise SystemExit(f"RESULTS.md has no place for the table '{mark}': add {begin} and {end} to it")
     file.write_text(f"{before}{begin}\n{table}\n{end}{rest.split(end)[1]}")

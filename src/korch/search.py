@@ -33,7 +33,7 @@ from korch.orchestrate.spare import without_spare_libraries
 from korch.orchestrate.tuning import SHORT, Report, State, Tuned
 from korch.processor import processors
 from korch.profile.costs import Costs
-from korch.stopwatch import steady_pace
+from korch.stopwatch import steady_seconds
 from korch.targets import Target
 
 log = logging.getLogger(__name__)
@@ -171,7 +171,7 @@ class Search:
         """Its plan, which costs what it takes now."""
         if not self.target.timed:
             return executable.plan
-        return paced(executable.plan, steady_pace(executable, self.judge.feeds, self.costs, self.end))
+        return paced(executable.plan, steady_seconds(executable, self.judge.feeds, self.costs, self.end))
 
     def _to_drop(self, graph: Graph, picked: Sequence[Primitive], verdict: Verdict, attempt: int) -> set[Primitive]:
         """The choices that cost most error; in the end all that are not exact. Nothing where the plan has none."""

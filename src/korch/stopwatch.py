@@ -22,7 +22,7 @@ SUSPICIOUS, NOTHING, PAUSES = 1.15, 1e-5, (0.2, 0.5, 1.0, 2.0)
 take without any; after so many seconds."""
 
 
-def steady_pace(executable: Executable, feeds: Mapping[str, Array], costs: Costs, until: float) -> float:
+def steady_seconds(executable: Executable, feeds: Mapping[str, Array], costs: Costs, until: float) -> float:
     """Seconds of a run, as two times agree on; what is known at `until` (of time.monotonic())."""
     with costs.alone(until):
         promised = executable.plan.predicted_seconds / costs.pace()

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import chain, pairwise
 
 from korch.backends.cpu.loops import epilogue, panels, sums
-from korch.backends.cpu.loops.direct import Direct, packing
+from korch.backends.cpu.loops.direct import Body, Direct, packing
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_run
 from korch.backends.cpu.loops.turns import Loop, open_shared
@@ -111,13 +111,13 @@ def generate(cone: Cone, threads: int) -> Code:
     streamed, threads = epilogue.streams(cone), threads if multiply_adds(p) > SMALL else 1
     open_run(text, cone, window.image, threads)
     write = panels.write if window.in_panels else _write
-    functions, workspace, opened = write(text, cone, p, window, threads)
-    close_run(text, opened, streamed)
-    lines = [*packing(window, cone.leaves.index(p.inputs[1])), *chain(*functions.values()), *text.lines]
-    return Code("\n".join(lines) + "\n", workspace)
+    body = write(text, cone, p, window, threads, streamed)
+    close_run(text, body.blocks, streamed)
+    lines = [*packing(window, cone.leaves.index(p.inputs[1])), *chain(*body.functions.values()), *text.lines]
+    return Code("\n".join(lines) + "\n", body.workspace)
 
 
-def _write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int) -> tuple[dict[str, list[str]], int, int]:
+def _write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int, streamed: bool) -> Body:
     """Tile by tile, each by all weights of its columns: as `panels.write`."""
     height, width = window.outputs
     count, columns = window.tiles()
@@ -141,10 +141,10 @@ def _write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int) -
         sums.add(text, name, window.runs, group)
         text.open(f"for (int w = left; w < left + {columns}; ++w)")
         text.add(f"const float *restrict z = y + (w - left) * {group.width};")
-        epilogue.store(text, cone, p, epilogue.streams(cone), of=group.columns)
+        epilogue.store(text, cone, p, streamed, of=group.columns)
         text.close(2)
     text.close()
-    return functions, 0, opened
+    return Body(functions, opened)
 
 
 def _find(text: Text, window: Direct, columns: int) -> None:

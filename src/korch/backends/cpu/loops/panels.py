@@ -14,7 +14,7 @@ from itertools import groupby
 
 from korch.backends.cpu.loops import epilogue, tile
 from korch.backends.cpu.loops.caches import L2
-from korch.backends.cpu.loops.direct import Direct
+from korch.backends.cpu.loops.direct import Body, Direct
 from korch.backends.cpu.loops.sums import alike
 from korch.backends.cpu.loops.tile import Group, Strides
 from korch.backends.cpu.loops.turns import Loop, open_shared
@@ -42,9 +42,8 @@ class _Share:
         return -(-window.outputs[0] // self.bands)
 
 
-def write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int) -> tuple[dict[str, list[str]], int, int]:
-    """The loops of the kernel but for their end: what they call, by name, the bytes of workspace that they need, and
-    the blocks that are open."""
+def write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int, streamed: bool) -> Body:
+    """Adds the loops of the kernel; `streamed`: the root goes past the caches."""
     share = _shared_out(window, threads)
     most = share.rows(window) * window.outputs[1] * max(g.width for g in window.columns)
     room, functions = aligned(4 * most), dict[str, list[str]]()
@@ -65,10 +64,10 @@ def write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int) ->
                  f"+ INT64_C({window.steps}) * ({at} + group * {group.width});",
                  f"memset(y, 0, (end - top) * {4 * window.outputs[1] * group.width});")  # fmt: skip
         _multiply(text, window, group, share, functions)
-        _store(text, cone, p, window, group)
+        _store(text, cone, p, window, group, streamed)
         text.close()
         before += number
-    return functions, room * threads, opened
+    return Body(functions, opened, room * threads)
 
 
 def _shared_out(window: Direct, threads: int) -> _Share:
@@ -141,10 +140,10 @@ def _row(text: Text, window: Direct, group: Group, share: _Share, low: int, end:
         done += (last - first) // rows
 
 
-def _store(text: Text, cone: Cone, p: Primitive, window: Direct, group: Group) -> None:
+def _store(text: Text, cone: Cone, p: Primitive, window: Direct, group: Group, streamed: bool) -> None:
     """The root from the sums of a band."""
     text.open("for (int h = top; h < end; ++h)")
     text.open(f"for (int w = 0; w < {window.outputs[1]}; ++w)")
     text.add(f"const float *restrict z = y + ((h - top) * {window.outputs[1]} + w) * {group.width};")
-    epilogue.store(text, cone, p, epilogue.streams(cone), of=group.columns)
+    epilogue.store(text, cone, p, streamed, of=group.columns)
     text.close(2)
