@@ -86,9 +86,7 @@ def compare(
     alone in blocks between theirs, None where that cannot be had. A runtime that is missing, fails or has wrong
     outputs is skipped; korch raises RuntimeFailed then.
     """
-    known = known_peers()
-    if unknown := [name for name in against if name not in known]:
-        raise Error(f"no runtime is named {', '.join(unknown)}; there are {', '.join(sorted(known))}")
+    check_named(against)
     model = onnx.load(model_path, load_external_data=False)
     outputs = tuple(output.name for output in model.graph.output)
     subject = Subject(Path(model_path), outputs, _path(korch_path), _path(torch_models))
@@ -105,6 +103,13 @@ def compare(
         say=progress,
         pace=pace,
     )
+
+
+def check_named(runtimes: Sequence[str]) -> None:
+    """Error where one of these is no runtime that is known here."""
+    known = known_peers()
+    if unknown := [name for name in runtimes if name not in known]:
+        raise Error(f"no runtime is named {', '.join(unknown)}; there are {', '.join(sorted(known))}")
 
 
 def _path(given: Path | str | None) -> Path | None:
