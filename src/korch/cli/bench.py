@@ -44,7 +44,7 @@ def bench(
     names = tuple(name.strip() for name in against.split(",") if name.strip())
     check_named(names)
     for model in models[1:]:  # before minutes go into the first
-        read(model, {})
+        read(model)
     with tempfile.TemporaryDirectory(prefix="korch-bench-") as folder:
         results = [
             compare(model, korch_path=archive, against=names, threads=options.thread_count, rounds=rounds,

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import chain, pairwise
 
 from korch.backends.cpu.loops import epilogue, panels, sums
-from korch.backends.cpu.loops.direct import Body, Direct, packing
+from korch.backends.cpu.loops.direct import Direct, packing
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_run
 from korch.backends.cpu.loops.turns import Loop, open_shared
@@ -117,7 +117,7 @@ def generate(cone: Cone, threads: int) -> Code:
     return Code("\n".join(lines) + "\n", body.workspace)
 
 
-def _write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int, streamed: bool) -> Body:
+def _write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int, streamed: bool) -> panels.Body:
     """Tile by tile, each by all weights of its columns: as `panels.write`."""
     height, width = window.outputs
     count, columns = window.tiles()
@@ -144,7 +144,7 @@ def _write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int, s
         epilogue.store(text, cone, p, streamed, of=group.columns)
         text.close(2)
     text.close()
-    return Body(functions, opened)
+    return panels.Body(functions, opened)
 
 
 def _find(text: Text, window: Direct, columns: int) -> None:

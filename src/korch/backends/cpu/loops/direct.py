@@ -91,18 +91,6 @@ class Direct(Window):
         return count, -(-self.outputs[1] // count)
 
 
-@dataclass(frozen=True)
-class Body:
-    """The loops of a kernel, written but for their end."""
-
-    functions: dict[str, list[str]]
-    """What they call, by name."""
-    blocks: int
-    """How many are open."""
-    workspace: int = 0
-    """Bytes that they need."""
-
-
 def packing(window: Direct, leaf: int) -> list[str]:
     """State: [made, channels, kh, kw] group by group, in each its columns group by group, each step by step."""
     made, (high, wide) = window.made // window.groups, window.kernel

@@ -14,7 +14,7 @@ from itertools import groupby
 
 from korch.backends.cpu.loops import epilogue, tile
 from korch.backends.cpu.loops.caches import L2
-from korch.backends.cpu.loops.direct import Body, Direct
+from korch.backends.cpu.loops.direct import Direct
 from korch.backends.cpu.loops.sums import alike
 from korch.backends.cpu.loops.tile import Group, Strides
 from korch.backends.cpu.loops.turns import Loop, open_shared
@@ -27,6 +27,18 @@ SUMS = L2 // 8
 """Bytes of a band's sums for a group of columns, which are read and written once a panel."""
 HEAVY = L2 // 2
 """Bytes of weights from which on the next panel is asked for while one is multiplied."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """The loops of a kernel, written but for their end."""
+
+    functions: dict[str, list[str]]
+    """What they call, by name."""
+    blocks: int
+    """How many are open."""
+    workspace: int = 0
+    """Bytes that they need."""
 
 
 @dataclass(frozen=True)
