@@ -91,11 +91,15 @@ CONES = [
 
 @pytest.mark.parametrize("registers", [Registers(16, 8), Registers(32, 16)], ids=["avx2", "avx512"])
 def test_right_with_any_registers(registers: Registers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """In two passes with few."""
+    """In two passes where they are few, or places crowd in a set of the cache."""
     monkeypatch.setattr(winograd, "registers", lambda: registers)
+    monkeypatch.setattr(winograd, "STREAMS", inf)
     inputs = [cone for cone in CONES if cone.primitives[0].op == "WinogradInput"]
-    results = measured(BACKEND, inputs, 1, tmp_path)
-    assert not wrong(results) and any("half[" in k.source for k, _ in results) is registers.few
+    crowded, spread = into((4, 3, 1), (1, 16, 64, 88), (0, 0, 2, 2)), into((4, 3, 1), (1, 12, 12, 88), (1, 1, 1, 1))
+    results = measured(BACKEND, [*inputs, crowded, spread], 1, tmp_path)
+    assert not wrong(results)
+    passes = [k.cone for k, _ in results if "half[" in k.source]
+    assert crowded in passes and (spread in passes) is registers.few
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -108,17 +108,19 @@ def head(shape: tuple[int, ...], wide: int, out: int, kernel: int = 1) -> Cone:
 
 
 def winograd(shape: tuple[int, ...], out: int, tile: int = 4, stride: int = 1, pads: tuple[int, ...] = (1, 1, 1, 1),
-             phases: int = 1) -> Cone:  # fmt: skip
+             phases: int = 1, skipped: tuple[int, int] = (0, 0)) -> Cone:  # fmt: skip
+    """With phases, a transposed convolution, of whose result rows and columns before the first and behind the last are
+    skipped."""
     x = image(*shape)
     b, (n, h, w, channels) = x.builder, shape
     v = b.op("WinogradInput", x, tile=tile, kernel=3, stride=stride, along=BOTH, pads=pads)
     m = v @ b.constant(weights(v.shape[0], channels, phases**2 * out))
     h, w = (
-        ((length + around - 3) // stride + 1) * phases
-        for length, around in ((h, pads[0] + pads[2]), (w, pads[1] + pads[3]))
+        ((length + around - 3) // stride + 1) * phases - cut * 3 // 2
+        for length, around, cut in ((h, pads[0] + pads[2], skipped[0]), (w, pads[1] + pads[3], skipped[1]))
     )
     y = b.op("WinogradOutput", m, tile=tile, kernel=3, stride=stride, along=BOTH, shape=(n, h, w, out), phases=phases,
-             skipped=(0, 0))  # fmt: skip
+             skipped=skipped)  # fmt: skip
     return cone_of(relu(y + b.constant(weights(out))))
 
 
@@ -233,6 +235,8 @@ CONES = [
     winograd((1, 62, 61, 16), 16, tile=5, stride=2, pads=(2, 0, 1, 3)),
     winograd((1, 18, 13, 32), 3, phases=4, pads=(0, 0, 0, 0)),
     winograd((1, 16, 13, 24), 20, phases=2),
+    winograd((1, 30, 13, 24), 20, phases=2, skipped=(1, 1)),
+    winograd((1, 29, 18, 16), 8, tile=2, phases=3, skipped=(2, 1), pads=(1, 1, 0, 2)),
     strassen((96, 64), 32),
     strassen((1, 130, 48), 48),
     strassen((1, 24, 16, 40), 72),
@@ -320,6 +324,17 @@ def test_a_turn_begun_anew_leaves_its_halo_where_the_next_one_looks():
         of_turn = begins[ends : (ends := ends + len(turn) + len(anew))]
         assert all(at == of_turn[0] for at in of_turn)
     assert ends == len(begins) == len(parts.strips)
+
+
+def test_the_first_strip_is_lower_by_what_is_skipped():
+    cone = winograd((1, 30, 13, 24), 20, phases=2, skipped=(1, 0))
+    cut = Cut(stages(cone, STAGES) or (), 1, 16)
+    assert [(s.begin, s.end) for s in map(cut.span, range(cut.count))] == [(0, 15), (15, 31), (31, 47), (47, 59)]
+    last = next(p for p in cone.primitives if p.op == "WinogradOutput")
+    first, second = part(last, cut.span(0)), part(last, cut.span(1))
+    assert first and first.attrs["skipped"] == (1, 0) and first.reads == (Span(1, 0, 8),)
+    assert second and second.attrs["skipped"] == (0, 0) and second.reads == (Span(1, 8, 16),)
+    assert part(last, Span(1, 16, 32)) is None
 
 
 def test_a_strip_reads_the_halo_and_pads_only_at_the_edges():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain, pairwise
-from math import ceil
+from math import ceil, isinf
 from operator import le
 
 from korch.backends.cpu.loops import epilogue
-from korch.backends.cpu.loops.caches import L2
+from korch.backends.cpu.loops.caches import L1, L2, PAGE, places_in_a_set
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_blocks, open_run, simd, thread_number
 from korch.backends.cpu.loops.matrices import Lines, sandwich, sandwich_in_passes
@@ -25,6 +25,11 @@ STREAMS = 0.75 * streams_ahead()
 threads of a Cascade Lake. Into 36 places of 56x56x128 229 us, into twice 18 of them 128; out of them 315 and 250, of
 52x52x256 961 and 647. Where the result stays in the second level, as in strips, a tile of 12 channels 119 and 98 ns.)
 """
+TOGETHER = 8 * LINE
+"""Floats that one of 36 places gets at a time. Places are often whole pages apart, and then share one set of the
+first-level cache: lines that are stored by turns to more of them than it has room for wait for each other. (Into
+F(4, 3), two threads of a Zen 5, one, two, four, eight vectors at a time: 56x56x128 63, 55, 36, 37 us, a strip of 28
+tiles of 512 channels 71, 67, 47, 29. With vectors of 8, one to 16: 151, 86, 59, 41, 44 and 196, 124, 111, 72, 31.)"""
 PIECE = 8 << 10
 """Bytes that each place has until its part is done, so that the next finds what it reads in the cache."""
 KEPT = 128 << 10
@@ -35,7 +40,7 @@ KEPT = 128 << 10
 
 def into(cone: Cone, p: Primitive, threads: int) -> Code:
     """C for the input's transform alone."""
-    tiling, frames, channels, parts = tiling_of(p), frames_of(p), p.inputs[0].shape[-1], _parts(p)
+    frames, channels, parts = frames_of(p), p.inputs[0].shape[-1], _parts(p)
     text = Text()
     open_run(text, cone, p.inputs[0], threads)
     opened = _open_parts(text, p, threads, len(parts)) if len(parts) > 1 else _open_tiles(text, p, threads)
@@ -46,16 +51,21 @@ def into(cone: Cone, p: Primitive, threads: int) -> Code:
              f"float *const v = out + (tile * {frames.taps} + tap) * {channels};")  # fmt: skip
     add_patch(text, p, "part" if len(parts) > 1 else "0")
     close_run(text, opened + 1, streamed=False)
-    functions = patch_functions(p, tiling.tiles * p.output.shape[-1], parts)
+    functions = patch_functions(p, _apart(p), parts)
     return Code("\n".join([*functions, *text.lines]) + "\n", 0)
 
 
 def _parts(p: Primitive) -> list[range]:
     """Rows of the result whose places are written together. (Where registers are few, each row is by itself.)"""
     high, wide = tiling_of(p).sides
-    count = 1 if _vectors(p.inputs[0].shape[-1]) else max(ceil(high * wide / STREAMS), 1)
+    count = 1 if _vectors(p, _apart(p)) else max(ceil(high * wide / STREAMS), 1)
     ends = [round(high * i / count) for i in range(count + 1)]
     return [range(a, b) for a, b in pairwise(ends)]
+
+
+def _apart(p: Primitive) -> int:
+    """Floats from one place of the result to the next."""
+    return tiling_of(p).tiles * p.output.shape[-1]
 
 
 def _open_parts(text: Text, p: Primitive, threads: int, parts: int) -> int:
@@ -128,9 +138,9 @@ def _patch_function(head: str, p: Primitive, step: int, parts: Sequence[range],
     text = Text(depth=0)
     text.open(f"static inline void KERNEL_{head}, float *restrict v, int part)")
     text.add("int from = 0;", "(void)part;")
-    vectors = _vectors(channels) if all(tiling.along) else []
+    vectors = _vectors(p, step)
     for lanes in vectors:
-        most = max(LINE // lanes, 1)
+        most = max(min(TOGETHER, L1 * 2 // 3 // (4 * side * side)) // lanes, 1)
         text.open(f"for (int parts; from + {lanes} <= {channels}; from += parts * {lanes})")
         text.add(f"parts = KORCH_MIN({most}, ({channels} - from) / {lanes});")
         text.add(*sandwich_in_passes(along, lanes, most, lambda i, j: f"{place(i, j)} + from",
@@ -150,14 +160,21 @@ def _patch_function(head: str, p: Primitive, step: int, parts: Sequence[range],
     return [*text.lines, "}"]
 
 
-def _vectors(channels: int) -> list[int]:
-    """Vectors that are transformed in two passes where there are few registers, the longest first. Compilers keep
-    little of 36 numbers in those, and half a line stored to each of 36 places is not near any more when the other half
-    comes. (Into F(4, 3), on Zen 3: 128 channels at 52x52 249 turns for 8, 201 so, 32 at 104x104 246 and 176; out of it,
-    where less is stored, nothing.)"""
-    most = registers().lanes
-    wanted = [n for n in (most, 4) if n == most or channels % most >= n] if registers().few else []
-    return [n for n in wanted if n <= channels]
+def _vectors(p: Primitive, step: int) -> list[int]:
+    """Vectors that are transformed in two passes, the longest first: all columns of a patch, by way of the first-level
+    cache, then row by row, to few places at a time, which are `step` floats apart. Where registers are few, as
+    compilers keep little of 36 numbers in those; else where places crowd in a set of the cache (others take as long in
+    one pass, 16 numbers in 32 registers 50 us instead of 90). None where cores look ahead for few streams, and parts of
+    the result are made one after another."""
+    tiling, channels, found = tiling_of(p), p.inputs[0].shape[-1], list[int]()
+    crowded = isinf(STREAMS) and places_in_a_set(tiling.points, step) > L1 // PAGE
+    lanes = registers().lanes if all(tiling.along) and (registers().few or crowded) else 0
+    while lanes >= 4:
+        if channels >= lanes:
+            found.append(lanes)
+            channels %= lanes
+        lanes //= 2
+    return found
 
 
 # The output's side -----------------------------------------------------------------------------------------------

@@ -146,17 +146,17 @@ def _winograd_input(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | N
 
 
 def _winograd_output(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
-    """Rows that are whole tiles, or end with the output."""
+    """Rows that are whole tiles, or begin or end with the output."""
     if p.output.rank != 4:
         return None
-    tiling, (_, height, width, channels) = tiling_of(p), p.output.shape
+    tiling, (_, height, width, channels), (above, left) = tiling_of(p), p.output.shape, attrs["skipped"]
     each, columns = tiling.outputs[0] * attrs["phases"], tiling.counts[1]
-    whole = span.begin % each == 0 and (span.end % each == 0 or span.end == height)
-    if span.axis != 1 or tiling.images != 1 or not whole or any(attrs["skipped"]):
+    begin, end = (0 if span.begin == 0 else span.begin + above), span.end + above
+    if span.axis != 1 or tiling.images != 1 or begin % each or (end % each and span.end < height):
         return None
-    first, last = span.begin // each, -(-span.end // each)
-    read = Span(1, first * columns, last * columns)
-    return Part((read,), attrs | {"shape": (1, span.length, width, channels)})
+    read = Span(1, begin // each * columns, -(-end // each) * columns)
+    cut = {"shape": (1, span.length, width, channels), "skipped": (0 if begin else above, left)}
+    return Part((read,), attrs | cut)
 
 
 def _strassen_input(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:

@@ -67,13 +67,23 @@ class Cut:
         return length_along(self.stages[-1], self.axis)
 
     @property
+    def lead(self) -> int:
+        """Positions by which the first strip is lower: what the root skips of Winograd's first tiles."""
+        made = self.stages[-1].primitives if self.axis != SUMMED else ()
+        return max((p.attr("skipped")[0] for p in made if p.op == "WinogradOutput"), default=0)
+
+    @property
     def count(self) -> int:
         """Strips."""
-        return -(-self.length // self.height)
+        return -(-(self.length + self.lead) // self.height)
 
     def span(self, number: int) -> Span:
         """What of the root a strip is."""
-        return Span(self.axis, number * self.height, min((number + 1) * self.height, self.length))
+        return self.between(number * self.height, (number + 1) * self.height)
+
+    def between(self, begin: int, end: int) -> Span:
+        """The positions from `begin` to `end` that the root has, counted from where its first strip would be whole."""
+        return Span(self.axis, max(begin - self.lead, 0), min(end - self.lead, self.length))
 
 
 def quantum(cone: Cone) -> int:
@@ -130,10 +140,10 @@ def _whole_strips(cut: Cut, threads: int) -> Shares:
 def _equal_shares(cut: Cut, threads: int) -> Shares:
     """The output in equal parts, of each of which the last strip may be lower than others."""
     whole = math.lcm(*map(quantum, cut.stages))
-    units = -(-cut.length // whole)
+    units = -(-(cut.length + cut.lead) // whole)
     count = min(threads, units)
-    edges = [min(i * units // count * whole, cut.length) for i in range(count + 1)]
-    return [[Span(cut.axis, at, min(at + cut.height, end)) for at in range(begin, end, cut.height)]
+    edges = [i * units // count * whole for i in range(count + 1)]
+    return [[cut.between(at, min(at + cut.height, end)) for at in range(begin, end, cut.height)]
             for begin, end in pairwise(edges)]  # fmt: skip
 
 
