@@ -66,6 +66,11 @@ class Kind:
         return max(1.0, MARGIN * self.alone[0]) if len(self.alone) >= ENOUGH else 1.0
 
     @property
+    def known(self) -> bool:
+        """Whether a few of the kind have been timed, or of those alike."""
+        return len(self.alone) >= SEEN or bool(self.alike and self.alike.known)
+
+    @property
     def usual(self) -> float:
         """By how much the better ones of the kind miss their rooflines, or of those alike while few are known."""
         if len(self.alone) >= SEEN:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from korch.backends.contract import Backend, Declined
+from korch.backends.footprint import footprint
 from korch.ir.cone import Cone
+from korch.ir.macs import total
 from korch.ir.primitive import Primitive
 from korch.machine import Machine
 from korch.orchestrate.forms import Forms
@@ -126,7 +128,9 @@ class _Office:
         alike = self.kinds.setdefault((backend.name, len(cone.linear)), Kind())
         kind = Kind(UNLIKELY if backend.name != "loops" and is_unlikely(cone) else 1.0, alike)
         forms = self.forms.setdefault((backend.name, *sorted(map(trait_of, cone.linear))), Forms())
-        return Offer(backend, roofline, self.kinds.setdefault(sort_of(backend, cone, roofline), kind), forms=forms)
+        kind = self.kinds.setdefault(sort_of(backend, cone, roofline), kind)
+        computing, moving = 2 * total(cone.linear) / self.machine.peak_flops, self.machine.moving(footprint(cone)[0])
+        return Offer(backend, roofline, kind, min(computing, moving), forms=forms)
 
     def _takes(self, backend: Backend, cone: Cone) -> bool:
         answer = backend.declines(cone)
