@@ -32,7 +32,7 @@ def bench(
     """Time models in Korch and other runtimes, each in a process of its own, in turn."""
     from korch.fission.importer import read
     from korch.options import Options
-    from korch.report.bench import check_named, compare
+    from korch.report.bench import check_fixed, check_named, compare
 
     if korch and len(korch) != len(models):
         raise Error(f"{len(korch)} archives are given for {len(models)} models")
@@ -43,6 +43,8 @@ def bench(
     options = Options(threads, time_budget, numerics)
     names = tuple(name.strip() for name in against.split(",") if name.strip())
     check_named(names)
+    for model in models:
+        check_fixed(model)
     for model in models[1:]:  # before minutes go into the first
         read(model)
     with tempfile.TemporaryDirectory(prefix="korch-bench-") as folder:

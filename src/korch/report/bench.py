@@ -24,7 +24,7 @@ from korch.errors import Error, ModelError
 from korch.executable.feeds import count_of
 from korch.fission import fission
 from korch.fission.importer import read
-from korch.fission.importer.load import tensors_of
+from korch.fission.importer.load import load, tensors_of
 from korch.report.peers import Subject, known_peers
 from korch.report.runtime_process import RuntimeFailed, RuntimeProcess, module_command
 
@@ -279,6 +279,12 @@ def feeds_of(path: Path) -> dict[str, np.ndarray]:
     return inputs_of(model, _counts(path, model))
 
 
+def check_fixed(path: Path) -> None:
+    """ModelError where there is no model at `path`, or an input of it has no fixed shape."""
+    for given in _inputs(load(path)):
+        _shape_of(given, f"{path}: ")
+
+
 def _counts(path: Path, model: onnx.ModelProto) -> dict[str, int]:
     """How many integers each input may hold, as far as that can be told: those that are indices point anywhere."""
     types = (onnx.helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type) for given in model.graph.input)
@@ -298,18 +304,25 @@ def inputs_of(model: onnx.ModelProto, counts: Mapping[str, int] | None = None, s
     ModelError for an input whose shape is not fixed.
     """
     generator = np.random.default_rng(seed)
+    return {given.name: _random(given, generator, (counts or {}).get(given.name, 2)) for given in _inputs(model)}
+
+
+def _inputs(model: onnx.ModelProto) -> list[onnx.ValueInfoProto]:
     constants = {constant.name for constant in model.graph.initializer}
-    return {given.name: _random(given, generator, (counts or {}).get(given.name, 2))
-            for given in model.graph.input if given.name not in constants}  # fmt: skip
+    return [given for given in model.graph.input if given.name not in constants]
 
 
-def _random(given: onnx.ValueInfoProto, generator: np.random.Generator, count: int) -> np.ndarray:
+def _shape_of(given: onnx.ValueInfoProto, where: str = "") -> tuple[int, ...]:
     kind = given.type.tensor_type
     fixed = kind.HasField("shape") and all(size.dim_value > 0 for size in kind.shape.dim)
     if not fixed:
-        raise ModelError(f"input {given.name} has no fixed shape; export the model with static shapes")
-    shape = tuple(size.dim_value for size in kind.shape.dim)
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
+        raise ModelError(f"{where}input {given.name} has no fixed shape; export the model with static shapes")
+    return tuple(size.dim_value for size in kind.shape.dim)
+
+
+def _random(given: onnx.ValueInfoProto, generator: np.random.Generator, count: int) -> np.ndarray:
+    shape = _shape_of(given)
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
     if np.issubdtype(dtype, np.floating):
         return np.asarray(generator.standard_normal(shape)).astype(dtype)
     return np.asarray(generator.integers(0, count, shape)).astype(dtype)
