@@ -80,11 +80,12 @@ def test_what_the_next_block_reads_is_asked_for_line_after_line(tmp_path: Path, 
 def test_blocks_go_down_where_their_inputs_stay_near(monkeypatch: pytest.MonkeyPatch):
     near, far = depthwise((1, 33, 40, 100), (5, 5), pads=(2,) * 4), depthwise((1, 12, 40, 256), pads=(1,) * 4)
     steps, parts = "++top, row += ", "for (int part = 0; part < 100; part += "
+    monkeypatch.setattr(loops, "WAYS", 8)
     for registers, so in ((Registers(16, 8), True), (Registers(32, 16), False)):
         monkeypatch.setattr(loops, "registers", lambda some=registers: some)
         (source,) = (k.source for k in BACKEND.build(near, 1))
         assert (steps in source) is (parts in source) is so
-        assert steps not in BACKEND.build(far, 1)[0].source  # four places of a cache for ten columns of three rows
+        assert steps not in BACKEND.build(far, 1)[0].source  # four sets of a cache for ten columns of three rows
 
 
 @pytest.mark.parametrize("registers", [Registers(16, 8), Registers(32, 16)], ids=["avx2", "avx512"])

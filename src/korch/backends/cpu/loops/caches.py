@@ -21,14 +21,15 @@ time on Zen 4; with half of the cache as the limit 0.97. On Zen 5, a quarter aga
 `efficientvit` takes 2 to 6% longer there with 30; more was not tried.)"""
 
 
-PAGE = 4096
-"""Bytes after which addresses come back to the same set of a core's first-level cache, which finds sets while it looks
-up pages: its bytes over these are the lines that a set has room for."""
+SETS = 64
+"""Sets of a core's first-level cache, into which lines go by turns: it finds them while it looks up pages of 4 KB."""
+WAYS = L1 // (64 * SETS)
+"""Lines that a set has room for."""
 
 
-def places_in_a_set(count: int, step: int) -> float:
-    """Lines that meet in one set of the first-level cache, of `count` that are `step` floats apart."""
-    return count * math.gcd(4 * step, PAGE) / PAGE
+def lines_in_a_set(count: int, step: int) -> float:
+    """Lines that meet in one set, of `count` that are `step` floats apart."""
+    return count * math.gcd(4 * step, 64 * SETS) / (64 * SETS)
 
 
 def outgrows(shape: Sequence[int]) -> bool:

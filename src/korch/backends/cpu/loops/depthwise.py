@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Place
-from korch.backends.cpu.loops.caches import L1, outgrows
+from korch.backends.cpu.loops.caches import L1, SETS, WAYS, outgrows
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_run
 from korch.backends.cpu.loops.tile import registers
@@ -35,9 +35,8 @@ MOST_TAPS = 49
 MANY_TAPS = 25
 """Taps of a window above which a block has one row: the text grows with both."""
 BAND, TURNS = 8, 4
-"""Blocks below each other that a turn takes, and turns that each thread has at least."""
-SETS = 64
-"""Into how many places of the first-level cache lines go; a turn may keep three quarters of it."""
+"""Blocks below each other that a turn takes, and turns that each thread has at least. A turn may keep three quarters of
+the first-level cache."""
 
 
 def heads(cone: Cone) -> bool:
@@ -114,9 +113,9 @@ def _shape(window: Window, images: int, threads: int) -> _Shape:
 
 
 def _stays(window: Window, columns: int) -> bool:
-    """Whether what a block reads of a few channels does not meet in the same places of the first-level cache."""
+    """Whether sets of the first-level cache have room for what a block reads of a few channels."""
     read = (window.at(row, column) for row in window.readers(0, 1) for column in window.readers(1, columns))
-    return max(Counter(at // LINE % SETS for at in read).values()) * SETS * 4 * LINE <= L1
+    return max(Counter(at // LINE % SETS for at in read).values()) <= WAYS
 
 
 def _columns(width: int, most: int) -> int:

@@ -8,7 +8,7 @@ from math import ceil, isinf
 from operator import le
 
 from korch.backends.cpu.loops import epilogue
-from korch.backends.cpu.loops.caches import L1, L2, PAGE, places_in_a_set
+from korch.backends.cpu.loops.caches import L1, L2, WAYS, lines_in_a_set
 from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.epilogue import close_run, open_blocks, open_run, simd, thread_number
 from korch.backends.cpu.loops.matrices import Lines, sandwich, sandwich_in_passes
@@ -167,7 +167,7 @@ def _vectors(p: Primitive, step: int) -> list[int]:
     one pass, 16 numbers in 32 registers 50 us instead of 90). None where cores look ahead for few streams, and parts of
     the result are made one after another."""
     tiling, channels, found = tiling_of(p), p.inputs[0].shape[-1], list[int]()
-    crowded = isinf(STREAMS) and places_in_a_set(tiling.points, step) > L1 // PAGE
+    crowded = isinf(STREAMS) and lines_in_a_set(tiling.points, step) > WAYS
     lanes = registers().lanes if all(tiling.along) and (registers().few or crowded) else 0
     while lanes >= 4:
         if channels >= lanes:
