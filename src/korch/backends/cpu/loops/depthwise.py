@@ -99,7 +99,7 @@ def _shape(window: Window, images: int, threads: int) -> _Shape:
     """Two rows of all channels. With few registers one row that goes down by steps, where those hold its sums and
     weights and what the steps share finds room in the first-level cache. (5x5 over 64 channels of 12x128: 93 us by two
     rows of four columns, 51 so; 3x3 over 64 channels of 12x64 17 and 11, but over 256 of 10x56, where columns meet in
-    four places of that cache, 56 and 65.)"""
+    four sets of that cache, 56 and 65.)"""
     (height, width), wide, held = window.outputs, window.kernel[1], registers().count
     rows, most, single = min(1 if window.taps > MANY_TAPS else 2, height), held // 4, held - 1 - wide
     columns = _columns(width, min(max(single, 1), 2 * most))
@@ -128,7 +128,7 @@ def _columns(width: int, most: int) -> int:
 
 
 def _weights(window: Window, leaf: int) -> list[str]:
-    """State: [C, 1, taps] as [C / LINE, taps, LINE]. A block's weights lie side by side, or they meet in the places of
+    """State: [C, 1, taps] as [C / LINE, taps, LINE]. A block's weights lie side by side, or they meet in the sets of
     the first-level cache where columns of its input do. (5x5 over 384 channels of 128x128: 5.0 -> 4.35 ms on Zen 3.)"""
     channels, taps, place = window.channels, window.taps, f"(c / {LINE} * {window.taps} + t) * {LINE} + c % {LINE}"
     return [

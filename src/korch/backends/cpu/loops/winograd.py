@@ -56,7 +56,7 @@ def into(cone: Cone, p: Primitive, threads: int) -> Code:
 
 
 def _parts(p: Primitive) -> list[range]:
-    """Rows of the result whose places are written together. (Where registers are few, each row is by itself.)"""
+    """Rows of the result whose places are written together. (In two passes each row is by itself.)"""
     high, wide = tiling_of(p).sides
     count = 1 if _vectors(p, _apart(p)) else max(ceil(high * wide / STREAMS), 1)
     ends = [round(high * i / count) for i in range(count + 1)]

@@ -113,7 +113,7 @@ class Blocks:
 
 
 def _spread(floats: int) -> int:
-    """So many and a few more, in an odd number of lines: points that lie a power of two apart share places of a
+    """So many and a few more, in an odd number of lines: points that lie a power of two apart share sets of a
     cache."""
     return (-(-floats // LINE) | 1) * LINE
 
