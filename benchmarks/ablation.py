@@ -28,25 +28,25 @@ from korch.backends.table import backends
 from korch.candidates import Limits, enumerate_cones
 from korch.executable import Executable
 from korch.executable.feeds import random_feeds
-from korch.executable.planned import planned
 from korch.fission import fission
 from korch.fission.importer import read
 from korch.ir import Category, Cone, Graph
 from korch.numerics.judge import Judge
 from korch.options import Options
-from korch.orchestrate.check import check
-from korch.orchestrate.costed import problem_of
-from korch.orchestrate.greedy import greedy
-from korch.orchestrate.ledger import Ledger, open_ledger
-from korch.orchestrate.offers import best_of
-from korch.orchestrate.problem import Problem
-from korch.orchestrate.tuning import Tuned
 from korch.profile import Database, Profiler
 from korch.profile.calibrate import machine
 from korch.rewrite import all_rewrites
 from korch.rewrite.table import Welcome
-from korch.search import Search
-from korch.stopwatch import in_place
+from korch.search.costed import problem_of
+from korch.search.in_place import in_place
+from korch.search.ledger import Ledger, open_ledger
+from korch.search.model import Search
+from korch.search.offers import best_of
+from korch.search.planned import planned
+from korch.search.tuning import Tuned
+from korch.solve.check import check
+from korch.solve.greedy import greedy
+from korch.solve.problem import Problem
 from korch.targets.processor import Processor
 from page import HERE, WORKLOADS, markdown, put
 

@@ -65,9 +65,9 @@ def compare(name: str, out: Path, rounds: int) -> dict[str, Any]:
     """The archive of a workload beside its peers."""
     import onnx
 
-    from korch.processor import processors
     from korch.report.bench import feeds_of, race
     from korch.report.peers import Subject
+    from korch.system.processor import processors
 
     model = onnx.load(exported(name, out), load_external_data=False)
     subject = Subject(out / f"{name}.onnx", tuple(o.name for o in model.graph.output), out / f"{name}.korch")

@@ -15,17 +15,17 @@ from pathlib import Path
 from korch.candidates import enumerate_cones
 from korch.devices import DEVICES
 from korch.executable.plan import Plan, check
-from korch.executable.planned import planned
 from korch.fission import fission
 from korch.fission.importer import read
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.macs import total
 from korch.options import Options
-from korch.orchestrate.ledger import open_ledger
-from korch.orchestrate.tuning import Tuner
 from korch.profile.database import Database
 from korch.rewrite import add_choices
+from korch.search.ledger import open_ledger
+from korch.search.planned import planned
+from korch.search.tuning import Tuner
 from korch.targets import target_of
 from page import markdown
 

@@ -18,7 +18,8 @@ SOURCE = ROOT / "src" / "korch"
 LONGEST = 600
 
 LAYERS = (
-    ("children", "digest", "errors", "folders", "locks", "machine", "processor", "sessions"),
+    ("errors", "machine"),
+    ("system",),
     ("devices",),
     ("options",),
     ("ir",),
@@ -28,11 +29,9 @@ LAYERS = (
     ("candidates",),
     ("backends",),
     ("profile",),
-    ("orchestrate",),
+    ("solve",),
     ("executable",),
     ("targets",),
-    ("stopwatch",),
-    ("attempt", "exacter"),
     ("search",),
     ("optimize",),
     ("report",),

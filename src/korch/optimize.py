@@ -22,11 +22,11 @@ from korch.ir.macs import total
 from korch.ir.ops.table import Array
 from korch.numerics.judge import Judge
 from korch.options import PATIENCE, Options
-from korch.orchestrate.tuning import Report, State
 from korch.profile.database import Database
 from korch.rewrite import add_choices
-from korch.search import Search
-from korch.stopwatch import in_place
+from korch.search.in_place import in_place
+from korch.search.model import Search
+from korch.search.tuning import Report, State
 from korch.targets import Target, target_of
 
 log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from korch.errors import Error
-from korch.processor import processors
+from korch.system.processor import processors
 
 PATIENCE = 270.0
 """Seconds of tuning where the caller does not say."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from korch.backends import libraries
-from korch.digest import code_digest
+from korch.system.digest import code_digest
 
 
 @pytest.mark.parametrize(("folder", "own"), [("cpu/loops", "reductions.py"), ("cuda/triton", "folds.py")])

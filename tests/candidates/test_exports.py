@@ -6,17 +6,17 @@ from dataclasses import replace
 from math import inf
 
 import pytest
-from tests.orchestrate.plainly import solve_plainly
+from tests.solve.plainly import solve_plainly
 
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.candidates import Limits, enumerate_cones
 from korch.ir import Builder, Cone, Graph, Value
 from korch.machine import Machine
-from korch.orchestrate.check import running_order
-from korch.orchestrate.costed import problem_of
-from korch.orchestrate.ledger import open_ledger
-from korch.orchestrate.problem import Problem, Status
-from korch.orchestrate.solve import solve
+from korch.search.costed import problem_of
+from korch.search.ledger import open_ledger
+from korch.solve.check import running_order
+from korch.solve.problem import Problem, Status
+from korch.solve.solve import solve
 
 MACHINE = Machine(2, 1e11, ((1 << 40, 1e10),), 1e-6, "a slow memory")
 ALL = Limits(export=0, exports=99)

@@ -99,7 +99,7 @@ def test_a_program_that_only_runs_loads_nothing_that_tunes(saved: Path) -> None:
     script = "import sys, korch; korch.load(sys.argv[1]); print(*sorted(sys.modules))"
     modules = subprocess.run([sys.executable, "-c", script, saved], capture_output=True, text=True, check=True).stdout
     assert "korch.executable.runtime" in modules.split()
-    heavy = {"onnx", "korch.profile", "korch.rewrite", "korch.orchestrate", "sqlite3", "multiprocessing"}
+    heavy = {"onnx", "korch.profile", "korch.rewrite", "korch.solve", "korch.search", "sqlite3", "multiprocessing"}
     assert not heavy & set(modules.split())
 
 

@@ -22,10 +22,10 @@ from korch.backends.toolchain import find_toolchain
 from korch.errors import ArchiveError, Error, InputError
 from korch.executable.plan import Plan, Step, check
 from korch.executable.plan_json import plan_from_json, plan_to_json
-from korch.executable.planned import once
 from korch.executable.runtime import Executable, load
 from korch.ir import Builder, Cone, Primitive
 from korch.ir.evaluate import evaluate_graph
+from korch.search.planned import once
 
 from .small_plans import BODIES, chain, feeds_of, host, native, plan_of, with_workspace
 

@@ -16,10 +16,10 @@ import onnx.parser
 import pytest
 
 from korch.fission.importer import read
-from korch.locks import locked, machine_lock
 from korch.numerics import apart, judge
 from korch.numerics.exact import float64_outputs
 from korch.numerics.judge import Judge
+from korch.system.locks import locked, machine_lock
 
 MODEL = """<ir_version: 8, opset_import: ["": 17]>
 g (float[4,8] x) => (float[4,8] y) { y = Softmax<axis=1>(x) }

@@ -12,10 +12,10 @@ from threading import Timer
 
 import pytest
 
-from korch.children import plain_environment
 from korch.errors import BackendError
 from korch.profile.process import WorkerProcess
 from korch.profile.results import Failed
+from korch.system.processes import plain_environment
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from korch.orchestrate.tuning import State
 from korch.report.progress import line, progress, standing
+from korch.search.tuning import State
 
 
 def test_states_as_text():

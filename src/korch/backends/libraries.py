@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from korch.digest import code_digest
 from korch.errors import BackendError
+from korch.system.digest import code_digest
 
 HERE = Path(__file__).parent
 
@@ -71,7 +71,7 @@ def backend_digest(folder: Path) -> str:
         *HERE.joinpath("linear").glob("*.py"),
         *HERE.glob("cpu/runtime/*.h"),
         *HERE.parent.joinpath("ir").rglob("*.py"),
-        *(HERE.parent / name for name in ("processor.py", "sessions.py")),
+        *(HERE.parent / "system" / name for name in ("processor.py", "sessions.py")),
     ])  # fmt: skip
 
 

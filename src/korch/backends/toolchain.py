@@ -16,7 +16,7 @@ from pathlib import Path
 from korch.backends.compilers import Compilers
 from korch.backends.libraries import Library
 from korch.errors import BackendError
-from korch.processor import computes_512_bits_at_once
+from korch.system.processor import computes_512_bits_at_once
 
 WANTED = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast")
 WHOLE_VECTORS = "-mprefer-vector-width=512"

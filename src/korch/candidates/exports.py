@@ -2,7 +2,7 @@
 
 A residual sum that is normalised and added to again, or an image that is padded for a convolution and needed as it is:
 whoever computes the one has the other at hand, and a pass over it is saved. Such kernels can wait for each other
-(`orchestrate/cycles.py`).
+(`solve/cycles.py`).
 
 They are not on offer by default. With one or more a root, the plans of five networks used 1 to 11 of them and were no
 cheaper, as what would be read again lies in a cache; but the frontier search, which proves large models, takes single

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from korch.errors import Error
-from korch.folders import replaced
+from korch.system.folders import replaced
 
 
 def writable(path: Path) -> Path:

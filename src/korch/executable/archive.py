@@ -23,7 +23,7 @@ from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
 from korch.executable.weights import WEIGHTS
-from korch.folders import replaced
+from korch.system.folders import replaced
 
 if TYPE_CHECKING:
     import onnx

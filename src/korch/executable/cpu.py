@@ -20,8 +20,8 @@ from korch.executable.plan import Plan
 from korch.executable.ports import check_apart, feeds_of, fitting_input, targets_of
 from korch.executable.runtime import Executable, Profile, new_folder
 from korch.executable.weights import WEIGHTS
-from korch.folders import discard, replaced
 from korch.ir.ops.table import Array
+from korch.system.folders import discard, replaced
 
 Result = TypeVar("Result")
 HEADER = C_TEXTS.joinpath("korch.h")

@@ -15,7 +15,6 @@ from korch.backends.libraries import Library, find_libraries
 from korch.backends.program import code_of, compose_units, include
 from korch.backends.toolchain import Text, find_toolchain
 from korch.backends.units import Units
-from korch.digest import digest
 from korch.errors import ArchiveError
 from korch.executable import weights
 from korch.executable.manifest import Manifest, check_cpu, cpu_requirements
@@ -23,7 +22,8 @@ from korch.executable.memory import ALIGNMENT, INPUT_ALIGNMENT, MemoryPlan, Plac
 from korch.executable.plan import Plan, Step, check
 from korch.executable.weights import WEIGHTS
 from korch.ir.tensor import Tensor
-from korch.processor import processor, processors
+from korch.system.digest import digest
+from korch.system.processor import processor, processors
 
 C_TEXTS = files("korch.executable").joinpath("c")
 LIBRARY, SOURCES = "program.so", "sources/"

@@ -11,7 +11,7 @@ from typing import Any
 from korch.errors import ArchiveError, BackendError
 from korch.executable.plan import Plan
 from korch.ir.tensor import Tensor
-from korch.processor import cpu_flags, cpuinfo
+from korch.system.processor import cpu_flags, cpuinfo
 
 FORMAT = 5
 _NEEDS: Mapping[str, Any] = {"system": "", "cpu": "", "isa": (), "libraries": {}, "device": {}}

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import korch
 from korch.backends.table import entries
-from korch.digest import digest
 from korch.executable.archive import Linkage
 from korch.executable.link import Linked, library_key
 from korch.executable.plan import Plan
@@ -20,6 +19,7 @@ from korch.ir.graph import Graph
 from korch.options import Options
 from korch.profile.database import Database
 from korch.profile.setting import Setting
+from korch.system.digest import digest
 
 PATIENT = 0.9
 """Of a time budget: a search with so much counts as one with all of it."""

@@ -16,8 +16,8 @@ from korch.executable.link import Linked, Shelf
 from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.ports import Port, input_ports, output_ports
-from korch.folders import discard, owned_folder, removed_with
 from korch.ir.ops.table import Array
+from korch.system.folders import discard, owned_folder, removed_with
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from korch.errors import ModelError, words_of
 from korch.ir.builder import Builder, Value
 from korch.ir.ops.table import Array
 from korch.ir.opsets import own_domain
-from korch.sessions import plain_session
+from korch.system.sessions import plain_session
 
 IR_VERSION = 10
 SMALL = 4096

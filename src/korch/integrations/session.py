@@ -14,9 +14,9 @@ import numpy as np
 from korch.errors import CacheError, InputError, line_of
 from korch.executable import Executable
 from korch.integrations.archives import Source, keep, place_of, recall
-from korch.locks import locked
 from korch.options import PATIENCE, Options
 from korch.profile import Database
+from korch.system.locks import locked
 
 log = logging.getLogger(__name__)
 

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from korch.digest import digest
 from korch.ir.constants import Constants, Given
 from korch.ir.ops.table import Array
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
+from korch.system.digest import digest
 
 
 @dataclass(frozen=True)

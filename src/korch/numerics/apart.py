@@ -18,9 +18,9 @@ import numpy as np
 import onnx
 from google.protobuf.message import EncodeError
 
-from korch.children import plain_environment
-from korch.locks import locked, machine_lock
 from korch.numerics.exact import Arrays, float64_outputs
+from korch.system.locks import locked, machine_lock
+from korch.system.processes import plain_environment
 
 Outputs = dict[str, np.ndarray]
 _FAILURES = (OSError, ValueError, EOFError, MemoryError, pickle.PickleError, EncodeError)  # a model of more than 2 GB

@@ -20,7 +20,7 @@ from korch.ir.evaluate import evaluate_graph
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Category
 from korch.numerics.widen import widened
-from korch.sessions import plain_session
+from korch.system.sessions import plain_session
 
 Arrays = Mapping[str, np.ndarray]
 

@@ -8,7 +8,6 @@ from math import inf, isfinite
 
 from korch.backends.contract import Kernel
 from korch.backends.table import backends, entries
-from korch.digest import digest
 from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive, freeze
@@ -19,6 +18,7 @@ from korch.profile.profiler import Profiler
 from korch.profile.results import Measurement
 from korch.profile.setting import measuring_code
 from korch.profile.task import Rates
+from korch.system.digest import digest
 
 SIDE = 1024  # of the matrix product that competes for the peak
 ROW = 256

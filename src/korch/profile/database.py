@@ -19,8 +19,8 @@ from threading import Lock
 from typing import Any
 
 from korch.errors import CacheError
-from korch.locks import locked
 from korch.profile.results import Failed, Measurement
+from korch.system.locks import locked
 
 SCHEMA = 4
 _BUSY = 60.0  # seconds to wait for another process's write

@@ -11,10 +11,10 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import IO, Any
 
-from korch.children import plain_environment
 from korch.errors import BackendError
-from korch.processor import available
 from korch.profile.results import Failed, Last
+from korch.system.processes import plain_environment
+from korch.system.processor import available
 
 START = 120.0  # seconds a worker may take to start
 GIVEN_UP = 1

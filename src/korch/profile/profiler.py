@@ -16,9 +16,6 @@ from korch.backends.program import is_helped
 from korch.backends.toolchain import Toolchain, find_toolchain
 from korch.backends.units import Units
 from korch.errors import BackendError
-from korch.folders import owned_folder, removed_with
-from korch.locks import locked, machine_lock
-from korch.processor import processors
 from korch.profile.database import Database
 from korch.profile.process import WorkerProcess, environment
 from korch.profile.remembered import Progress, Remembered, by_cone
@@ -26,6 +23,9 @@ from korch.profile.results import Failed, Measurement, Result, Unloadable
 from korch.profile.setting import setting_of
 from korch.profile.task import Calibrate, Now, Rates, Task
 from korch.profile.timing import timing_library
+from korch.system.folders import owned_folder, removed_with
+from korch.system.locks import locked, machine_lock
+from korch.system.processor import processors
 
 BATCH = 48  # kernels compiled together
 UNIT = 12  # kernels in one translation unit

@@ -9,10 +9,10 @@ from pathlib import Path
 from korch.backends.contract import Kernel
 from korch.backends.table import entry_of
 from korch.backends.toolchain import Toolchain
-from korch.digest import code_digest, digest
 from korch.errors import BackendError
 from korch.ir.cone import Cone
-from korch.processor import cache_bytes, processor
+from korch.system.digest import code_digest, digest
+from korch.system.processor import cache_bytes, processor
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from korch.backends.program import include
 from korch.backends.toolchain import Toolchain
-from korch.digest import digest
-from korch.processor import cache_bytes, processor
+from korch.system.digest import digest
+from korch.system.processor import cache_bytes, processor
 
 SAMPLE = 200e-6  # seconds a sample should take, so that the clock costs nothing
 BUDGET = 15e-3  # seconds of samples a kernel

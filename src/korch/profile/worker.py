@@ -19,7 +19,6 @@ import numpy as np
 from korch.errors import line_of
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
-from korch.processor import available
 from korch.profile.answering import answering
 from korch.profile.arena import Arena, Bytes, tensor_view
 from korch.profile.check import Reference, Report
@@ -30,6 +29,7 @@ from korch.profile.results import Failed, Measurement, Result, Unloadable
 from korch.profile.runners import Clock, Host, Native, Runner, entry
 from korch.profile.task import Calibrate, Now, Rates, Task
 from korch.profile.timing import load, scrub_size
+from korch.system.processor import available
 
 PRIORITY = -15  # as `nice` counts
 TRIES = 2

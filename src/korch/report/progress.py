@@ -12,7 +12,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from korch.orchestrate.tuning import State
+    from korch.search.tuning import State
 
 Report = Callable[["State"], None]
 

@@ -20,13 +20,13 @@ from korch.executable.recall import Recall
 from korch.ir.ops.table import Array
 from korch.machine import Machine
 from korch.options import Options
-from korch.processor import processors
 from korch.profile.costs import Costs
 from korch.profile.cuda.calibrate import machine
 from korch.profile.cuda.installed import Installed, installed
 from korch.profile.cuda.profiler import DeviceProfiler
 from korch.profile.database import Database
 from korch.profile.modelled import Modelled
+from korch.system.processor import processors
 from korch.targets.emulate import emulated
 from korch.targets.target import Target
 

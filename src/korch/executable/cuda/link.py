@@ -20,7 +20,7 @@ from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan, Step
 from korch.executable.plan import check as check_plan
 from korch.executable.weights import WEIGHTS
-from korch.processor import processors
+from korch.system.processor import processors
 
 SOURCES, KERNELS, TABLE = "sources/", "kernels/", "kernels.json"
 

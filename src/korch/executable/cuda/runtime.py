@@ -22,9 +22,9 @@ from korch.executable.memory import Room
 from korch.executable.plan import Plan
 from korch.executable.ports import feeds_of, fitting_input, targets_of
 from korch.executable.runtime import Executable, Profile, new_folder
-from korch.folders import discard
 from korch.ir.ops.table import Array
 from korch.ir.tensor import Tensor, type_text
+from korch.system.folders import discard
 
 
 class DeviceExecutable(Executable):

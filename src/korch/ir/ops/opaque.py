@@ -14,7 +14,7 @@ import numpy as np
 from korch.errors import ModelError, line_of
 from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, whole
 from korch.ir.tensor import Tensor
-from korch.sessions import plain_session
+from korch.system.sessions import plain_session
 
 if TYPE_CHECKING:
     import onnx

@@ -8,11 +8,11 @@ from dataclasses import asdict, replace
 from typing import Protocol
 
 from korch.devices import Device
-from korch.digest import digest
 from korch.machine import Machine
 from korch.profile.costs import Costs
 from korch.profile.cuda.tasks import BoardRates
 from korch.profile.results import Failed
+from korch.system.digest import digest
 
 MARGIN = 0.9
 """Of the best time seen: what remains a lower bound when the device has a better day."""

@@ -11,9 +11,6 @@ from pathlib import Path
 
 from korch.backends.contract import Kernel
 from korch.backends.cuda.triton.compile import Made
-from korch.children import plain_environment
-from korch.locks import locked
-from korch.processor import processors
 from korch.profile.cuda.installed import Installed
 from korch.profile.cuda.pipeline import Asked, Pipeline
 from korch.profile.cuda.tasks import BoardRates, MeasureRates
@@ -22,6 +19,9 @@ from korch.profile.process import WorkerProcess
 from korch.profile.remembered import Progress, Remembered
 from korch.profile.results import Failed, Measurement, Result
 from korch.profile.setting import Setting
+from korch.system.locks import locked
+from korch.system.processes import plain_environment
+from korch.system.processor import processors
 
 TIMEOUT = 60.0
 """Seconds that a kernel may take to be checked and timed, the others' turns on its GPU included."""

@@ -11,10 +11,10 @@ from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from korch.locks import locked
 from korch.profile.answering import answering
 from korch.profile.cuda.torch_board import TorchBoard
 from korch.profile.cuda.trial import PATIENCE, Trial
+from korch.system.locks import locked
 
 
 def main(pipe: int, ordinal: int, cache: int, lock: Path) -> None:

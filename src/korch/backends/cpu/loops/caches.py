@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from korch.processor import cache_bytes
+from korch.system.processor import cache_bytes
 
 L1 = cache_bytes(1, 1 << 15)
 """Bytes of a core's first-level cache of data."""

@@ -24,7 +24,7 @@ from korch.backends.maps.index import Var
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
-from korch.processor import computes_512_bits_at_once
+from korch.system.processor import computes_512_bits_at_once
 
 NEAR = 1 << 16
 """Bytes of a block's result: it is read again at once."""

@@ -15,7 +15,7 @@ from korch.backends.cpu.loops.behind import Behind, broadcast
 from korch.backends.cpu.loops.writer import LINE
 from korch.backends.shared import APART
 from korch.ir.tensor import Tensor
-from korch.processor import computes_512_bits_at_once, cpu_flags
+from korch.system.processor import computes_512_bits_at_once, cpu_flags
 
 LONGEST = 128 if computes_512_bits_at_once() else 256
 """Steps between two visits to memory: what a group reads in them stays near. Who multiplies two vectors a turn has to

@@ -18,7 +18,7 @@ from korch.backends.cpu.loops.writer import LINE, Text
 from korch.ir.cone import Cone
 from korch.ir.ops.winograd import as_image, frames_of, tiling_of
 from korch.ir.primitive import Primitive
-from korch.processor import streams_ahead
+from korch.system.processor import streams_ahead
 
 STREAMS = 0.75 * streams_ahead()
 """Places that a core reads or writes by turns; the rest of what its cache looks ahead for are rows of the image. (Two

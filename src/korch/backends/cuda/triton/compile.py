@@ -17,7 +17,7 @@ from korch.backends.cuda.buffers import Buffer, buffers_of
 from korch.backends.cuda.triton.source import python_functions
 from korch.backends.cuda.triton.workers import Workers
 from korch.errors import BackendError
-from korch.processor import processors
+from korch.system.processor import processors
 
 POINTERS = {
     "float32": "*fp32", "float64": "*fp64", "float16": "*fp16", "bfloat16": "*bf16", "int8": "*i8", "int16": "*i16",

@@ -1,0 +1,83 @@
+"""The orchestration problem of a ledger: its candidates at today's costs, and what a bound is worth when these fall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import isfinite
+
+from korch.errors import SolverError
+from korch.ir.cone import Cone
+from korch.ir.graph import Graph
+from korch.search.ledger import Ledger
+from korch.search.offers import Entry
+from korch.solve.problem import Candidate, PrimitiveRef, Problem
+
+Cost = Callable[[Entry], float]
+"""What an entry of the ledger costs, in seconds."""
+
+
+class Costed:
+    """The candidates of a graph's problem, one for each cone of the ledger, at whatever entries cost."""
+
+    def __init__(self, graph: Graph, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.free = problem_of(graph, ledger)
+        """The problem whose candidates cost nothing."""
+        self._bases = _bases(ledger.cones)
+
+    def problem(self, cost: Cost) -> Problem:
+        """The problem with today's costs; what costs infinitely much takes no part."""
+        candidates = zip(self.free.candidates, self.costs(cost), strict=True)
+        return replace(self.free, candidates=tuple(replace(c, cost=x) for c, x in candidates if isfinite(x)))
+
+    def costs(self, cost: Cost) -> list[float]:
+        """What each candidate costs, with the price of its memory."""
+        known = {id(e): cost(e) for e in self.ledger.distinct}
+        costs = [known[id(e)] + self.ledger.price(i) for i, e in enumerate(self.ledger.entries)]
+        for i, base in self._bases.items():
+            if isfinite(costs[base]):
+                costs[i] = max(costs[i], costs[base])
+        return costs
+
+    def lowered(self, bound: float, before: Sequence[float], cost: Cost) -> float:
+        """A bound on all plans now, from one when the candidates cost at least what they did `before`: a plan has
+        become cheaper by the share of a single kernel at most, and by what has come off all candidates."""
+        pairs = [(was, now) for was, now in zip(before, self.costs(cost), strict=True) if now < was]
+        return max(bound * min((now / was for was, now in pairs), default=1.0), bound - sum(w - n for w, n in pairs))
+
+
+def problem_of(graph: Graph, ledger: Ledger) -> Problem:
+    """The orchestration problem of `graph`; costs are filled in round by round.
+
+    Twins of the graph's inputs are in no class with them: nobody has to make an input.
+    """
+    number = {p: i for i, p in enumerate(graph.primitives)}
+    made = {p.output.name for p in graph.primitives}
+    classes = {t.name: plain.name for t, plain in graph.twins.items() if plain not in graph.inputs}
+    refs = tuple(
+        PrimitiveRef(i, p.output.name, tuple(t.name for t in dict.fromkeys(p.inputs) if t.name in made),
+                     graph.only_moves(p) and graph.value_of(p.output) not in graph.inputs)
+        for p, i in number.items()
+    )  # fmt: skip
+    candidates = tuple(
+        Candidate(i, tuple(t.name for t in c.outputs), tuple(t.name for t in c.leaves if t.name in made),
+                  frozenset(number[p] for p in c.primitives), 0.0)
+        for i, c in enumerate(ledger.cones)
+    )  # fmt: skip
+    outputs = tuple(dict.fromkeys(t.name for t in graph.outputs if t.name in made))
+    missing = set(outputs) - {t for c in candidates for t in c.makes}
+    if missing:
+        raise SolverError(f"no backend builds {sorted(missing)[0]!r}; install onnxruntime, which runs any operator")
+    return Problem(outputs, refs, candidates, classes)
+
+
+def _bases(cones: Sequence[Cone]) -> dict[int, int]:
+    """For each cone with exports, the same without.
+
+    Who stores more takes no less: a measurement that says so is noise, and would keep the program from storing each
+    tensor once (`rows.made_once`).
+    """
+    plain = {(c.root, c.primitives): i for i, c in enumerate(cones) if not c.exports}
+    found = ((i, plain.get((c.root, c.primitives))) for i, c in enumerate(cones) if c.exports)
+    return {i: base for i, base in found if base is not None}

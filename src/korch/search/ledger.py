@@ -1,0 +1,140 @@
+"""What is known about the cost of every candidate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from korch.backends.contract import Backend, Declined
+from korch.backends.footprint import footprint
+from korch.ir.cone import Cone
+from korch.ir.macs import total
+from korch.ir.primitive import Primitive
+from korch.machine import Machine
+from korch.search.forms import Forms
+from korch.search.kinds import Kind, is_unlikely, sort_of, trait_of
+from korch.search.offers import Entry, Named, Offer
+from korch.search.price import Price
+
+UNLIKELY = 4.0
+"""By how much convolutions of channels-first images miss their bounds more than others, on processors. `loops` takes
+only those whose channels would not fill a vector."""
+HELD = 0.5
+"""A byte of constants that a program holds for a kernel is worth as much of the time that memory takes to read it: ways
+to multiply that are faster by less are not worth what they hold (Winograd's F(4, 3) has four times the weights)."""
+
+
+def _nobody(cone: Cone) -> list[Offer]:
+    return []
+
+
+@dataclass
+class Ledger:
+    """The costs of `cones` (those that some backend takes), by signature. `fallbacks`: who takes any one primitive;
+    `pricing`: what memory costs now, for all parts of a ledger."""
+
+    cones: tuple[Cone, ...]
+    entries: tuple[Entry, ...]
+    declined: dict[str, int] = field(default_factory=dict)
+    fallbacks: Callable[[Cone], list[Offer]] = _nobody
+    pricing: Price = field(default_factory=Price)
+
+    def within(self, primitives: Collection[Primitive]) -> Ledger:
+        """The cones that hold nothing but `primitives`, at the same costs."""
+        return self.where(lambda cone: all(p in primitives for p in cone.primitives))
+
+    def where(self, wanted: Callable[[Cone], bool]) -> Ledger:
+        """The cones that are `wanted`, at the same costs."""
+        kept = [(c, e) for c, e in zip(self.cones, self.entries, strict=True) if wanted(c)]
+        return replace(self, cones=tuple(c for c, _ in kept), entries=tuple(e for _, e in kept))
+
+    def ban(self, kernels: Collection[Named], held: Collection[Primitive], threads: int) -> None:
+        """Rules out `kernels` for all cones that hold `held`, and for equal ones elsewhere.
+
+        Single primitives are offered to the fallback backends then, so that a plan of single primitives stays.
+        """
+        holding = {id(e): e for c, e in zip(self.cones, self.entries, strict=True)
+                   if all(p in c.primitives for p in held)}  # fmt: skip
+        for entry in holding.values():
+            entry.ban(kernels, threads)
+            if len(entry.cone.primitives) == 1:
+                entry.add(self.fallbacks(entry.cone))
+
+    def price(self, i: int) -> float:
+        """Seconds that the memory of the constants of `cones[i]` is worth now."""
+        return self.pricing.of(self.entries[i].price, self._places[i])
+
+    @cached_property
+    def _places(self) -> list[float]:
+        """Of each cone, its place among those of its entry, in [0, 1)."""
+        equal, before = Counter(map(id, self.entries)), Counter[int]()
+        places = list[float]()
+        for key in map(id, self.entries):
+            places.append(before[key] / equal[key])
+            before[key] += 1
+        return places
+
+    def entry(self, i: int) -> Entry:
+        """The entry of `cones[i]`."""
+        return self.entries[i]
+
+    @property
+    def distinct(self) -> list[Entry]:
+        return list({id(e): e for e in self.entries}.values())
+
+
+def open_ledger(cones: Iterable[Cone], backends: Sequence[Backend], machine: Machine) -> Ledger:
+    """Asks every backend about every distinct cone; cones that all decline are left out.
+
+    Fallback backends (those that take any single primitive) are asked only where no other takes the cone.
+    """
+    known: dict[str, Entry | None] = {}
+    kept: list[Cone] = []
+    entries: list[Entry] = []
+    office = _Office(tuple(backends), machine)
+    for cone in cones:
+        if cone.signature not in known:
+            known[cone.signature] = office.entry(cone)
+        entry = known[cone.signature]
+        if entry:
+            kept.append(cone)
+            entries.append(entry)
+    return Ledger(tuple(kept), tuple(entries), office.declined, office.fallbacks)
+
+
+@dataclass
+class _Office:
+    """Collects the offers for one cone after another."""
+
+    backends: tuple[Backend, ...]
+    machine: Machine
+    declined: dict[str, int] = field(default_factory=dict)
+    kinds: dict[tuple[object, ...], Kind] = field(default_factory=dict)
+    forms: dict[tuple[str, ...], Forms] = field(default_factory=dict)
+
+    def entry(self, cone: Cone) -> Entry | None:
+        offers = [self._offer(b, cone) for b in self.backends if not b.fallback and self._takes(b, cone)]
+        offers = offers or self.fallbacks(cone)
+        held = sum(t.nbytes for t in cone.leaves if t.const and t.value is None)
+        return Entry(cone, offers, HELD * held / self.machine.bandwidths[-1][1]) if offers else None
+
+    def fallbacks(self, cone: Cone) -> list[Offer]:
+        return [self._offer(b, cone) for b in self.backends if b.fallback and self._takes(b, cone)]
+
+    def _offer(self, backend: Backend, cone: Cone) -> Offer:
+        roofline = backend.bound(cone, self.machine)
+        alike = self.kinds.setdefault((backend.name, len(cone.linear)), Kind())
+        kind = Kind(UNLIKELY if backend.name != "loops" and is_unlikely(cone) else 1.0, alike)
+        forms = self.forms.setdefault((backend.name, *sorted(map(trait_of, cone.linear))), Forms())
+        kind = self.kinds.setdefault(sort_of(backend, cone, roofline), kind)
+        computing, moving = 2 * total(cone.linear) / self.machine.peak_flops, self.machine.moving(footprint(cone)[0])
+        return Offer(backend, roofline, kind, min(computing, moving), forms=forms)
+
+    def _takes(self, backend: Backend, cone: Cone) -> bool:
+        answer = backend.declines(cone)
+        if isinstance(answer, Declined):
+            self.declined[backend.name] = self.declined.get(backend.name, 0) + 1
+            return False
+        return True

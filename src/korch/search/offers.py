@@ -1,0 +1,246 @@
+"""What backends offer for the cones of one signature: a lower bound until it is measured, then the measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+from korch.backends.contract import Backend, Kernel
+from korch.backends.precision import precision_of
+from korch.backends.program import named_for
+from korch.ir.cone import Cone
+from korch.profile.results import Best, Measurement, Result
+from korch.search.forms import Forms
+from korch.search.kinds import Kind
+
+HOPE = 0.1
+"""What a kernel may take less in a program than alone, of its time: its neighbours leave caches warm, and the moment in
+which it was measured may have been a slow one."""
+FEAR = 1.15
+"""How many times as much it may take: of the kernels that have been timed alone the cheapest are those that happened to
+be, and without time to see them in a program they are taken for no better than others. (5.8 ms alone, 7.1 in a program:
+of `efficientvit`, when time was over.)"""
+UNLIKE = 1.25
+"""How many times as long as others of its kind, of what they take alone, a kernel may have taken in a program before
+that is doubted. (A depthwise convolution with SiLU behind it took 129 us alone and 219 where it was timed in place, in
+a slow moment; without it three kernels of 200 were in the plan.)"""
+
+Named = tuple[str, str]
+"""A backend and one of its variants; or no backend and a precision, for all that multiply in it."""
+
+
+@dataclass
+class Offer:
+    """One backend's offer for all cones of one signature: its best variant, once measured.
+
+    `beside`: what computing takes besides moving, or the other way round, if the two are not done at a time.
+    `alone` is the kernel's time by itself; `in_place` what it took inside the linked program, which then counts;
+    `before` what it took there when that was doubted. `banned` variants are no longer offered, nor `forms` that have
+    never come near. `known`: the fastest of each precision that was measured. `built`: the best
+    that was measured and kernels of plans so far, by cone, threads and variant; a chain takes a quarter of a second.
+    """
+
+    backend: Backend
+    roofline: float
+    kind: Kind
+    beside: float = 0.0
+    variant: str = ""
+    alone: float | None = None
+    error: float = 0.0
+    in_place: float | None = None
+    before: float | None = None
+    banned: frozenset[str] = frozenset()
+    known: tuple[Best, ...] = ()
+    built: dict[tuple[Cone, int, str], Kernel] = field(default_factory=dict[tuple[Cone, int, str], Kernel],
+                                                       repr=False, compare=False)  # fmt: skip
+    forms: Forms = field(default_factory=Forms, repr=False, compare=False)
+
+    @property
+    def measured(self) -> bool:
+        return self.alone is not None
+
+    @property
+    def bound(self) -> float:
+        """A lower bound in seconds: the roofline as nearly as kernels of this kind reach it."""
+        return self.roofline * self.kind.factor
+
+    @property
+    def seconds(self) -> float:
+        """The measured cost; infinite without one."""
+        if self.in_place is not None:
+            return self.in_place
+        return inf if self.alone is None else self.alone * self.kind.slowdown
+
+    @property
+    def cost(self) -> float:
+        """Seconds: measured, or at least this much."""
+        return self.seconds if self.measured else self.bound
+
+    @property
+    def guess(self) -> float:
+        """Seconds: measured, or as many as a good kernel of its kind would take."""
+        return self.seconds if self.measured else self.usual
+
+    @property
+    def hoped(self) -> float:
+        """Seconds in a program, or what may be hoped for where nobody has seen the kernel in one."""
+        return self.guess if self.in_place is not None or self.alone is None else (1 - HOPE) * self.alone
+
+    @property
+    def usual(self) -> float:
+        """Seconds that a good kernel of its kind takes in a program. While nobody has timed any, one that computes and
+        moves in turn: by their rooflines all ways to cut a chain of products cost the same. (30 seconds for
+        `efficientvit` on Zen 5: 0.77 and 0.80 of the full search's speed, 0.93 and 0.95 so.)"""
+        alone = self.roofline + (0.0 if self.kind.known else self.beside)
+        return alone * self.kind.usual * self.kind.slowdown
+
+    @property
+    def feared(self) -> float:
+        """Seconds in a program, or what may be feared of a measured kernel that nobody has seen in one."""
+        return self.seconds if self.in_place is not None else self.before or FEAR * self.seconds
+
+    def place(self, seconds: float, telling: bool = True) -> None:
+        """Enters what the kernel took in place; of two times the least. `telling`: whether its kind may expect that."""
+        assert self.alone is not None
+        self.in_place = min(seconds, self.before or inf)
+        if telling:
+            self.kind.place(self.alone, self.in_place)
+
+    def doubtful(self, worth: float) -> bool:
+        """Whether it took much longer in place than alone, by `worth` seconds and more, and nobody has looked again."""
+        if self.before or self.in_place is None or self.alone is None:
+            return False
+        usual = self.alone * self.kind.slowdown
+        return self.in_place > max(UNLIKE * usual, usual + worth)
+
+    def excuse(self) -> None:
+        """Forgets what it took in place, until it is timed there again."""
+        self.before, self.in_place = self.in_place, None
+
+    @property
+    def best(self) -> Best:
+        """What was measured."""
+        assert self.alone is not None
+        return Best(self.variant, self.alone, self.error)
+
+    def learn(self, kernels: Sequence[Kernel], results: Sequence[Result], threads: int) -> None:
+        """Enters what measuring the kernels, built for so many threads, gave."""
+        self.forms.learn(kernels, results)
+        self.known = worthy(kernels, results)
+        self.settle(self.known[0] if self.known else Best("", inf))
+        if self.alone != inf:
+            best = next(k for k in kernels if k.variant == self.variant)
+            self.built[best.cone, threads, best.variant] = best
+
+    def settle(self, best: Best) -> None:
+        """Enters the measurement of the best."""
+        self.variant, self.alone, self.error = best.variant, best.seconds, best.error
+        self.kind.learn(best.seconds, self.roofline)
+
+    def lower(self, seconds: float) -> None:
+        """Enters another measurement of the kernel alone, where it is below the known one."""
+        assert self.alone is not None
+        if seconds < self.alone:
+            self.kind.learn(seconds, self.roofline, self.alone)
+            self.alone = seconds
+
+    def ban(self, variants: Collection[str]) -> None:
+        """The offer without `variants`: to be measured again where the best is among them."""
+        self.banned |= frozenset(variants)
+        self.known = tuple(b for b in self.known if not self._is_banned(b.variant))
+        if self._is_banned(self.variant):
+            self.alone = self.in_place = self.before = None
+
+    def kernels(self, cone: Cone, threads: int) -> list[Kernel]:
+        """What is worth measuring."""
+        return self.worthwhile(self.backend.build(cone, threads))
+
+    def worthwhile(self, built: Sequence[Kernel]) -> list[Kernel]:
+        """The same of all that the backend has built for a cone."""
+        return self.forms.worthwhile([k for k in built if not self._is_banned(k.variant)])
+
+    def _is_banned(self, variant: str) -> bool:
+        return variant in self.banned or (precision_of(variant) or None) in self.banned
+
+    def kernel(self, cone: Cone, threads: int, variant: str = "") -> Kernel:
+        """The kernel for `cone` of the best variant, or of another that is known."""
+        variant = variant or self.variant
+        key = cone, threads, variant
+        if key not in self.built:
+            known = next((k for (_, *same), k in self.built.items() if same == [threads, variant]), None)
+            built = (k for k in self.backend.build(cone, threads) if k.variant == variant)
+            self.built[key] = named_for(known, cone) if known and known.source else next(built)
+        return self.built[key]
+
+
+@dataclass
+class Entry:
+    """The offers for one signature; `cone` stands for all cones that have it. `price`: seconds that the memory of its
+    constants is worth at first."""
+
+    cone: Cone
+    offers: list[Offer]
+    price: float = 0.0
+
+    @property
+    def best(self) -> Offer:
+        """The cheapest that is measured, as only that can be in a plan; while none is, the one of least bound."""
+        return min(self.offers, key=lambda o: (o.seconds, o.cost, o.backend.name))
+
+    @property
+    def cost(self) -> float:
+        """What the entry costs at least."""
+        return min(o.cost for o in self.offers)
+
+    @property
+    def guess(self) -> float:
+        """What the entry will cost once it is measured, as far as its kinds tell."""
+        return min(o.guess for o in self.offers)
+
+    @property
+    def hoped(self) -> float:
+        """What the entry may cost in a program."""
+        return min(o.hoped for o in self.offers)
+
+    @property
+    def feared(self) -> float:
+        """What the entry may cost in a program, of what is measured."""
+        return self.best.feared
+
+    @property
+    def open(self) -> list[Offer]:
+        """Offers that must be measured before the entry's cost is known."""
+        return [o for o in self.offers if not o.measured and o.bound <= self.best_measured]
+
+    @property
+    def promising(self) -> list[Offer]:
+        """Those of them that are expected to cost less than what is measured."""
+        return [o for o in self.open if o.guess <= self.best_measured]
+
+    @property
+    def best_measured(self) -> float:
+        return min((o.seconds for o in self.offers if o.measured), default=inf)
+
+    def ban(self, kernels: Collection[Named], threads: int) -> None:
+        """The entry without `kernels`; an offer that has no other costs infinitely much."""
+        for o in self.offers:
+            if own := [variant for backend, variant in kernels if backend in ("", o.backend.name)]:
+                o.ban(own)
+                if not o.kernels(self.cone, threads):
+                    o.settle(Best("", inf))
+
+    def add(self, offers: Iterable[Offer]) -> None:
+        """The entry with the `offers` of other backends."""
+        known = {o.backend.name for o in self.offers}
+        self.offers += [o for o in offers if o.backend.name not in known]
+
+
+def worthy(kernels: Sequence[Kernel], results: Sequence[Result]) -> tuple[Best, ...]:
+    """The right variants, the fastest first, one for each precision."""
+    measured = sorted((r.seconds, k.variant, r.error) for k, r in zip(kernels, results, strict=True)
+                      if isinstance(r, Measurement))  # fmt: skip
+    kept = dict[str, Best]()
+    for seconds, variant, error in measured:
+        kept.setdefault(precision_of(variant), Best(variant, seconds, error))
+    return tuple(kept.values())

@@ -1,0 +1,80 @@
+"""From what the search chose to a plan that can be linked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from math import isfinite
+
+from korch.executable.plan import Plan, RunnerUp, Step
+from korch.ir.graph import Graph
+from korch.ir.macs import total
+from korch.ir.tensor import Tensor
+from korch.options import Options
+from korch.search.choices import choices
+from korch.search.ledger import Ledger
+from korch.search.offers import Entry
+from korch.search.tuning import Tuned
+
+
+def planned(graph: Graph, ledger: Ledger, tuned: Tuned, options: Options, threads: int = 0) -> Plan:
+    """The plan of the cones that `tuned` chose, each with its cheapest kernel; `threads` of the target, those of
+    `options` by default."""
+    threads = threads or options.thread_count
+    steps = once(_step(ledger, i, threads) for i in tuned.chosen)
+    predicted, asked = sum(s.cost for s in steps), tuple(options.texts().items())
+    return Plan(graph, steps, threads, options.numerics, predicted, tuned.gap, asked)
+
+
+def accounted(plan: Plan, ledger: Ledger, tuned: Tuned) -> Plan:
+    """The plan with what cannot be told from its steps: the model's own multiply-adds, and what else was on offer."""
+    made = choices(plan.graph, ledger, tuned.chosen)
+    return replace(plan, as_written=total(plan.graph.plain().primitives), choices=made)
+
+
+def paced(plan: Plan, seconds: float) -> Plan:
+    """The plan with all costs scaled alike, so that they add up to the `seconds` that a run takes.
+
+    Kernels are measured over minutes in which a shared machine changes its pace, and of each the least of many figures
+    counts. What is the cheapest plan does not depend on that.
+    """
+    pace = seconds / plan.predicted_seconds if plan.predicted_seconds else 1.0
+    steps = tuple(replace(s, cost=s.cost * pace, runner_up=_paced(s.runner_up, pace)) for s in plan.steps)
+    made = tuple(replace(c, margin=None if c.margin is None else c.margin * pace) for c in plan.choices)
+    return replace(plan, steps=steps, choices=made, predicted_seconds=sum(s.cost for s in steps))
+
+
+def _paced(other: RunnerUp | None, pace: float) -> RunnerUp | None:
+    return other and replace(other, cost=other.cost * pace)
+
+
+def _step(ledger: Ledger, i: int, threads: int) -> Step:
+    """The kernel is built for this cone: equal cones differ in names, and flat ones in shapes."""
+    cone, entry = ledger.cones[i], ledger.entry(i)
+    kernel = entry.best.kernel(cone, threads)
+    return Step.at(cone, kernel, entry.best.seconds, _runner_up(entry))
+
+
+def once(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """`steps`; what two kernels store, one of them among other things, has another name in the second place."""
+    known: set[str] = set()
+    result: list[Step] = []
+    for step in steps:
+        writes, *exports = (_unused(t, known) for t in step.outputs)
+        known.update(t.name for t in (writes, *exports))
+        result.append(replace(step, writes=writes, exports=tuple(exports)))
+    return tuple(result)
+
+
+def _unused(t: Tensor, known: Collection[str]) -> Tensor:
+    while t.name in known:
+        t = replace(t, name=f"{t.name}_again")
+    return t
+
+
+def _runner_up(entry: Entry) -> RunnerUp | None:
+    """The next best offer for the same cone."""
+    others = sorted((o for o in entry.offers if o is not entry.best and isfinite(o.cost)), key=lambda o: o.cost)
+    if not others:
+        return None
+    return RunnerUp(others[0].backend.name, "" if others[0].measured else "bound", others[0].cost)

@@ -1,0 +1,187 @@
+"""A greedy cover: the warm start and the first upper bound.
+
+Technology mapping's area flow: the flow of a tensor is the cost of its cheapest kernel plus the flows of what that
+reads, each divided by the number of its readers in the last cover; then local search over which tensors are stored.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from math import inf
+
+from korch.solve.check import running_order
+from korch.solve.problem import Candidate, Problem
+from korch.solve.rows import sheds
+
+Plan = dict[str, int]  # tensor made: column of the kernel that makes it
+
+
+def greedy(problem: Problem, weights: Sequence[float] | None = None, *, rounds: int = 4) -> list[int] | None:
+    """Columns of a complete, acyclic selection; None if no plan exists.
+
+    `weights` replaces the costs when kernels are picked (an LP point's reduced costs, say); what counts at the end,
+    and in local search, is `cost`.
+    """
+    costs = [k.cost for k in problem.candidates]
+    index = _Index(problem)
+    readers: dict[str, float] = {}
+    best: tuple[float, Plan] | None = None
+    for _ in range(rounds):
+        plan = _cover(problem, index, costs if weights is None else weights, readers)
+        if plan is None:
+            return None
+        fanout = _fanout(problem, plan)
+        readers = {t: (readers.get(t, 1.0) + fanout.get(t, 0)) / 2 for t in index.makers}
+        total = _cost(plan, costs)
+        if best is None or total < best[0]:
+            best = total, plan
+    assert best is not None
+    return sorted(set(_improve(problem, index, best[1], costs).values()))
+
+
+def shed(problem: Problem, columns: Sequence[int]) -> list[int]:
+    """The plan `columns` without second makers of a tensor, as far as kernels can be shed of it (`rows.made_once`)."""
+    instead = sheds(problem)
+    position = {k.id: c for c, k in enumerate(problem.candidates)}
+    made: set[str] = set()
+    kept: list[int] = []
+    for k in running_order([problem.candidates[c] for c in columns]):
+        column: int | None = position[k.id]
+        while column is not None and (again := made.intersection(problem.candidates[column].makes)):
+            now = problem.candidates[column]
+            if made.issuperset(now.makes):
+                column = None
+            elif (fewer := instead.get((now.id, min(again)))) is None:
+                break
+            else:
+                column = fewer
+        if column is not None:
+            kept.append(column)
+            made.update(problem.candidates[column].makes)
+    return sorted(set(kept))
+
+
+class _Index:
+    """Columns by what they make and what they read."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.makers: dict[str, list[int]] = {}
+        self.readers: dict[str, list[int]] = {}
+        self.reads = [frozenset(k.reads) for k in problem.candidates]
+        for column, k in enumerate(problem.candidates):
+            for t in k.makes:
+                self.makers.setdefault(t, []).append(column)
+            for t in self.reads[column]:
+                self.readers.setdefault(t, []).append(column)
+
+
+def _cover(problem: Problem, index: _Index, weights: Sequence[float], readers: Mapping[str, float]) -> Plan | None:
+    """The cover of least flow, by Dijkstra's order: a tensor is settled after all that its kernel reads, so no
+    cycles."""
+    missing = [len(reads) for reads in index.reads]
+    flow: dict[str, float] = {}
+    kernel: Plan = {}
+    partial = [max(w, 0.0) for w in weights]
+    queue = [(partial[i], i) for i, n in enumerate(missing) if n == 0]
+    heapq.heapify(queue)
+    while queue:
+        value, i = heapq.heappop(queue)
+        for t in problem.candidates[i].makes:
+            if t in flow:
+                continue
+            flow[t], kernel[t] = value, i
+            share = value / max(readers.get(t, 1.0), 1.0)
+            for reader in index.readers.get(t, ()):
+                missing[reader] -= 1
+                partial[reader] += share
+                if not missing[reader]:
+                    heapq.heappush(queue, (partial[reader], reader))
+    if any(t not in kernel for t in problem.outputs):
+        return None
+    return _extract(problem, kernel)
+
+
+def _extract(problem: Problem, kernel: Plan) -> Plan:
+    """The part of `kernel` that the outputs need."""
+    plan: Plan = {}
+    todo = list(problem.outputs)
+    while todo:
+        t = todo.pop()
+        if t not in plan:
+            plan[t] = kernel[t]
+            todo.extend(problem.candidates[kernel[t]].reads)
+    return plan
+
+
+def _fanout(problem: Problem, plan: Plan) -> dict[str, int]:
+    count: dict[str, int] = {}
+    for i in set(plan.values()):
+        for t in problem.candidates[i].reads:
+            count[t] = count.get(t, 0) + 1
+    return count
+
+
+def _cost(plan: Plan, costs: Sequence[float]) -> float:
+    return sum(costs[i] for i in set(plan.values()))
+
+
+def _improve(problem: Problem, index: _Index, plan: Plan, costs: Sequence[float], *, passes: int = 3) -> Plan:
+    """Local search: store one tensor less, or one more, whenever that is cheaper."""
+    for _ in range(passes):
+        before = _cost(plan, costs)
+        for t in list(plan):
+            if t in plan and t not in problem.outputs:
+                plan = _without(problem, index, plan, t, costs)
+        for t in index.makers:
+            if t not in plan:
+                plan = _with(problem, index, plan, t, costs)
+        if _cost(plan, costs) >= before * (1 - 1e-9):
+            break
+    return plan
+
+
+def _cheapest(index: _Index, t: str, stored: Mapping[str, int], costs: Sequence[float]) -> tuple[float, int]:
+    """The cheapest kernel that makes `t` from `stored` tensors."""
+    options = ((costs[i], i) for i in index.makers.get(t, ()) if all(r in stored for r in index.reads[i]))
+    return min(options, default=(inf, -1))
+
+
+def _without(problem: Problem, index: _Index, plan: Plan, t: str, costs: Sequence[float]) -> Plan:
+    """`plan`, or a cheaper one in which the readers of `t` compute it again."""
+    stored = {r: i for r, i in plan.items() if r != t}
+    gain = costs[plan[t]]
+    changed: Plan = {}
+    for i in index.readers.get(t, ()):
+        made = [r for r in problem.candidates[i].makes if plan.get(r) == i]
+        gain += costs[i] if made else 0.0
+        for root in made:
+            price, changed[root] = _cheapest(index, root, stored, costs)
+            gain -= price
+        if gain <= 0:
+            return plan
+    return _accept(problem, plan, stored | changed, costs)
+
+
+def _with(problem: Problem, index: _Index, plan: Plan, t: str, costs: Sequence[float]) -> Plan:
+    """`plan`, or a cheaper one that stores `t` too."""
+    price, maker = _cheapest(index, t, plan, costs)
+    changed: Plan = {t: maker}
+    for i in index.readers.get(t, ()):
+        root = problem.candidates[i].root
+        now = changed.get(root, plan.get(root))
+        if now is None or root == t or costs[i] >= costs[now]:
+            continue
+        if all(r in plan or r == t for r in index.reads[i]):
+            price += costs[i] - costs[now]
+            changed[root] = i
+    if price >= 0 or maker < 0:
+        return plan
+    return _accept(problem, plan, plan | changed, costs)
+
+
+def _accept(problem: Problem, plan: Plan, other: Plan, costs: Sequence[float]) -> Plan:
+    other = _extract(problem, other)
+    kernels: list[Candidate] = [problem.candidates[i] for i in sorted(set(other.values()))]
+    cheaper = _cost(other, costs) < _cost(plan, costs)
+    return other if cheaper and len(running_order(kernels)) == len(kernels) else plan

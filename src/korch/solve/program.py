@@ -1,0 +1,65 @@
+"""What every solver is given and what every adapter returns, whatever the solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from korch.solve.problem import Status
+from korch.solve.rows import Floats, Matrix
+
+Codes = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """A simplex basis as the solver's own status codes, to start from; of use to the solver that returned it."""
+
+    columns: Codes
+    rows: Codes
+
+
+@dataclass(frozen=True)
+class Program:
+    """Minimise cost · u over 0 ≤ u ≤ 1 and the rows; `integer` asks for u ∈ {0, 1}, otherwise its LP relaxation."""
+
+    cost: Floats
+    matrix: Matrix
+    integer: bool = True
+    start: Floats | None = None  # an incumbent, for an integer program
+    basis: Basis | None = None  # for a relaxation
+    method: str = "simplex"  # for a relaxation: "simplex" or "ipm"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a solver ended. `x` is its point if it has one; `bound` a lower bound on the optimum (-inf if none is
+    known).
+
+    `duals` (of the rows) and `basis` come with a relaxation solved to optimality.
+    """
+
+    status: Status
+    x: Floats | None = None
+    bound: float = -inf
+    duals: Floats | None = None
+    basis: Basis | None = None
+    detail: str = ""
+
+
+def dual_bound(program: Program, duals: Floats) -> tuple[float, Floats]:
+    """A lower bound on the program that follows from row multipliers alone, and the reduced costs that go with it.
+
+    For any y with the sign that each row's finite sides allow, cost · u ≥ Σ y_i side_i + Σ_j min(0, cost_j -
+    (Aᵀy)_j) for all u in the unit box. So it holds whatever the solver's tolerances: multipliers of a wrong sign
+    are set to zero first.
+    """
+    m = program.matrix
+    y = np.where((duals > 0) & np.isinf(m.lower), 0.0, duals)
+    y = np.where((y < 0) & np.isinf(m.upper), 0.0, y)
+    side = np.where(y > 0, m.lower, np.where(y < 0, m.upper, 0.0))
+    reduced = program.cost - m.times_transpose(y, len(program.cost))
+    return float(y @ side + np.minimum(reduced, 0.0).sum()), reduced

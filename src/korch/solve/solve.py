@@ -1,0 +1,280 @@
+"""From a problem to a checked plan: prune, relax, search the frontier, and, where that does not apply, branch and
+bound.
+
+Costs are in microseconds inside, in seconds outside. Everything is deterministic unless a time limit interferes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from math import inf
+from time import monotonic
+
+import numpy as np
+
+from korch.errors import NoPlan, SolverError
+from korch.solve.branching import Run, cheapest
+from korch.solve.check import CheckedPlan, check, cost_of
+from korch.solve.frontier import Frontier, frontier, search, suffix_bounds
+from korch.solve.greedy import greedy, shed
+from korch.solve.highs import Highs
+from korch.solve.problem import Edge, Problem, Restart, Solution, Status
+from korch.solve.program import Answer, Basis, Program, dual_bound
+from korch.solve.prune import prune, within_reach
+from korch.solve.rows import Floats, Incidence, Row, all_rows, chosen_row, incidence, matrix, violated_edges
+
+log = logging.getLogger(__name__)
+
+MICRO = 1e6
+PROVED = 1e-9  # relative gap below which a plan counts as proved
+BEAMS = (128, 1024)  # labels of the searches that look for plans
+DOLLS = (100, 400, 1600, 6400)  # labels of the suffix searches, and
+PROOFS = 4  # times as many for the search that uses them
+NEAR = 2048  # candidates that `Solution.near` names
+SEPARATIONS = 40  # rounds of edge rows with choices
+NONBASIC_AT_LOWER, BASIC = 0, 1  # HiGHS's codes, for what an old basis does not know
+
+
+@dataclass(frozen=True)
+class _Relaxed:
+    """The LP relaxation at its optimum, in the terms that bounds need."""
+
+    rows: list[Row]
+    duals: Floats
+    bound: float
+    reduced: Floats
+    restart: Restart | None
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The incumbent (columns of the pruned problem), its cost, and the best lower bound; microseconds."""
+
+    columns: tuple[int, ...]
+    cost: float
+    bound: float
+
+    def better(self, columns: Sequence[int] | None, cost: float) -> _Best:
+        """With another plan, if it is cheaper."""
+        return replace(self, columns=tuple(columns), cost=cost) if columns is not None and cost < self.cost else self
+
+    def proves(self, bound: float) -> _Best:
+        """With another lower bound on all plans that are cheaper than the incumbent."""
+        return replace(self, bound=max(self.bound, min(bound, self.cost)))
+
+    @property
+    def gap(self) -> float:
+        """(cost - bound) / cost."""
+        return (self.cost - self.bound) / self.cost if self.cost > 0 else 0.0
+
+
+def solve(
+    problem: Problem, *, time_limit: float, warm: Solution | None = None, gap: float = 0.0, highs: Highs | None = None
+) -> Solution:
+    """The cheapest plan of `problem`, within about `time_limit` seconds.
+
+    `warm` is the solution of an earlier problem with the same candidates at other costs. The search ends early when
+    the relative gap is at most `gap`; where that is above zero, only narrow searches look for a plan. `highs` is a
+    solver process to use and leave running. Raises SolverError where no plan exists, naming a tensor that nothing can
+    make.
+    """
+    begin = monotonic()
+    deadline = begin + time_limit
+    pruned = _pruned(problem)
+    cost = np.array([k.cost for k in pruned.candidates]) * MICRO
+    best = _first_plan(pruned, cost, warm)
+    at = incidence(pruned)
+    with Highs() if highs is None else nullcontext(highs) as solver:
+        relaxed = _relax(pruned, at, cost, best.columns, solver.solve, deadline, warm.restart if warm else None)
+        best = best.proves(relaxed.bound)
+        if best.gap <= max(gap, PROVED):
+            log.debug("the first plan is good enough")
+        elif (order := _frontier(pruned, cost, relaxed)) is None:
+            best = _branch_and_bound(pruned, cost, relaxed, best, solver.solve, deadline)
+        else:
+            best = _beams(order, best, max(gap, PROVED), deadline)
+            if gap < PROVED < best.gap:
+                share = 0.5 if order.elsewhere >= best.cost else 1.0
+                until = monotonic() + (deadline - monotonic()) * share
+                best = _branch_and_bound(pruned, cost, relaxed, best, solver.solve, until)
+            if gap < PROVED < best.gap:
+                best = _search_frontier(order, best, deadline)
+    plan = check(problem, (pruned.candidates[i].id for i in best.columns))
+    return _solution(plan, best.bound / MICRO, begin, relaxed, pruned)
+
+
+def _frontier(pruned: Problem, cost: Floats, relaxed: _Relaxed) -> Frontier | None:
+    return frontier(pruned, cost, relaxed.rows, relaxed.duals, relaxed.bound, relaxed.reduced)
+
+
+def _pruned(problem: Problem) -> Problem:
+    kept = prune(problem)
+    made = {t for i in kept for t in problem.candidates[i].makes}
+    if absent := [t for t in problem.outputs if t not in made]:
+        raise _no_plan(problem, absent[0])
+    log.debug("%d of %d candidates left after pruning", len(kept), len(problem.candidates))
+    return replace(problem, candidates=tuple(problem.candidates[i] for i in kept))
+
+
+def _no_plan(problem: Problem, output: str) -> NoPlan:
+    """Names the tensor below `output` that no candidate can make, following first reads."""
+    makeable = {
+        t for i in within_reach(replace(problem, outputs=_all_made(problem))) for t in problem.candidates[i].makes
+    }
+    seen: set[str] = set()
+    t = output
+    while t not in seen:
+        seen.add(t)
+        reads = [r for k in problem.candidates if t in k.makes and k.cost < inf for r in k.reads if r not in makeable]
+        if not reads:
+            break
+        t = reads[0]
+    why = "can only be made from itself" if t in _all_made(problem) else "has no candidate kernel"
+    needs = f", and output {output} needs it" if t != output else ""
+    return NoPlan(f"no plan exists: tensor {t} {why}{needs}", t)
+
+
+def _all_made(problem: Problem) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(t for k in problem.candidates if k.cost < inf for t in k.makes))
+
+
+def _first_plan(problem: Problem, cost: Floats, warm: Solution | None) -> _Best:
+    """The greedy plan, or the last solution's if that is cheaper now."""
+    columns = greedy(problem)
+    if columns is None:
+        raise SolverError("no plan exists: the greedy cover found none for " + ", ".join(problem.outputs))
+    columns = shed(problem, columns)
+    best = _Best(tuple(columns), float(cost[columns].sum()), 0.0)
+    position = {k.id: i for i, k in enumerate(problem.candidates)}
+    if warm and all(i in position for i in warm.chosen):
+        again = shed(problem, [position[i] for i in warm.chosen])
+        best = best.better(again, float(cost[again].sum()))
+    return best
+
+
+def _relax(
+    problem: Problem, at: Incidence, cost: Floats, plan: Sequence[int], run: Run, deadline: float,
+    restart: Restart | None,
+) -> _Relaxed:  # fmt: skip
+    """The LP relaxation, with edge rows added while its point breaks some. Without an answer, the bound is zero."""
+    edges = list(restart.edges) if restart else []
+    rows = _kept_by(plan, [*all_rows(problem, at), *(chosen_row(e, at) for e in edges)], len(cost))
+    out = _Relaxed(rows, np.zeros(len(rows)), 0.0, cost, None)
+    known = set(edges)
+    for _ in range(SEPARATIONS):
+        program = Program(cost, matrix(rows), integer=False, basis=_basis(problem, rows, restart))
+        answer = _first_solved(program, run, deadline)
+        if answer.status is not Status.OPTIMAL or answer.duals is None or answer.x is None:
+            log.warning("the relaxation was not solved: %s %s", answer.status.value, answer.detail)
+            return out
+        bound, reduced = dual_bound(program, answer.duals)
+        fresh = [e for e in violated_edges(answer.x, at) if e not in known]
+        edges += fresh
+        restart = _restart(problem, rows, answer.basis, edges)
+        out = _Relaxed(rows, answer.duals, bound, reduced, restart)
+        if not fresh or monotonic() > deadline:
+            break
+        known.update(fresh)
+        rows = rows + _kept_by(plan, [chosen_row(e, at) for e in fresh], len(cost))
+    log.debug("relaxation: %.3f us, %d rows", out.bound, len(out.rows))
+    return out
+
+
+def _kept_by(plan: Sequence[int], rows: Sequence[Row], columns: int) -> list[Row]:
+    """`rows` without any that a plan breaks: it would be a mistake, and whatever it proves would be none."""
+    x = np.zeros(columns)
+    x[list(plan)] = 1.0
+    whole = matrix(rows)
+    sums = whole.activity(x)
+    kept = ((sums >= whole.lower - 1e-6) & (sums <= whole.upper + 1e-6)).tolist()
+    for row, held in zip(rows, kept):
+        if not held:
+            log.error("row %r excludes a plan that runs; it is left out", row.name)
+    return [row for row, held in zip(rows, kept) if held]
+
+
+def _first_solved(program: Program, run: Run, deadline: float) -> Answer:
+    """From the old basis, afresh, or by interior points; each try has half of what is left, the last all of it.
+
+    From an old basis the simplex sometimes loses its way, and would take all the time there is.
+    """
+    tries = [(program, 0.25)] if program.basis is not None else []
+    tries += [(replace(program, basis=None), 0.5), (replace(program, basis=None, method="ipm"), 1.0)]
+    answer = Answer(Status.FAILED)
+    for attempt, share in tries:
+        answer = run(attempt, max(share * (deadline - monotonic()), 0.5))
+        if answer.status is Status.OPTIMAL:
+            break
+    return answer
+
+
+def _basis(problem: Problem, rows: Sequence[Row], restart: Restart | None) -> Basis | None:
+    if restart is None:
+        return None
+    columns = [restart.columns.get(k.id, NONBASIC_AT_LOWER) for k in problem.candidates]
+    return Basis(np.array(columns, np.int8), np.array([restart.rows.get(r.name, BASIC) for r in rows], np.int8))
+
+
+def _restart(problem: Problem, rows: Sequence[Row], basis: Basis | None, edges: Sequence[Edge]) -> Restart | None:
+    if basis is None:
+        return None
+    columns = {k.id: code for k, code in zip(problem.candidates, basis.columns.tolist()) if code != NONBASIC_AT_LOWER}
+    return Restart(columns, {r.name: code for r, code in zip(rows, basis.rows.tolist()) if code != BASIC},
+                   tuple(edges))  # fmt: skip
+
+
+def _beams(order: Frontier, best: _Best, target: float, deadline: float) -> _Best:
+    """Narrow searches that look for plans."""
+    for width in BEAMS:
+        best = _searched(order, best, width, None, deadline)
+        if best.gap <= target or monotonic() > deadline:
+            break
+    return best
+
+
+def _search_frontier(order: Frontier, best: _Best, deadline: float) -> _Best:
+    """Suffix bounds and searches of growing width, for the proof."""
+    for width in DOLLS:
+        ahead = suffix_bounds(order, gap=best.cost - order.base, width=width, deadline=deadline)
+        proved = min(order.base + float(ahead[0]), order.elsewhere)
+        best = _searched(order, best.proves(proved), PROOFS * width, ahead, deadline)
+        log.debug("frontier, %d labels: %.3f us, gap %.4f%%", width, best.cost, 100 * best.gap)
+        if best.gap <= PROVED or monotonic() > deadline:
+            break
+    return best
+
+
+def _searched(order: Frontier, best: _Best, width: int, ahead: Floats | None, deadline: float) -> _Best:
+    found = search(order, incumbent=best.cost, width=width, ahead=ahead, deadline=deadline)
+    return best.better(found.columns, found.cost).proves(found.bound)
+
+
+def _branch_and_bound(
+    problem: Problem, cost: Floats, relaxed: _Relaxed, best: _Best, run: Run, deadline: float
+) -> _Best:
+    """HiGHS on the columns that reduced cost leaves: a plan with any other costs more than the incumbent."""
+    guided = greedy(problem, (np.maximum(relaxed.reduced, 0.0) + 1e-3 * cost).tolist())
+    if guided is not None:
+        best = best.better(guided, float(cost[guided].sum()))
+    if best.gap <= PROVED:
+        return best
+    open_ = relaxed.reduced <= best.cost - relaxed.bound + 1e-6
+    open_[list(best.columns)] = True
+    columns, bound = cheapest(problem, cost, relaxed.rows, open_, best.columns, run, deadline)
+    found = float(cost[list(columns)].sum()) if columns is not None else inf
+    return best.better(columns, found).proves(bound)
+
+
+def _solution(plan: CheckedPlan, bound: float, begin: float, relaxed: _Relaxed, problem: Problem) -> Solution:
+    bound = min(bound, plan.cost)
+    gap = (plan.cost - bound) / plan.cost if plan.cost > 0 else 0.0
+    status = Status.OPTIMAL if gap <= 2 * PROVED else Status.FEASIBLE
+    chosen = set(plan.ids)
+    ranked = np.argsort(relaxed.reduced, kind="stable")[: NEAR + len(chosen)]
+    pairs = ((problem.candidates[i].id, float(relaxed.reduced[i]) / MICRO) for i in ranked)
+    near = {k: max(d, 0.0) for k, d in pairs if k not in chosen}
+    return Solution(plan.ids, cost_of(plan.order), bound, gap, monotonic() - begin, status, near, relaxed.restart,
+                    len(problem.candidates), len(relaxed.rows))  # fmt: skip

@@ -1,0 +1,44 @@
+"""Which forms of kernels are given up."""
+
+from __future__ import annotations
+
+from math import inf
+
+from korch.backends.contract import Kernel
+from korch.ir import Builder, Cone
+from korch.profile import Failed, Measurement
+from korch.profile.results import Result
+from korch.search.forms import NEAR, TRIES, Forms
+
+_B = Builder()
+CONE = Cone.of(_B.graph([("y", _B.input("x", "float32", (4,)) + 1.0)]).primitives)
+
+
+def kernels(*variants: str) -> list[Kernel]:
+    return [Kernel(CONE, "any", variant=v) for v in variants]
+
+
+def taught(*rounds: tuple[float, float]) -> Forms:
+    """Of two forms, `2 rows` and `2 rows: apart`, that took so many seconds; inf where one was wrong."""
+    forms = Forms()
+    for i, times in enumerate(rounds):
+        results: list[Result] = [Failed("wrong") if t == inf else Measurement(t) for t in times]
+        forms.learn(kernels(f"{i} rows", f"{2 * i} rows: apart"), results)
+    return forms
+
+
+def test_a_form_that_never_comes_near_is_given_up():
+    asked = kernels("8 rows", "16 rows: apart", "new")
+    for slow in (1.1 * NEAR, inf):
+        assert taught(*[(1.0, slow)] * (TRIES - 1)).worthwhile(asked) == asked
+        assert [k.variant for k in taught(*[(1.0, slow)] * TRIES).worthwhile(asked)] == ["8 rows", "new"]
+    assert taught(*[(1.0, 1.1 * NEAR)] * TRIES, (1.0, 0.9 * NEAR)).worthwhile(asked) == asked
+
+
+def test_what_stands_alone_is_never_given_up():
+    alone = kernels("16 rows: apart")
+    assert taught(*[(1.0, 9.0)] * TRIES).worthwhile(alone) == alone
+    forms = Forms()
+    for _ in range(TRIES):
+        forms.learn(kernels("2 rows", "4 rows"), [Failed("wrong"), Failed("wrong")])
+    assert forms.worthwhile(kernels("8 rows")) == kernels("8 rows")

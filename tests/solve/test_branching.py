@@ -1,0 +1,25 @@
+"""Branch and bound: what it makes of what solvers say."""
+
+from __future__ import annotations
+
+from math import inf
+from time import monotonic
+
+import numpy as np
+
+from korch.solve.branching import cheapest
+from korch.solve.problem import Candidate, PrimitiveRef, Problem, Status
+from korch.solve.program import Answer, Program
+from korch.solve.rows import all_rows, incidence
+
+
+def test_that_nothing_exists_is_not_believed_where_there_is_a_plan():
+    kernels = (Candidate(0, ("y",), (), frozenset({0}), 1.0), Candidate(1, ("y",), (), frozenset({0}), 2.0))
+    p = Problem(("y",), (PrimitiveRef(0, "y", ()),), kernels)
+
+    def confused(program: Program, limit: float) -> Answer:
+        return Answer(Status.INFEASIBLE, bound=inf)
+
+    asked = p, np.array([1.0, 2.0]), all_rows(p, incidence(p)), np.ones(2, np.bool_)
+    assert cheapest(*asked, (0,), confused, monotonic() + 5) == (None, -inf)
+    assert cheapest(*asked, None, confused, monotonic() + 5) == (None, inf)

@@ -1,0 +1,76 @@
+"""Files that are replaced are never seen half-written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from korch.system import folders
+from korch.system.folders import replaced
+
+
+def test_who_has_the_old_file_open_keeps_it(tmp_path: Path):
+    file = tmp_path / "file"
+    file.write_bytes(b"old")
+    with file.open("rb") as opened:
+        with replaced(file) as written:
+            written.write(b"new")
+            assert file.read_bytes() == b"old"
+        assert (opened.read(), file.read_bytes()) == (b"old", b"new")
+    (tmp_path / "usual").touch()
+    assert file.stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_permissions_stay(tmp_path: Path):
+    file = tmp_path / "file"
+    file.touch(0o600)
+    with replaced(file) as written:
+        written.write(b"new")
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_where_writing_fails_nothing_has_changed(tmp_path: Path):
+    (tmp_path / "file").write_bytes(b"old")
+    with pytest.raises(ZeroDivisionError), replaced(tmp_path / "file") as written:
+        written.write(b"new" * (1 // 0))
+    assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"old"]
+
+
+LEFT = """
+import os, signal, sys
+from korch.system.folders import owned_folder
+folder = owned_folder("korch-test-")
+(folder / "weights").write_bytes(bytes(9))
+print(folder, flush=True)
+if sys.argv[1] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+if os.fork():
+    os._exit(0)
+os.close(1)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize(("end", "stays"), [("killed", False), ("a fork lives on", True)])
+def test_folders_of_nobody_go(end: str, stays: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(folders, "_marks", {})
+    process = subprocess.Popen([sys.executable, "-c", LEFT, end], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               text=True, env={**os.environ, "TMPDIR": str(tmp_path)})  # fmt: skip
+    assert process.stdin and process.stdout
+    left = Path(process.stdout.readline().strip())
+    process.stdout.read()
+    if end == "killed":
+        process.wait()
+    assert (left / "weights").is_file()
+    mine = folders.owned_folder("korch-test-")
+    assert left.exists() == stays and mine.is_dir()
+    process.stdin.close()
+    process.wait()
+    folders._remove(mine, os.getpid())
+    assert not mine.exists() and not folders._marks
