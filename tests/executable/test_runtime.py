@@ -394,7 +394,8 @@ def test_a_profile_has_the_time_of_every_step() -> None:
 
     with Executable.link(plan_of(graph, by)) as e:
         profile = e.profile(feeds_of(e.plan), runs=3, blocks=2)
-    assert profile.runs == 6 and profile.steps[0] >= 0.02 > profile.steps[1] and profile.total >= 0.02
+    assert profile.runs == 6 and profile.steps[0] >= 0.02 and profile.steps[1] > 0
+    assert profile.total == pytest.approx(sum(profile.steps), rel=0.02)
 
 
 def test_a_closed_executable_says_so() -> None:

@@ -18,7 +18,8 @@ from korch.executable.link import C_TEXTS, Linked, Shelf, link
 from korch.executable.native import NativeModel
 from korch.executable.plan import Plan
 from korch.executable.ports import check_apart, feeds_of, fitting_input, targets_of
-from korch.executable.runtime import Executable, Profile, new_folder
+from korch.executable.profile import Floats, Profile, profile_of
+from korch.executable.runtime import Executable, new_folder
 from korch.executable.weights import WEIGHTS
 from korch.ir.ops.table import Array
 from korch.system.folders import discard, replaced
@@ -68,12 +69,13 @@ class CpuExecutable(Executable):
 
     def profile(self, feeds: Mapping[str, Array], runs: int = 20, blocks: int = 1) -> Profile:
         inputs, targets = feeds_of(self.plan, feeds, fitting_input), self._targets({})
-        medians = []
+        seconds, lost = list[Floats](), list[Floats]()
         for _ in range(blocks):
             self._guarded(lambda: self._native.run(inputs, targets))
-            medians.append(np.median(self._guarded(lambda: self._native.profile(inputs, targets, runs)), axis=0))
-        *steps, total = np.min(medians, axis=0).tolist()
-        return Profile(tuple(steps), total, runs * blocks)
+            found = self._guarded(lambda: self._native.profile(inputs, targets, runs))
+            seconds.append(found[0])
+            lost.append(found[1])
+        return profile_of(np.concatenate(seconds), np.concatenate(lost))
 
     def export(self, folder: str | Path) -> Path:
         self._check_open()

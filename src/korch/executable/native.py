@@ -17,6 +17,7 @@ import numpy as np
 from korch.backends.libraries import find_code
 from korch.errors import ArchiveError, BackendError, Error
 from korch.executable.buffers import address
+from korch.executable.profile import Floats
 from korch.ir.ops.table import Array
 
 HostCall = Callable[[int, Sequence[int], int], None]  # step, addresses of its inputs, address of its output
@@ -58,12 +59,13 @@ class NativeModel:
         """Fills `outputs`; Error with the model's own text where the run fails."""
         self._call(self._lib.korch_run, _addresses(inputs), _addresses(outputs))
 
-    def profile(self, inputs: Sequence[Array], outputs: Sequence[Array], runs: int) -> Array:
-        """Seconds [runs, steps + 1]; the last column is the whole run."""
-        seconds = np.zeros((runs, self._columns))
-        at = seconds.ctypes.data_as(POINTER(c_double))
-        self._call(self._lib.korch_profile, _addresses(inputs), _addresses(outputs), at, runs)
-        return seconds
+    def profile(self, inputs: Sequence[Array], outputs: Sequence[Array], runs: int) -> tuple[Floats, Floats]:
+        """Seconds [runs, steps + 1], whose last column is the whole run, and [runs, steps] the share of the time around
+        each step in which a thread did not have its processor."""
+        seconds, lost = np.zeros((runs, self._columns)), np.zeros((runs, self._columns))
+        at, shares = (a.ctypes.data_as(POINTER(c_double)) for a in (seconds, lost))
+        self._call(self._lib.korch_profile_lost, _addresses(inputs), _addresses(outputs), at, shares, runs)
+        return seconds, lost[:, :-1]
 
     def set_host(self, call: HostCall, reads: Sequence[int]) -> None:
         """Lets `call` compute host steps; `reads[step]` is how many inputs each has. What it raises, it must keep."""
@@ -168,7 +170,8 @@ def _open_library(path: Path, libraries: Iterable[str]) -> Any:
         raise ArchiveError(f"cannot load what the compiled program calls: {e}") from None
     lib.korch_open.restype, lib.korch_open.argtypes = c_void_p, [c_char_p, c_int, c_char_p, c_size_t]
     lib.korch_run.argtypes = [c_void_p, c_void_p, c_void_p]
-    lib.korch_profile.argtypes = [c_void_p, c_void_p, c_void_p, POINTER(c_double), c_int]
+    doubles = POINTER(c_double)
+    lib.korch_profile_lost.argtypes = [c_void_p, c_void_p, c_void_p, doubles, doubles, c_int]
     lib.korch_set_host.argtypes = [c_void_p, _HOST, c_void_p]
     lib.korch_close.restype, lib.korch_close.argtypes = None, [c_void_p]
     lib.korch_error.restype, lib.korch_error.argtypes = c_char_p, [c_void_p]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,25 +15,9 @@ from korch.executable.link import Linked, Shelf
 from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.ports import Port, input_ports, output_ports
+from korch.executable.profile import Profile as Profile
 from korch.ir.ops.table import Array
 from korch.system.folders import discard, owned_folder, removed_with
-
-
-@dataclass(frozen=True)
-class Profile:
-    """Median seconds over the runs: of each step of the plan, and of the whole run.
-
-    On a processor the whole includes copies in and out, on a device it does not.
-    """
-
-    steps: tuple[float, ...]
-    total: float
-    runs: int
-
-    def least(self, other: Profile) -> Profile:
-        """The smaller of every two figures: a disturbed run is slower, never faster."""
-        steps = tuple(map(min, self.steps, other.steps))
-        return Profile(steps, min(self.total, other.total), self.runs + other.runs)
 
 
 class Executable(ABC):
@@ -95,10 +78,7 @@ class Executable(ABC):
 
     @abstractmethod
     def profile(self, feeds: Mapping[str, Array], runs: int = 20, blocks: int = 1) -> Profile:
-        """Times `blocks` blocks of `runs` runs, step by step, each after a run that is not counted.
-
-        Every figure is the least of the blocks' medians: a block that others disturbed is slower, never faster.
-        """
+        """Times `blocks` blocks of `runs` runs, step by step, each after a run that is not counted."""
 
     def save(self, path: str | Path) -> Path:
         """Writes the `.korch` archive, wholly or not at all; ArchiveError where it cannot."""

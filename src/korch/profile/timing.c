@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
 
 #include "korch_rt.h"
 #include "korch_team.h"
@@ -17,16 +20,28 @@ typedef struct {
   void (*join)(korch_share *);  /* not NULL: every thread of a team calls this, then `run`; else one calls `run` */
 } korch_call;
 
-static double korch_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec + 1e-9 * t.tv_nsec;
+/* Seconds of the calls, and the largest share of that time in which a thread did not have its processor. */
+typedef struct {
+  double seconds, lost;
+} korch_sample;
+
+/* How often the process had to make way for another: of threads that a library has started nothing else is known. */
+static long korch_switches(void) {
+#ifdef __linux__
+  struct rusage use;
+  return getrusage(RUSAGE_SELF, &use) ? 0 : use.ru_nivcsw;
+#else
+  return 0;
+#endif
 }
 
-static double korch_one(const korch_call *c, int calls) {
-  double start = korch_now();
+static korch_sample korch_one(const korch_call *c, int calls) {
+  const long switches = korch_switches();
+  const korch_times before = korch_times_now();
+  const double start = korch_now();
   for (int j = 0; j < calls; j++) c->run(c->state, c->in, c->out, c->workspace);
-  return korch_now() - start;
+  const double end = korch_now(), lost = korch_lost_since(before);
+  return (korch_sample){end - start, korch_switches() > switches ? 1 : lost};
 }
 
 static int korch_team_size(void) {
@@ -37,36 +52,34 @@ static int korch_team_size(void) {
 #endif
 }
 
-/* As in a program, where a team stays together from one kernel to the next. The time begins with whoever begins first:
-   others that lose their processor just then may find nothing left to do, as threads help each other. */
-static double korch_team(const korch_call *c, int calls) {
+/* As in a program, where a team stays together from one kernel to the next. From before the first thread begins to when
+   the last has ended: threads help each other, so one that is held up may find nothing left to do. */
+static korch_sample korch_team(const korch_call *c, int calls) {
   korch_meeting meeting = {0};
   const int size = korch_team_size();
   korch_share shares[size];
   memset(shares, 0, sizeof shares);
-  double begins[size], start = 0, end = 0;
-  memset(begins, 0, sizeof begins);
-#pragma omp parallel
+  double start = 0, end = 0, lost = 0;
+#pragma omp parallel reduction(max : lost)
   {
     c->join(shares);
-    korch_meet(&meeting);
-    begins[korch_thread_number()] = korch_now();
+    const korch_times before = korch_times_now();
+    korch_meet_at(&meeting, &start);
     for (int j = 0; j < calls; j++) {
+      korch_delay();
       c->run(c->state, c->in, c->out, c->workspace);
-      korch_meet(&meeting);
+      korch_meet_at(&meeting, j + 1 < calls ? NULL : &end);
     }
-    if (korch_thread_number() == 0) end = korch_now();
+    lost = korch_lost_since(before);
   }
-  for (int i = 0; i < size; i++)
-    if (begins[i] && (!start || begins[i] < start)) start = begins[i];
-  return end - start;
+  return (korch_sample){end - start, lost};
 }
 
-static double korch_seconds(const korch_call *c, int calls) {
+static korch_sample korch_sampled(const korch_call *c, int calls) {
   return c->join ? korch_team(c, calls) : korch_one(c, calls);
 }
 
-void korch_once(const korch_call *c) { korch_seconds(c, 1); }
+void korch_once(const korch_call *c) { korch_sampled(c, 1); }
 
 /* On one thread of a team that never comes: it takes the turns of all others, too. */
 void korch_alone(const korch_call *c) {
@@ -76,9 +89,12 @@ void korch_alone(const korch_call *c) {
   korch_one(c, 1);
 }
 
-/* Warm: each of `count` samples is the mean of `calls` runs, one behind the other. */
-void korch_time(const korch_call *c, int calls, int count, double *samples) {
-  for (int i = 0; i < count; i++) samples[i] = korch_seconds(c, calls) / calls;
+/* Warm: each of `count` samples is the mean of `calls` runs, one after the other. */
+void korch_time(const korch_call *c, int calls, int count, korch_sample *samples) {
+  for (int i = 0; i < count; i++) {
+    samples[i] = korch_sampled(c, calls);
+    samples[i].seconds /= calls;
+  }
 }
 
 static uint64_t korch_touch(const char *bytes, size_t size) {
@@ -92,12 +108,12 @@ volatile uint64_t korch_touched;
 
 /* Cold weights, warm activations, as in a whole program: before each of `count` runs all of `scrub` is read, which
    leaves nothing else in the caches, and then the `warm` buffers: activations that do not outgrow the caches. */
-void korch_time_cold(const korch_call *c, int count, double *samples, const char *scrub, size_t scrub_size,
+void korch_time_cold(const korch_call *c, int count, korch_sample *samples, const char *scrub, size_t scrub_size,
                      const char *const *warm, const size_t *warm_sizes, int warm_count) {
   for (int i = 0; i < count; i++) {
     uint64_t sum = korch_touch(scrub, scrub_size);
     for (int j = 0; j < warm_count; j++) sum += korch_touch(warm[j], warm_sizes[j]);
     korch_touched = sum;
-    samples[i] = korch_seconds(c, 1);
+    samples[i] = korch_sampled(c, 1);
   }
 }

@@ -50,6 +50,10 @@ KORCH_API int korch_step_count(const korch_model *model);
 KORCH_API int korch_profile(korch_model *model, const void *const *inputs, void *const *outputs,
                             double *seconds_per_step, int runs);
 
+/* The same, and for every step the largest share of the time around it in which a thread did not have its processor. */
+KORCH_API int korch_profile_lost(korch_model *model, const void *const *inputs, void *const *outputs,
+                                 double *seconds_per_step, double *lost_per_step, int runs);
+
 /* Who runs the steps that are not native code. The callback computes step `step` of the plan and returns 0. */
 typedef int (*korch_host)(void *context, int step, const void *const *in, void *out);
 KORCH_API int korch_host_step_count(const korch_model *model);

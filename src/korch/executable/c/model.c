@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#define KORCH_WATCH 250e-6  // seconds between two looks at a thread's own time
 enum { KORCH_ERROR_BYTES = 512, KORCH_HUGE_PAGE = 1 << 21, KORCH_COPY_CHUNK = 1 << 18 };
 
 struct korch_model {
@@ -69,12 +69,6 @@ static int korch_allowed_threads(int threads) {
 #else
     return threads;
 #endif
-}
-
-static double korch_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void korch_say(char *error, size_t bytes, const char *format, ...) {
@@ -319,33 +313,58 @@ static void korch_run_kernel(korch_model *m, int number) {
         korch_kernels[step->kernel].run(m->states[number], in, (void *)in[step->reads], m->arena + step->workspace);
 }
 
-// The clock of a run that is profiled: `seconds` is where the time of the next step goes, or NULL.
+// Where a run that is profiled writes when each step ended, and for each step the largest share of the time around it in
+// which a thread did not have its processor; NULL where nobody asks. A step begins when the one before has ended.
 typedef struct {
-    double before, *seconds;
+    double *ends, *lost;
 } korch_clock;
 
-static void korch_tick(korch_clock *clock) {
-    if (!clock->seconds) return;
-    double after = korch_now();
-    *clock->seconds++ = after - clock->before;
-    clock->before = after;
+static double *korch_end_of(const korch_clock *clock, int step) { return clock->ends ? &clock->ends[step] : NULL; }
+
+static void korch_tick(const korch_clock *clock, int step) {
+    if (clock->ends) clock->ends[step] = korch_now();
+}
+
+// Of one thread: when it last looked how much of the time it had its processor, and the first step since then.
+typedef struct {
+    korch_times then;
+    int step;
+} korch_watch;
+
+static korch_watch korch_watch_from(const korch_clock *clock, int step) {
+    korch_watch watch = {{0, 0}, step};
+    if (clock->lost) watch.then = korch_times_now();
+    return watch;
+}
+
+// Looks again behind `step` where that is worth while: a look takes a microsecond.
+static void korch_look(const korch_clock *clock, korch_watch *watch, int step, int last) {
+    if (!clock->lost || (!last && korch_now() - watch->then.wall < KORCH_WATCH)) return;
+    const double lost = korch_lost_since(watch->then);
+#pragma omp critical(korch_lost)
+    for (int i = watch->step; i <= step; ++i)
+        if (lost > clock->lost[i]) clock->lost[i] = lost;
+    *watch = korch_watch_from(clock, step + 1);
 }
 
 // Steps `from` to `to` - 1. One thread takes the kernels for one; the others need not wait before the next of these.
 // Kernels have parts for KORCH_THREADS threads: fewer share them out, more would find none.
-static int korch_run_team(korch_model *m, int from, int to, korch_clock *clock) {
+static int korch_run_team(korch_model *m, int from, int to, const korch_clock *clock) {
     korch_meeting meeting = {0};
     korch_fault fault = {0};
     korch_share shares[KORCH_THREADS] = {0};
 #pragma omp parallel num_threads(m->threads < KORCH_THREADS ? m->threads : KORCH_THREADS)
     {
         korch_shares = shares;
+        korch_watch watch = korch_watch_from(clock, from);
         for (int i = from; i < to; ++i) {
             int team = korch_callers_of(i) == KORCH_TEAM, first = korch_thread_number() == 0;
+            korch_delay();
             if (team || first) korch_run_kernel(m, i);
             korch_note_fault(&fault, i);
-            if (team || korch_callers_of(i + 1) == KORCH_TEAM) korch_meet(&meeting);
-            if (first) korch_tick(clock);
+            if (team || korch_callers_of(i + 1) == KORCH_TEAM) korch_meet_at(&meeting, korch_end_of(clock, i));
+            else if (first) korch_tick(clock, i);
+            korch_look(clock, &watch, i, i + 1 == to);
         }
     }
     return fault.found ? korch_refuse(m, fault) : 0;
@@ -361,48 +380,67 @@ static int korch_run_alone(korch_model *m, int number) {
     return fault.found ? korch_refuse(m, fault) : 0;
 }
 
-// `seconds`: where to write the time of each step, or NULL.
-static int korch_run_steps(korch_model *m, double *seconds) {
-    korch_clock clock = {seconds ? korch_now() : 0, seconds};
+static int korch_run_steps(korch_model *m, const korch_clock *clock) {
     for (int i = 0; i < KORCH_STEP_COUNT;) {
         int end = m->stretch_ends[i];
         if (end > i) {
-            if (korch_run_team(m, i, end, &clock)) return 1;
+            if (korch_run_team(m, i, end, clock)) return 1;
             i = end;
         } else {
-            if (korch_run_alone(m, i++)) return 1;
-            korch_tick(&clock);
+            korch_watch watch = korch_watch_from(clock, i);
+            if (korch_run_alone(m, i)) return 1;
+            korch_tick(clock, i);
+            korch_look(clock, &watch, i++, 1);
         }
     }
     return 0;
 }
 
-static int korch_run_once(korch_model *m, const void *const *inputs, void *const *outputs, double *seconds) {
-    double start = seconds ? korch_now() : 0;
-    if (korch_bind(m, inputs, outputs) || korch_run_steps(m, seconds)) return 1;
+static int korch_run_once(korch_model *m, const void *const *inputs, void *const *outputs, const korch_clock *clock) {
+    double start = clock->ends ? korch_now() : 0;
+    if (korch_bind(m, inputs, outputs)) return 1;
+    double before = clock->ends ? korch_now() : 0;
+    if (korch_run_steps(m, clock)) return 1;
+    if (KORCH_STEP_COUNT) korch_tick(clock, KORCH_STEP_COUNT - 1);  // behind the team's end, which it takes too
     korch_finish(m, outputs);
-    if (seconds) seconds[KORCH_STEP_COUNT] = korch_now() - start;
+    for (int i = 0; clock->ends && i < KORCH_STEP_COUNT; ++i) {
+        const double end = clock->ends[i];
+        clock->ends[i] = end - before;
+        before = end;
+    }
+    if (clock->ends) clock->ends[KORCH_STEP_COUNT] = korch_now() - start;
     return 0;
 }
 
-static int korch_run_many(korch_model *m, const void *const *inputs, void *const *outputs, double *seconds, int runs) {
+// `seconds`, `lost`: of each step of each run, and behind them of the run as a whole; or NULL.
+static int korch_run_many(korch_model *m, const void *const *inputs, void *const *outputs, double *seconds,
+                          double *lost, int runs) {
     pthread_mutex_lock(&m->turn);
     korch_setting before = korch_use_threads(m->threads);
     int status = 0;
     m->error[0] = 0;
-    for (int r = 0; !status && r < runs; ++r)
-        status = korch_run_once(m, inputs, outputs, seconds ? seconds + (size_t)r * (KORCH_STEP_COUNT + 1) : NULL);
+    for (int r = 0; !status && r < runs; ++r) {
+        const size_t at = (size_t)r * (KORCH_STEP_COUNT + 1);
+        const korch_clock clock = {seconds ? seconds + at : NULL, lost ? lost + at : NULL};
+        for (int i = 0; lost && i <= KORCH_STEP_COUNT; ++i) clock.lost[i] = 0;
+        status = korch_run_once(m, inputs, outputs, &clock);
+    }
     korch_use(before);
     pthread_mutex_unlock(&m->turn);
     return status;
 }
 
 int korch_run(korch_model *m, const void *const *inputs, void *const *outputs) {
-    return korch_run_many(m, inputs, outputs, NULL, 1);
+    return korch_run_many(m, inputs, outputs, NULL, NULL, 1);
 }
 
 int korch_profile(korch_model *m, const void *const *inputs, void *const *outputs, double *seconds, int runs) {
-    return korch_run_many(m, inputs, outputs, seconds, runs);
+    return korch_run_many(m, inputs, outputs, seconds, NULL, runs);
+}
+
+int korch_profile_lost(korch_model *m, const void *const *inputs, void *const *outputs, double *seconds, double *lost,
+                       int runs) {
+    return korch_run_many(m, inputs, outputs, seconds, lost, runs);
 }
 
 void korch_set_host(korch_model *m, korch_host host, void *context) {

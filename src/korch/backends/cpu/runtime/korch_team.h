@@ -11,9 +11,9 @@
 #ifdef __linux__
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #endif
+#include <time.h>
 
 enum { KORCH_SPINS = 512 };  // some 10 microseconds; then others may have the processor
 #ifndef KORCH_TAKEN
@@ -33,6 +33,40 @@ static inline int korch_thread_number(void) {
   return 0;
 #endif
 }
+
+static inline double korch_seconds_of(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+static inline double korch_now(void) { return korch_seconds_of(CLOCK_MONOTONIC); }
+static inline double korch_own_time(void) { return korch_seconds_of(CLOCK_THREAD_CPUTIME_ID); }
+
+/* Seconds of the wall clock and of the thread's own: a thread loses its processor for the difference. */
+typedef struct {
+  double wall, own;
+} korch_times;
+static inline korch_times korch_times_now(void) { return (korch_times){korch_now(), korch_own_time()}; }
+
+/* The share of the time since then in which this thread did not have its processor. */
+static inline double korch_lost_since(korch_times then) {
+  const korch_times now = korch_times_now();
+  const double wall = now.wall - then.wall;
+  return wall > 0 ? 1 - (now.own - then.own) / wall : 0;
+}
+
+/* A test compiles programs with KORCH_DELAY, which holds up a random thread now and then. */
+#ifdef KORCH_DELAY
+#include <stdlib.h>
+static inline void korch_delay(void) {
+  static _Thread_local unsigned seed;
+  if (!seed) seed = 1 + (unsigned)(size_t)&seed;
+  const struct timespec pause = {0, (long)(1e9 * (KORCH_DELAY))};
+  if (rand_r(&seed) % 8 == 0) nanosleep(&pause, NULL);
+}
+#else
+static inline void korch_delay(void) {}
+#endif
 
 /* Of the region: fewer than it asked for where OpenMP is limited (OMP_THREAD_LIMIT, OMP_DYNAMIC). */
 static inline int korch_team_threads(void) {
@@ -68,12 +102,15 @@ static inline void korch_next_round(korch_meeting *m, unsigned round) {
 #endif
 }
 
-/* Returns when all threads of the region have come. */
-static inline void korch_meet(korch_meeting *m) {
+/* Returns when all threads of the region have come. `at`, if it is not NULL, is when the last one came: all have ended
+   what they did before, and none has begun what comes next, wherever a thread loses its processor. */
+static inline void korch_meet_at(korch_meeting *m, double *at) {
 #ifdef _OPENMP
   const int threads = korch_team_threads();
   const unsigned round = atomic_load_explicit(&m->round, memory_order_relaxed);
+  korch_delay();
   if (atomic_fetch_add_explicit(&m->here, 1, memory_order_acq_rel) == threads - 1) {
+    if (at) *at = korch_now();
     atomic_store_explicit(&m->here, 0, memory_order_relaxed);
     korch_next_round(m, round);
     return;
@@ -84,8 +121,11 @@ static inline void korch_meet(korch_meeting *m) {
     else __builtin_ia32_pause();
 #endif
   }
+  korch_delay();
 #else
   (void)m;
+  if (at) *at = korch_now();
 #endif
 }
+static inline void korch_meet(korch_meeting *m) { korch_meet_at(m, NULL); }
 #endif

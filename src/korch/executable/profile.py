@@ -1,0 +1,69 @@
+"""Times of a program's steps, from runs some of which other programs disturbed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+QUIET = 0.02
+"""The share of the time around a step for which a thread may lack its processor. Interrupts take up to a hundredth on a
+quiet machine; a scheduler's time slice takes all of it."""
+ENOUGH = 2
+"""Quiet samples of a step from which on the disturbed ones do not count."""
+CROWDED = 0.25
+"""The least relative spread of a step that has no quiet samples: whether its time is right nobody knows."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Seconds of each step of the plan and of an undisturbed run: the steps, and copies of inputs and outputs.
+
+    A step lasts from the end of the step before to the moment when its last thread has ended. `spreads`: relative
+    median deviations, by step. `disturbed`: the share of the samples during which a thread lost its processor. On a
+    device the total has no copies.
+    """
+
+    steps: tuple[float, ...]
+    total: float
+    runs: int
+    spreads: tuple[float, ...] = ()
+    disturbed: float = 0.0
+
+    def better(self, other: Profile) -> Profile:
+        """The one of the two of the smaller total, whole, so that its steps still add up: a busy machine only adds."""
+        return self if self.total <= other.total else other
+
+
+def profile_of(seconds: Floats, lost: Floats) -> Profile:
+    """The profile of `seconds` [runs, steps + 1], whose last column is the whole run; `lost` [runs, steps]: shares of
+    the time around each step in which a thread did not have its processor.
+
+    A step counts with the mean of the middle half of its quiet samples, or, without enough of them, of those in which
+    its threads lost least; its spread says so.
+    """
+    each, whole = seconds[:, :-1], seconds[:, -1]
+    found = [_step(each[:, i], lost[:, i]) for i in range(each.shape[1])]
+    copies = float(np.median(whole - each.sum(1)))
+    steps = tuple(s for s, _ in found)
+    disturbed = float((lost > QUIET).mean()) if lost.size else 0.0
+    return Profile(steps, sum(steps) + max(copies, 0.0), len(seconds), tuple(d for _, d in found), disturbed)
+
+
+def _step(samples: Floats, lost: Floats) -> tuple[float, float]:
+    """Seconds and relative spread of one step: of its quiet samples, or of the least disturbed ones."""
+    quiet = lost <= QUIET
+    enough = int(quiet.sum()) >= min(ENOUGH, len(samples))
+    used = samples[quiet] if enough else samples[np.argsort(lost, kind="stable")[: max(ENOUGH, len(samples) // 4)]]
+    seconds = midmean(used)
+    spread = float(np.median(np.abs(used - seconds))) / max(seconds, 1e-12)
+    return seconds, spread if enough else max(spread, CROWDED)
+
+
+def midmean(samples: Floats) -> float:
+    """The mean of the middle half, which adds up from step to step as medians do not."""
+    ordered = np.sort(samples)
+    cut = len(ordered) // 4
+    return float(ordered[cut : len(ordered) - cut].mean())

@@ -1,0 +1,85 @@
+"""Times of steps where threads lose their processors: never below the work, and the whole matches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from korch.backends.contract import Kernel
+from korch.backends.toolchain import find_toolchain
+from korch.executable import link
+from korch.executable.cpu import CpuExecutable
+from korch.executable.profile import CROWDED, profile_of
+from korch.ir.primitive import Primitive
+
+from .small_plans import chain, feeds_of, native, plan_of
+
+TURNS, EACH, THREADS = 16, 20e-6, 2
+FLOOR = TURNS * EACH / THREADS
+"""Seconds that a step takes at least, whoever takes its turns."""
+HELPED = f"""\
+static double KERNEL_now(void) {{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}}
+static void KERNEL_team(void *state, const void *const *in, void *out, void *workspace) {{
+    static const int begins[] = {{0, {TURNS // 2}, {TURNS}}};
+    korch_turns turns = korch_share_out(omp_get_thread_num(), {THREADS}, begins, NULL);
+    for (int turn; (turn = korch_take(&turns)) >= 0;)
+        for (double end = KERNEL_now() + {EACH}; KERNEL_now() < end;) {{}}
+#pragma omp single nowait
+    *(float *)out = 1;
+}}
+"""
+SINGLE = HELPED.replace("KERNEL_team", "KERNEL_run").split("static void")[0] + f"""\
+static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {{
+    for (double end = KERNEL_now() + {FLOOR}; KERNEL_now() < end;) {{}}
+    *(float *)out = 1;
+}}
+"""
+
+
+@pytest.mark.skipif(not find_toolchain().openmp, reason="the compiler has no OpenMP")
+@pytest.mark.parametrize("delay", ["", "1e-3", "1e-4"])
+def test_no_step_is_shorter_than_its_work_whichever_thread_is_held_up(delay: str, monkeypatch: pytest.MonkeyPatch):
+    """Random threads are held up before and behind random steps: others do their work, and no step is charged with
+    that of the next."""
+    monkeypatch.setattr(link, "DEFINES", (*link.DEFINES, *([f"-DKORCH_DELAY={delay}"] if delay else [])))
+    numbers = iter(range(100))
+
+    def by(p: Primitive) -> Kernel:
+        return Kernel(native(p).cone, "hand", "#include <time.h>\n" + (SINGLE if next(numbers) % 4 == 3 else HELPED))
+
+    plan = plan_of(chain(12, (1,)).graph, by, THREADS)
+    feeds = [np.ones(1, np.float32)] * len(plan.graph.inputs)
+    with CpuExecutable.of(plan) as e:
+        seconds, lost = e._native.profile(feeds, [np.zeros(1, np.float32)], 60)
+        profile = e.profile(feeds_of(plan), runs=20)
+    steps, whole = seconds[:, :-1], seconds[:, -1]
+    assert steps.shape == lost.shape and steps.min() >= FLOOR
+    np.testing.assert_allclose(steps.sum(1), whole, rtol=0.02)
+    assert min(profile.steps) >= FLOOR and profile.total == pytest.approx(sum(profile.steps), rel=0.02)
+    if delay == "1e-3":
+        assert lost.max() > 0.5 and profile.disturbed > 0
+
+
+def test_disturbed_samples_do_not_count():
+    seconds = np.array([[1.0, 2.0, 3.1], [1.0, 2.0, 3.1], [9.0, 2.2, 11.3], [1.2, 7.0, 8.3]])
+    lost = np.array([[0.0, 0.0], [0.01, 0.0], [0.9, 0.0], [0.0, 0.5]])
+    found = profile_of(seconds, lost)
+    assert found.steps == pytest.approx((1.0, 2.0), rel=0.1) and found.total == pytest.approx(sum(found.steps) + 0.1)
+    assert found.disturbed == 0.25 and max(found.spreads) < CROWDED
+
+
+def test_without_quiet_samples_the_least_disturbed_count_and_the_spread_says_so():
+    seconds = np.array([[5.0, 5.0], [1.0, 1.0], [1.1, 1.1], [9.0, 9.0]])
+    found = profile_of(seconds, np.array([[0.8], [0.1], [0.2], [0.9]]))
+    assert found.steps == pytest.approx((1.05,), rel=0.1) and found.spreads[0] >= CROWDED and found.disturbed == 1
+
+
+def test_steps_that_vary_independently_add_up():
+    rng = np.random.default_rng(0)
+    each = rng.lognormal(0, 0.3, (40, 300))
+    found = profile_of(np.column_stack([each, each.sum(1)]), np.zeros_like(each))
+    assert sum(found.steps) == pytest.approx(np.median(each.sum(1)), rel=0.05)
