@@ -18,11 +18,12 @@ from korch.executable.link import C_TEXTS, Linked, Shelf, link
 from korch.executable.native import NativeModel
 from korch.executable.plan import Plan
 from korch.executable.ports import check_apart, feeds_of, fitting_input, targets_of
-from korch.executable.profile import Floats, Profile, profile_of
+from korch.executable.profile import Profile, profile_of
 from korch.executable.runtime import Executable, new_folder
 from korch.executable.weights import WEIGHTS
 from korch.ir.ops.table import Array
 from korch.system.folders import discard, replaced
+from korch.system.samples import Floats
 
 Result = TypeVar("Result")
 HEADER = C_TEXTS.joinpath("korch.h")

@@ -17,8 +17,8 @@ import numpy as np
 from korch.backends.libraries import find_code
 from korch.errors import ArchiveError, BackendError, Error
 from korch.executable.buffers import address
-from korch.executable.profile import Floats
 from korch.ir.ops.table import Array
+from korch.system.samples import Floats
 
 HostCall = Callable[[int, Sequence[int], int], None]  # step, addresses of its inputs, address of its output
 _HOST = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, POINTER(c_void_p), c_void_p)

@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-QUIET = 0.02
-"""The share of the time around a step for which a thread may lack its processor. Interrupts take up to a hundredth on a
-quiet machine; a scheduler's time slice takes all of it."""
-ENOUGH = 2
-"""Quiet samples of a step from which on the disturbed ones do not count."""
-CROWDED = 0.25
-"""The least relative spread of a step that has no quiet samples: whether its time is right nobody knows."""
+from korch.system.samples import Floats, counting, disturbed, spread_of
 
 
 @dataclass(frozen=True)
@@ -48,18 +40,15 @@ def profile_of(seconds: Floats, lost: Floats) -> Profile:
     found = [_step(each[:, i], lost[:, i]) for i in range(each.shape[1])]
     copies = float(np.median(whole - each.sum(1)))
     steps = tuple(s for s, _ in found)
-    disturbed = float((lost > QUIET).mean()) if lost.size else 0.0
-    return Profile(steps, sum(steps) + max(copies, 0.0), len(seconds), tuple(d for _, d in found), disturbed)
+    share = float(disturbed(lost).mean()) if lost.size else 0.0
+    return Profile(steps, sum(steps) + max(copies, 0.0), len(seconds), tuple(d for _, d in found), share)
 
 
 def _step(samples: Floats, lost: Floats) -> tuple[float, float]:
-    """Seconds and relative spread of one step: of its quiet samples, or of the least disturbed ones."""
-    quiet = lost <= QUIET
-    enough = int(quiet.sum()) >= min(ENOUGH, len(samples))
-    used = samples[quiet] if enough else samples[np.argsort(lost, kind="stable")[: max(ENOUGH, len(samples) // 4)]]
+    """Seconds and relative spread of one step."""
+    used, enough = counting(samples, lost)
     seconds = midmean(used)
-    spread = float(np.median(np.abs(used - seconds))) / max(seconds, 1e-12)
-    return seconds, spread if enough else max(spread, CROWDED)
+    return seconds, spread_of(used, seconds, enough)
 
 
 def midmean(samples: Floats) -> float:

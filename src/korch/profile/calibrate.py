@@ -14,6 +14,7 @@ from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 from korch.machine import Machine
 from korch.profile.database import Database
+from korch.profile.physics import Physics
 from korch.profile.profiler import Profiler
 from korch.profile.results import Measurement
 from korch.profile.setting import measuring_code
@@ -31,7 +32,10 @@ SAMPLE = 1 << 16  # elements on which a function is timed: in cache, and large a
 def machine(threads: int, database: Database, profiler: Profiler | None = None) -> Machine:
     """The calibrated machine; measured in a few seconds where the database does not have it."""
     if profiler:
-        return _known(profiler) or _measured(profiler)
+        result = _known(profiler) or _measured(profiler)
+        rates = Physics.of(result)
+        profiler.physics.raised(rates.peak, rates.bandwidth)
+        return result
     with Profiler(threads, database) as own:
         return _known(own) or _measured(own)
 

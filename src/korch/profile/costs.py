@@ -9,7 +9,8 @@ from typing import Protocol
 from korch.backends.contract import Kernel
 from korch.ir.cone import Cone
 from korch.profile.database import Database
-from korch.profile.results import Result
+from korch.profile.physics import Physics
+from korch.profile.results import Result, Tally
 from korch.profile.setting import Setting
 
 
@@ -17,6 +18,10 @@ class Costs(Protocol):
     """Costs of kernels, measured on a processor or a device, or modelled. `measured` counts those that really ran."""
 
     measured: int
+    physics: Physics
+    """The best rates of whatever the kernels run on: no cost lies below what these allow."""
+    tally: Tally
+    """The samples taken."""
 
     @property
     def database(self) -> Database: ...

@@ -11,7 +11,8 @@ from korch.backends.contract import Backend, Kernel
 from korch.devices import Device
 from korch.ir.cone import Cone
 from korch.profile.database import Database
-from korch.profile.results import Measurement, Result
+from korch.profile.physics import Physics
+from korch.profile.results import Measurement, Result, Tally
 from korch.profile.roofline import SHARES, modelled_error, modelled_seconds
 from korch.profile.setting import Setting, offer_key
 
@@ -24,6 +25,8 @@ class Modelled:
         self.database = database
         self.setting = Setting(f"model {SHARES}", device.name, device.multiprocessors)
         self.measured = 0
+        self.physics = Physics.of(device.machine)
+        self.tally = Tally()
         self._backends: Mapping[str, Backend] = {b.name: b for b in backends}
 
     def offer_key(self, cone: Cone, backend: str) -> str:

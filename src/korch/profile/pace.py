@@ -30,6 +30,11 @@ class Pace:
         self._library = library
         self._best = peak(library)
 
+    @property
+    def best(self) -> float:
+        """Operations a second, the most that was ever seen."""
+        return self._best
+
     def now(self) -> float:
         rate = peak(self._library, WINDOWS)
         self._best = max(self._best, rate)

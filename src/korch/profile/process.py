@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from math import inf
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import IO, Any
 
 from korch.errors import BackendError
@@ -37,6 +40,7 @@ class WorkerProcess:
     def ask(self, task: object) -> Any:
         """The worker's answer; Failed where it crashed or hung."""
         pipe = self._ready()
+        before = self._used()
         try:
             pipe.send(task)
             if pipe.poll(self._timeout):
@@ -46,8 +50,18 @@ class WorkerProcess:
         except BaseException:  # interrupted: the answer that is still to come belongs to no later question
             self.close()
             raise
+        busy = self._used() - before >= self._timeout / 2  # else it was stopped, or others had the processor
         self.close()
-        return Failed(f"did not end within {self._timeout:g} s")
+        return Failed(f"did not end within {self._timeout:g} s", lasting=busy)
+
+    def _used(self) -> float:
+        """Seconds for which the process has had a processor since it started; infinitely many once nobody knows."""
+        assert self._process
+        try:
+            times = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return inf
+        return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
 
     def _told(self, answer: object) -> object:
         """The answer; after the last one of a worker that cannot go on, that worker ends."""

@@ -17,11 +17,12 @@ from korch.backends.toolchain import Toolchain, find_toolchain
 from korch.backends.units import Units
 from korch.errors import BackendError
 from korch.profile.database import Database
+from korch.profile.physics import Work
 from korch.profile.process import WorkerProcess, environment
 from korch.profile.remembered import Progress, Remembered, by_cone
 from korch.profile.results import Failed, Measurement, Result, Unloadable
 from korch.profile.setting import setting_of
-from korch.profile.task import Calibrate, Now, Rates, Task
+from korch.profile.task import Answered, Calibrate, Now, Rates, Task
 from korch.profile.timing import timing_library
 from korch.system.folders import owned_folder, removed_with
 from korch.system.locks import locked, machine_lock
@@ -147,7 +148,12 @@ class Profiler(Remembered):
             if known := self._recall(kernel, key):
                 return known
             preload = tuple(str(found.file) for found in find_libraries(kernel.libraries))
-            task = Task(kernel.cone, str(library), index, preload, kernel.workspace, kernel.host, is_helped(kernel))
+            task = Task(kernel.cone, str(library), index, preload, kernel.workspace, kernel.host, is_helped(kernel),
+                        Work.of(kernel.cone), self.physics)  # fmt: skip
             answer = self._worker.ask(task)
+            if isinstance(answer, Answered):
+                self.tally += answer.tally
+                self.physics.raised(answer.physics.peak, answer.physics.bandwidth)
+                answer = answer.result
             self.measured += key not in self._doubted
             return answer if isinstance(answer, Unloadable) else self._keep(key, kernel, answer)

@@ -11,7 +11,8 @@ from korch.backends.contract import Kernel
 from korch.backends.precision import precision_of
 from korch.ir.cone import Cone
 from korch.profile.database import Database
-from korch.profile.results import Measurement, Result
+from korch.profile.physics import Physics
+from korch.profile.results import Measurement, Result, Tally
 from korch.profile.setting import Setting, cost_key, offer_key
 
 Progress = Callable[[int, int], None]
@@ -22,13 +23,16 @@ SLOWEST = 1.5
 class Remembered(ABC):
     """Measures what `database` does not have, and remembers every result at once.
 
-    `progress(done, total)` is called within `measure`. `measured` counts the kernels that really ran, each once.
+    `progress(done, total)` is called within `measure`. `measured` counts the kernels that really ran, each once;
+    `physics`: the best rates seen so far; `tally`: the samples taken.
     """
 
     def __init__(self, setting: Setting, database: Database, progress: Progress | None = None) -> None:
         self.setting = setting
         self.database = database
         self.measured = 0
+        self.physics = Physics()
+        self.tally = Tally()
         self._progress = progress or (lambda done, total: None)
         self._doubted: set[str] = set()
 

@@ -19,6 +19,24 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """Samples taken; those of them during which a thread lost its processor; those below what is physically possible,
+    which were rejected."""
+
+    samples: int = 0
+    disturbed: int = 0
+    rejected: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.samples + other.samples, self.disturbed + other.disturbed, self.rejected + other.rejected)
+
+    @property
+    def busy(self) -> float:
+        """The share of the samples that others disturbed."""
+        return self.disturbed / max(self.samples, 1)
+
+
+@dataclass(frozen=True, slots=True)
 class Best:
     """What measuring all variants of a backend's offer for a cone came to; `seconds` is inf where none works."""
 

@@ -16,11 +16,22 @@ from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes, tensor_view
-from korch.profile.timing import COLD, COLD_WEIGHTS, Samples, timed
+from korch.profile.timing import COLD, COLD_WEIGHTS, NO_FLOOR, Floor, Samples, Timing, timed
 
 _Pointers = ctypes.c_void_p
 TEAM = 1
 """`KORCH_TEAM` of a composed program."""
+
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
+
+def _switches() -> int:
+    """How often this process had to make way for another."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw if resource else 0
 
 
 class EntryRow(ctypes.Structure):
@@ -39,8 +50,8 @@ class Runner(Protocol):
 
     def run(self) -> None: ...
 
-    def time(self, enough: float = inf) -> tuple[float, float]:
-        """Seconds of a run, and the spread; roughly where it takes more than is `enough` to know."""
+    def time(self, enough: float = inf, floor: Floor = NO_FLOOR) -> Timing:
+        """The time of a run (`timed`)."""
         ...
 
     def close(self) -> None: ...
@@ -89,10 +100,10 @@ class Native:
         """The same on one thread, where threads help each other: it takes the turns of all."""
         self._clock.alone(self._call)
 
-    def time(self, enough: float = inf) -> tuple[float, float]:
+    def time(self, enough: float = inf, floor: Floor = NO_FLOOR) -> Timing:
         if self._cold:
-            return timed(lambda _, count: self._clock.cold(self._call, count, self._warm), True, enough)
-        return timed(lambda calls, count: self._clock.warm(self._call, calls, count), False, enough)
+            return timed(lambda _, count: self._clock.cold(self._call, count, self._warm), True, enough, floor)
+        return timed(lambda calls, count: self._clock.warm(self._call, calls, count), False, enough, floor)
 
     def close(self) -> None:
         if self._entry.free:
@@ -121,21 +132,21 @@ class Clock:
         self._library.korch_alone(ctypes.byref(call))
 
     def warm(self, call: Call, calls: int, count: int) -> Samples:
-        samples = np.zeros(count)
+        samples = np.zeros((count, 2))  # korch_sample
         self._library.korch_time(ctypes.byref(call), calls, count, ctypes.c_void_p(samples.ctypes.data))
-        return samples
+        return samples[:, 0], samples[:, 1]
 
     def cold(self, call: Call, count: int, warm: Sequence[Bytes]) -> Samples:
         if self._scrub is None:
             self._scrub = np.ones(self._scrub_size, np.uint8)
-        samples = np.zeros(count)
+        samples = np.zeros((count, 2))
         pointers = (ctypes.c_void_p * len(warm))(*map(_address, warm))
         sizes = (ctypes.c_size_t * len(warm))(*(b.size for b in warm))
         self._library.korch_time_cold(
             ctypes.byref(call), count, ctypes.c_void_p(samples.ctypes.data), ctypes.c_void_p(_address(self._scrub)),
             ctypes.c_size_t(self._scrub_size), pointers, sizes, len(warm),
         )  # fmt: skip
-        return samples
+        return samples[:, 0], samples[:, 1]
 
 
 class Host:
@@ -157,17 +168,19 @@ class Host:
     def run(self) -> None:
         self._session.run_with_iobinding(self._binding)
 
-    def time(self, enough: float = inf) -> tuple[float, float]:
-        return timed(self._samples, False, enough)
+    def time(self, enough: float = inf, floor: Floor = NO_FLOOR) -> Timing:
+        return timed(self._samples, False, enough, floor)
 
     def _samples(self, calls: int, count: int) -> Samples:
-        samples = np.zeros(count)
+        """Of threads that are not ours nothing is known but that the process had to make way."""
+        seconds, lost = np.zeros(count), np.zeros(count)
         for i in range(count):
-            start = time.perf_counter()
+            switches, start = _switches(), time.perf_counter()
             for _ in range(calls):
                 self._session.run_with_iobinding(self._binding)
-            samples[i] = (time.perf_counter() - start) / calls
-        return samples
+            seconds[i] = (time.perf_counter() - start) / calls
+            lost[i] = float(_switches() > switches)
+        return seconds, lost
 
     def close(self) -> None:
         del self._binding, self._session

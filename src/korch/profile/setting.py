@@ -11,6 +11,7 @@ from korch.backends.table import entry_of
 from korch.backends.toolchain import Toolchain
 from korch.errors import BackendError
 from korch.ir.cone import Cone
+from korch.system import samples
 from korch.system.digest import code_digest, digest
 from korch.system.processor import cache_bytes, processor
 
@@ -50,7 +51,7 @@ def _where(setting: Setting) -> tuple[object, ...]:
 def measuring_code() -> str:
     """Of the code that checks and times kernels."""
     here = Path(__file__).parent
-    return code_digest([*here.rglob("*.py"), *here.rglob("*.c")])
+    return code_digest([*here.rglob("*.py"), *here.rglob("*.c"), Path(samples.__file__)])
 
 
 def _version(backend: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from korch.ir.cone import Cone
+from korch.profile.physics import Physics, Work
+from korch.profile.results import Result, Tally, Unloadable
 
 
 @dataclass(frozen=True)
@@ -12,7 +14,7 @@ class Task:
     """Check and time one kernel: entry `index` of the compiled `library`, or the model `host`.
 
     `preload`: libraries to load before it, their names open to all. `helped`: whether threads take turns from each
-    other.
+    other. `work`: what it must do, and the best rates known: no sample may be shorter.
     """
 
     cone: Cone
@@ -22,6 +24,17 @@ class Task:
     workspace: int = 0
     host: bytes | None = None
     helped: bool = False
+    work: Work = field(default_factory=Work)
+    physics: Physics = field(default_factory=Physics)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What became of a task, the samples that it took, and the best rates that the process has seen."""
+
+    result: Result | Unloadable
+    tally: Tally
+    physics: Physics
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How a kernel is timed: long enough to trust the median, again where the machine was not quiet."""
+"""How a kernel is timed: long enough to trust the median, again where others disturbed it."""
 
 from __future__ import annotations
 
@@ -8,60 +8,75 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from korch.backends.program import include
 from korch.backends.toolchain import Toolchain
+from korch.profile.results import Tally
 from korch.system.digest import digest
 from korch.system.processor import cache_bytes, processor
+from korch.system.samples import CROWDED, Floats, counting, disturbed, spread_of
 
 SAMPLE = 200e-6  # seconds a sample should take, so that the clock costs nothing
 BUDGET = 15e-3  # seconds of samples a kernel
 SLOW = 50e-3  # kernels above this have 3 samples
-NOISY = 0.05  # relative median deviation above which the machine was not quiet
-RETRIES = 3
-CROWDED_RETRIES = 30
-PATIENCE = 0.1  # seconds to wait for a crowd to go
-SWITCHES, SWITCH_RATE = 1, 20  # forced context switches, and those a second, that a quiet machine has too
+NOISY = 0.05  # relative median deviation above which a round is repeated
+RETRIES = 3  # of noisy rounds
+PATIENCE = 0.1
+"""Seconds for which rounds are repeated that others disturbed."""
 COLD_SAMPLES = 5
 COLD = 512 << 10  # bytes moved from which on a kernel would keep the caches for itself if it ran again and again
 COLD_WEIGHTS = 256 << 10  # bytes of constants from which on they count as cold
 
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None
-
-Samples = NDArray[np.float64]
+Samples = tuple[Floats, Floats]
+"""Seconds of one call, by sample, and the largest share of each sample in which a thread lacked its processor."""
 Sampler = Callable[[int, int], Samples]
-"""(calls a sample, samples) -> seconds of one call, by sample."""
+"""(calls a sample, samples) -> the samples."""
+Floor = Callable[[float], float]
+"""What no call can take less than, in seconds; asked with the least sample, as it may make one look again."""
 
 
-def timed(sampler: Sampler, cold: bool = False, enough: float = math.inf) -> tuple[float, float]:
-    """Seconds of a call and their spread: of the best round, which is the first one where that was quiet, or where no
-    call took as little as is `enough` to know.
+def NO_FLOOR(_: float) -> float:
+    return 0.0
 
-    Rounds that others disturbed are repeated, longer where others took the processors away: a wait for one thread's
-    turn makes a kernel of microseconds take milliseconds. `cold` samples have one call each; three that agree are
-    enough, as each of them reads more memory than most kernels.
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of a call and their relative spread; infinitely many where every sample was rejected."""
+
+    seconds: float
+    spread: float
+    tally: Tally
+    calm: bool = True
+    """Whether enough samples were undisturbed."""
+
+
+def timed(sampler: Sampler, cold: bool = False, enough: float = math.inf, floor: Floor = NO_FLOOR) -> Timing:
+    """The time of a call: of the first round that was calm and not noisy, else of the best one.
+
+    A round counts with the median of its undisturbed samples. A sample below `floor` is a fault of the clock or of the
+    machine, and is rejected. `cold` samples have one call each; three that agree are enough, as each of them reads more
+    memory than most kernels. Three are enough, too, where no call took as little as is `enough` to know.
     """
     start = time.monotonic()
-    seconds, spread, crowded = _round(sampler, 1, 3)
-    calm = spread <= NOISY and not crowded and (cold or seconds > SLOW)
-    if calm or (1 - 3 * spread) * seconds > enough:
-        return seconds, spread
-    best = (max(seconds, 1e-9), 1.0)
-    for attempt in range(CROWDED_RETRIES):
-        seconds, spread, crowded = _round(sampler, *_plan(best[0], cold))
-        best = (seconds, spread) if attempt == 0 else min(best, (seconds, spread))
-        calm = spread <= NOISY or attempt == RETRIES
-        if (calm and not crowded) or time.monotonic() - start > PATIENCE:
-            break
-    return best
+    best = first = _round(sampler, 1, 3, floor)
+    steady = first.calm and first.spread <= NOISY and (cold or first.seconds > SLOW)
+    if steady or (1 - 3 * first.spread) * first.seconds > enough:
+        return first
+    tally, rounds = first.tally, list[Timing]()
+    while True:
+        known = best.seconds if math.isfinite(best.seconds) else SAMPLE
+        rounds.append(_round(sampler, *_plan(max(known, 1e-9), cold), floor))
+        tally += rounds[-1].tally
+        best = min(rounds, key=lambda r: (not r.calm, r.seconds))
+        settled = best.calm and (rounds[-1].spread <= NOISY or len(rounds) > RETRIES)
+        if settled or time.monotonic() - start > PATIENCE:
+            return replace(best, tally=tally)
 
 
 def _plan(seconds: float, cold: bool) -> tuple[int, int]:
@@ -71,22 +86,16 @@ def _plan(seconds: float, cold: bool) -> tuple[int, int]:
     return calls, 3 if seconds > SLOW else count
 
 
-def _round(sampler: Sampler, calls: int, count: int) -> tuple[float, float, bool]:
-    """Seconds, spread, and whether other programs took the processors away meanwhile.
-
-    Seconds is the median; in a crowd the least, as then most samples may hold a wait.
-    """
-    before, start = _switches(), time.monotonic()
-    samples = sampler(calls, count)
-    crowded = _switches() - before > SWITCHES + SWITCH_RATE * (time.monotonic() - start)
-    middle = float(np.median(samples))
-    spread = float(np.median(np.abs(samples - middle))) / max(middle, 1e-12)
-    return float(samples.min()) if crowded else middle, spread, crowded
-
-
-def _switches() -> int:
-    """How often this process had to make way for another."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw if resource else 0
+def _round(sampler: Sampler, calls: int, count: int, floor: Floor) -> Timing:
+    """The time by one call of `sampler`."""
+    seconds, lost = sampler(calls, count)
+    possible = seconds >= floor(float(seconds.min()))
+    tally = Tally(count, int(disturbed(lost).sum()), int((~possible).sum()))
+    if not possible.any():
+        return Timing(math.inf, CROWDED, tally, False)
+    used, calm = counting(seconds[possible], lost[possible])
+    middle = float(np.median(used))
+    return Timing(middle, spread_of(used, middle, calm), tally, calm)
 
 
 def timing_library(folder: Path, toolchain: Toolchain) -> Path:

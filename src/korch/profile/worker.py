@@ -25,10 +25,11 @@ from korch.profile.check import Reference, Report
 from korch.profile.fault import failure_of
 from korch.profile.outputs import POISONS, Output, compared, first_finite, never_written, still
 from korch.profile.pace import Pace, meanwhile, peak
-from korch.profile.results import Failed, Measurement, Result, Unloadable
+from korch.profile.physics import Physics, Work
+from korch.profile.results import Failed, Measurement, Result, Tally, Unloadable
 from korch.profile.runners import Clock, Host, Native, Runner, entry
-from korch.profile.task import Calibrate, Now, Rates, Task
-from korch.profile.timing import load, scrub_size
+from korch.profile.task import Answered, Calibrate, Now, Rates, Task
+from korch.profile.timing import Floor, load, scrub_size
 from korch.system.processor import available
 
 PRIORITY = -15  # as `nice` counts
@@ -36,10 +37,12 @@ TRIES = 2
 """How often a kernel is timed where the machine's pace changes meanwhile."""
 SHARED = 4
 """Runs of a team that are compared with one thread's: in any of them one thread may have taken all turns, too."""
+DOUBTS = 3
+"""How often the machine's rates are measured again, in vain, because a sample lies below what they allow."""
 HOPELESS = 1.5
 """How many times as long as another of the same cone a kernel may take before three samples are enough."""
 
-FOOTPRINTS = tuple(1 << shift for shift in (18, 20, 22, 24, 26, 28))
+FOOTPRINTS = tuple(1 << shift for shift in (15, 18, 20, 22, 24, 26, 28))
 _CALIBRATION_BYTES = 256 << 20  # moved for each rate
 
 
@@ -57,12 +60,19 @@ class Worker:
         self._sums: list[int] = []
         self._references: tuple[Reference, ...] = ()
         self._best = inf
+        self._physics, self._tally = Physics(), Tally()
+        self._doubts = DOUBTS
 
-    def answer(self, task: Task | Calibrate | Now) -> Result | Unloadable | Rates | float:
+    def answer(self, task: Task | Calibrate | Now) -> Answered | Rates | float:
         if isinstance(task, Calibrate):
             return calibrate(self._timing)
         if isinstance(task, Now):
             return self._pace.now()
+        self._tally = Tally()
+        self._physics.raised(max(task.physics.peak, self._pace.best), task.physics.bandwidth)
+        return Answered(self._answer(task), self._tally, self._physics)
+
+    def _answer(self, task: Task) -> Result | Unloadable:
         try:
             return self._measure(task)
         except _LoadError as e:
@@ -70,6 +80,20 @@ class Worker:
         except Exception as e:  # onnxruntime's own share no base
             self._signature = ""
             return failure_of(e)
+
+    def _floor(self, work: Work) -> Floor:
+        """What a kernel that does `work` takes at least; where a sample lies below, the machine's rates are measured
+        again before that is believed."""
+
+        def floor(least: float) -> float:
+            if least < self._physics.seconds(work) and self._doubts:
+                self._doubts -= 1
+                rates = calibrate(self._timing)
+                found = Physics(rates.peak, max(rate for _, rate in rates.bandwidths))
+                self._doubts += self._physics.raised(found.peak, found.bandwidth)
+            return self._physics.seconds(work)
+
+        return floor
 
     def _measure(self, task: Task) -> Result:
         refs = self._prepare(task.cone)
@@ -81,15 +105,18 @@ class Worker:
             report = self._run_poisoned(runner, made, task.helped)
             if report.reason:
                 return Failed(report.reason)
-            (seconds, spread), pace = meanwhile(
-                self._pace.now, lambda pace: runner.time(HOPELESS * self._best / pace), TRIES
+            timing, pace = meanwhile(
+                self._pace.now, lambda pace: runner.time(HOPELESS * self._best / pace, self._floor(task.work)), TRIES
             )
-            seconds *= pace
+            self._tally += timing.tally
+            if timing.seconds == inf:
+                return Failed("no sample is as long as its arithmetic at the machine's peak takes", lasting=False)
+            seconds = max(pace * timing.seconds, self._physics.seconds(task.work))
             self._best = min(self._best, seconds)
             again = compared(made)
             if again.reason:
                 return Failed(f"right at first, but after many runs {again.reason}")
-            return Measurement(seconds, spread, max(report.error, again.error))
+            return Measurement(seconds, timing.spread, max(report.error, again.error))
         finally:
             runner.close()
 

@@ -44,7 +44,7 @@ def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float
         if best.total <= SUSPICIOUS * promised + NOTHING or time.monotonic() > min(until, begin + MUCH):
             break
         time.sleep(pause)
-        best = best.least(executable.profile(feeds, runs, blocks))
+        best = best.better(executable.profile(feeds, runs, blocks))
     return best
 
 
