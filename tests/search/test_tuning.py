@@ -12,7 +12,7 @@ import pytest
 
 from korch.backends.contract import Kernel
 from korch.backends.table import backends
-from korch.candidates import Limits, enumerate_cones
+from korch.candidates import enumerate_cones
 from korch.errors import NoPlan
 from korch.ir import Builder, Graph, Tensor
 from korch.machine import Machine
@@ -442,19 +442,6 @@ def test_states_tell_what_is_done(profiler: Profiler):
     Tuner(graph, ledger_of(graph), profiler, seen.append).explore()
     assert {s.phase for s in seen} == {"solving", "measuring"}
     assert seen[-1].done == seen[-1].total > 0 and seen[-1].bound > 0
-
-
-def test_who_stores_more_takes_no_less_than_who_stores_less():
-    b = Builder()
-    x, y = (b.input(n, "float32", (8, 16)) for n in "xy")
-    total = x + y
-    graph = b.graph([("a", b.op("Relu", total) * 2.0), ("b", total * y)])
-    ledger = open_ledger(enumerate_cones(graph, Limits(export=0, exports=9)), backends(), ROOFLINE)
-    for cone, entry in zip(ledger.cones, ledger.entries, strict=True):  # by measurements that cannot be
-        entry.best.settle(Best("", 1e-6 if cone.exports else 2e-6))
-    costed = Costed(graph, ledger)
-    costs = {bool(c.exports): k.cost for c, k in zip(ledger.cones, costed.problem(BOUNDS.of).candidates, strict=True)}
-    assert costs == {True: 2e-6, False: 2e-6}
 
 
 def test_equal_cones_share_an_entry():
