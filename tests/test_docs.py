@@ -10,7 +10,7 @@ import pytest
 from korch.cli.main import commands
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
 CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^]]*\]\(([^)#:]+)\)")
 

@@ -81,6 +81,16 @@ def test_imports_run_down_the_table(path: Path):
     assert not {room for room in rooms if layer_of(room) >= layer_of(own)}
 
 
+@pytest.mark.parametrize("path", sorted((SOURCE / "solve").glob("*.py")), ids=lambda p: p.name)
+def test_the_solver_knows_no_clock_and_no_kernels(path: Path):
+    """Its deadlines come from outside, so that the same problem has the same plan while there is time."""
+    tree = ast.parse(path.read_text())
+    names = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
+    names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    barred = ("time", "datetime", "korch.profile", "korch.backends")
+    assert not [n for n in names if any(n == b or n.startswith(f"{b}.") for b in barred)]
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_rooms_say_what_comes_in_and_what_goes_out_and_where_to_start(room: str):
     text = ast.get_docstring(ast.parse((SOURCE / room / "__init__.py").read_text())) or ""

@@ -334,47 +334,6 @@ def _step(b: Builder, v: Value, values: list[Value], rng: random.Random) -> Valu
             return b.op("Gather", v, axis=axis, indices=picks)
 
 
-def exporting(cone: Cone, *ops: str) -> Cone:
-    """The cone that stores what its last primitives of these operators compute as well."""
-    last = {p.op: p.output for p in cone.primitives[:-1]}
-    return cone.exporting(*(last[op] for op in ops))
-
-
-def residual_norm(b: Builder, x: Value, y: Value) -> Value:
-    return normalised((2,))(b, x + y)
-
-
-def turned(b: Builder, x: Value) -> Value:
-    return b.op("Transpose", b.op("Exp", x), perm=(0, 2, 3, 1))
-
-
-def joined(b: Builder, x: Value, y: Value) -> Value:
-    return b.op("Concat", b.op("Exp", x), y, axis=1)
-
-
-def half(b: Builder, x: Value) -> Value:
-    lengths = tuple((n + 1) // 2 for n in x.shape)
-    return b.op("Slice", b.op("Exp", x), starts=(0, 0), steps=(2, 2), lengths=lengths) * 2.0
-
-
-EXPORTS = {
-    "residual norm": exporting(cone_of(residual_norm, (1, 300, 32), (1, 300, 32)), "Add"),
-    "residual norm tiny": exporting(cone_of(residual_norm, (1, 3, 5), (1, 3, 5)), "Add"),
-    "padded norm": exporting(CONES["instance norm pad"], "Relu"),
-    "padded norm last": exporting(CONES["instance norm pad last"], "Relu"),
-    "norm and its moments": exporting(CONES["instance norm"], "ReduceMean", "Sqrt"),
-    "long rows less their means": exporting(cone_of(lambda b, x: x - b.op("ReduceMean", x, axes=(1,), keepdims=1),
-                                                    (4, 50_000)), "ReduceMean"),
-    "softmax and its terms": exporting(CONES["softmax last"], "Exp"),
-    "softmax over channels": exporting(CONES["softmax channels"], "Exp", "ReduceSum"),
-    "both layouts": exporting(cone_of(turned, (1, 65, 40, 40)), "Exp"),
-    "read in part": exporting(cone_of(half, (33, 100)), "Exp"),
-    "concat": exporting(cone_of(joined, (2, 8, 13), (2, 5, 13)), "Exp"),
-    "elementwise": exporting(cone_of(lambda b, x, y: b.op("Relu", x * y) + y, (8, 130, 13), (8, 1, 1)), "Mul", "Relu"),
-    "scalar": exporting(cone_of(lambda b, x: b.op("Exp", x) * 2.0, ()), "Exp"),
-}  # fmt: skip
-
-
 def followed(b: Builder, y: Value, function: str) -> Value:
     """y with a bias, a residual and a function behind it; y itself where there is none."""
     if not function:

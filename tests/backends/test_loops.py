@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,18 +18,14 @@ from korch.executable import Executable
 from korch.executable.plan import Plan, Step
 from korch.ir import Builder, Cone, Value
 from korch.profile import Database, Measurement, Profiler
-from korch.profile.results import Failed
 
 from .cones import (
     CONES,
-    EXPORTS,
     cone_of,
     depthwise,
     direct,
-    exporting,
     normalised,
     random_cone,
-    residual_norm,
     softmax,
     total,
 )
@@ -70,25 +64,9 @@ def test_conformance(profiler: Profiler):
 
 def test_random_cones(profiler: Profiler):
     cones = [random_cone(seed) for seed in range(60)]
-    cones += [c.exporting(random.Random(i).choice(c.primitives[:-1]).output) for i, c in enumerate(cones)
-              if len(c.primitives) > 1]  # fmt: skip
     kernels = [BACKEND.build(c, profiler.setting.threads)[0] for c in cones]
     for seed, result in enumerate(profiler.measure(kernels)):
         assert isinstance(result, Measurement), f"seed {seed}: {result}\n{cones[seed]}"
-
-
-def test_exports(profiler: Profiler):
-    assert not wrong(EXPORTS, profiler)
-
-
-def test_an_export_that_is_wrong_or_missing_is_found(profiler: Profiler):
-    cone = exporting(cone_of(residual_norm, (1, 30, 31), (1, 30, 31)), "Add")
-    kernel = BACKEND.build(cone, profiler.setting.threads)[0]
-    other = cone.exporting(next(p.output for p in cone.primitives if p.op == "Div"))
-    none = BACKEND.build(cone.exporting(), profiler.setting.threads)[0]
-    results = profiler.measure([replace(kernel, cone=other), replace(none, cone=cone)])
-    assert [type(r) for r in results] == [Failed, Failed]
-    assert "never writes" in str(results[1])
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import timeit
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -14,8 +13,8 @@ from korch.backends.contract import Declined, Kernel
 from korch.devices import device_named
 from korch.ir import Builder, Cone, Value
 
-from .cones import CONES, DEPTHWISE, EXPORTS, Build, cone_of, depthwise, exporting, pad, random_cone, sliced
-from .interpreted import built, compilations, failures, outputs, wrong
+from .cones import CONES, DEPTHWISE, Build, cone_of, depthwise, pad, random_cone, sliced
+from .interpreted import built, compilations, failures, output, wrong
 
 pytest.importorskip("triton")
 
@@ -78,9 +77,7 @@ MAPS = {
 
 def kernels_of_all() -> dict[str, Kernel]:
     depth = {f"depthwise {i}": c for i, c in enumerate(DEPTHWISE) if c.root.size < LARGE}
-    exports = {f"exports {name}": c for name, c in EXPORTS.items()}
-    cones = CONES | MAPS | depth | exports
-    return built(BACKEND, cones, FEW) | built(BACKEND, MAPS, H200.multiprocessors)
+    return built(BACKEND, CONES | MAPS | depth, FEW) | built(BACKEND, MAPS, H200.multiprocessors)
 
 
 def test_conformance(compiling: Executor):
@@ -92,8 +89,6 @@ def test_conformance(compiling: Executor):
 
 def test_random_cones(compiling: Executor):
     cones = [random_cone(seed) for seed in range(100, 140)]
-    cones += [c.exporting(random.Random(i).choice(c.primitives[:-1]).output) for i, c in enumerate(cones)
-              if len(c.primitives) > 1]  # fmt: skip
     kernels = built(BACKEND, {f"seed {i}": c for i, c in enumerate(cones)}, FEW)
     asked = compilations(compiling, kernels)
     assert not wrong(kernels)
@@ -114,7 +109,7 @@ def test_extremes_are_nan_where_one_value_is():
     x[3], y[5] = np.nan, np.nan
     leaves = [{"x0": x, "x1": y}.get(t.name, np.float32(0)) for t in cone.leaves]
     (kernel,) = BACKEND.build(cone, FEW)
-    (root,) = outputs(kernel, leaves)
+    root = output(kernel, leaves)
     assert np.flatnonzero(np.isnan(root)).tolist() == [3, 5]
 
 
@@ -124,7 +119,7 @@ def test_indices_outside_of_an_axis_mean_its_nearest_element():
     cone = Cone.of(b.graph([("y", y)]).primitives)
     x, i = np.arange(200, dtype=np.float32).reshape(5, 40), np.array([-99, -1, 4, 2**40])
     for kernel in BACKEND.build(cone, FEW):
-        (root,) = outputs(kernel, [x, i])
+        root = output(kernel, [x, i])
         assert (root == x[[0, 4, 4, 4]]).all()
 
 
@@ -163,17 +158,6 @@ def test_equal_cones_have_equal_kernels():
 def test_numerics_are_passed_on():
     assert BACKEND.under("strict").precisions == ("ieee",)
     assert BACKEND.version.startswith("2 triton ")
-
-
-def test_an_export_costs_one_more_store():
-    (kernel,) = BACKEND.build(EXPORTS["both layouts"], FEW)[:1]
-    assert kernel.source.count("tl.store(") == 2 and kernel.source.count("tl.exp(") == 1
-
-
-def test_an_export_that_is_read_in_part_has_a_launch_of_its_own():
-    assert len(BACKEND.build(EXPORTS["read in part"], FEW)[0].launches) == 2
-    norm = exporting(CONES["layer norm"], "Sub")
-    assert len(BACKEND.build(norm, FEW)[0].launches) == 1
 
 
 def test_reads_and_writes_are_contiguous_in_tiles():

@@ -198,7 +198,7 @@ def run(k: Kernel) -> Report:
     arrays = [b.empty() for b in buffers_of(k)]
     for array in arrays:
         array.reshape(-1).view(np.uint8)[...] = 0xFF
-    first = len(leaves) + len(k.cone.outputs)
+    first = len(leaves) + 1
     for i, array in [*enumerate(leaves), *enumerate(prepare(k, leaves), first)]:
         arrays[i] = array
     interpret(k, arrays)

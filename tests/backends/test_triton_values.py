@@ -10,7 +10,7 @@ import pytest
 from korch.ir import Builder, Cone, Tensor, Value
 from korch.ir.evaluate import evaluate_cone
 
-from .interpreted import built, compilations, failures, outputs
+from .interpreted import built, compilations, failures, output
 
 pytest.importorskip("triton")
 
@@ -34,7 +34,7 @@ def check(compiling: Executor, cones: dict[str, Cone], leaves: list[np.ndarray])
     asked = compilations(compiling, kernels)
     for name, kernel in kernels.items():
         given = [_leaf(t, leaves) for t in kernel.cone.leaves]
-        (found,) = outputs(kernel, given)
+        found = output(kernel, given)
         with np.errstate(all="ignore"):
             expected = evaluate_cone(kernel.cone, given, precision="float32")
         np.testing.assert_array_equal(found, expected, err_msg=name)

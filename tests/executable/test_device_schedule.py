@@ -33,9 +33,8 @@ def happens_before(found: Schedule) -> list[set[int]]:
 def touched(plan: Plan, layout: Layout, k: int) -> tuple[list[Slot], list[Slot]]:
     """What step `k` reads and what it writes."""
     slots, leaves = layout.steps[k], len(plan.steps[k].reads)
-    outputs = len(plan.steps[k].outputs)
     prepared = len(plan.steps[k].kernel.prepared)
-    reads = [*slots[:leaves], *slots[leaves + outputs : leaves + outputs + prepared]]
+    reads = [*slots[:leaves], *slots[leaves + 1 : leaves + 1 + prepared]]
     return reads, [s for s in slots if s not in reads]
 
 
@@ -71,7 +70,7 @@ def test_tensors_alive_at_once_have_bytes_of_their_own(seed: int) -> None:
     plan = random_plan(seed)
     layout = Layout(plan, schedule(plan).memory)
     written: dict[tuple[Room, int], int] = {}
-    maker = {t: k for k, s in enumerate(plan.steps) for t in s.outputs}
+    maker = {s.writes: k for k, s in enumerate(plan.steps)}
     for k, step in enumerate(plan.steps):
         for t, slot in zip(step.reads, layout.steps[k], strict=False):
             if slot.room is Room.ARENA and not plan.steps[maker[t]].idle:

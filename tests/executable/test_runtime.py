@@ -20,12 +20,10 @@ from korch.backends.contract import Kernel
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.toolchain import find_toolchain
 from korch.errors import ArchiveError, Error, InputError
-from korch.executable.plan import Plan, Step, check
-from korch.executable.plan_json import plan_from_json, plan_to_json
+from korch.executable.plan import Plan
 from korch.executable.runtime import Executable, load
 from korch.ir import Builder, Cone, Primitive
 from korch.ir.evaluate import evaluate_graph
-from korch.search.planned import once
 
 from .small_plans import BODIES, chain, feeds_of, host, native, plan_of, with_workspace
 
@@ -97,35 +95,6 @@ def test_an_index_outside_of_its_axis_is_an_error_of_that_run(repeats: int) -> N
             with pytest.raises(Error, match=r"step 0 .* index outside of the axis"):
                 e.run(feeds | {"i": np.asarray(wrong)})
             np.testing.assert_array_equal(e.run(feeds)["y"], feeds["table"][[-5, 4]] * (-1) ** repeats)
-
-
-def exporting_plan() -> Plan:
-    """One kernel stores x + w, which the model gives out and another kernel reads, and relu(x + w)."""
-    b = Builder()
-    x = b.input("x", "float32", (40, 30))
-    total = x + b.constant(np.linspace(-1, 1, 30, dtype=np.float32), name="w")
-    plain = b.graph([("y", b.op("Relu", total) * 2.0), ("total", total), ("z", b.op("Neg", total))])
-    add, relu, mul, neg = plain.primitives
-    cones = (Cone.of([add, relu]).exporting(add.output), Cone.of([mul]), Cone.of([neg]))
-    return Plan(plain, tuple(Step.of(LOOPS.build(c, 2)[0]) for c in cones), 2)
-
-
-def test_kernels_of_several_outputs() -> None:
-    plan = exporting_plan()
-    assert_right(plan)
-    again = plan_from_json(plan_to_json(plan), plan.graph.constants)
-    assert again.steps == plan.steps
-    assert_right(again)
-    assert plan.steps[0].outputs == (plan.steps[0].writes, plan.graph.outputs[1])
-
-
-def test_what_two_kernels_store_has_two_names() -> None:
-    plan = exporting_plan()
-    add, _, _, neg = plan.graph.primitives
-    last = Step.of(LOOPS.build(Cone.of([add, neg]).exporting(add.output), 2)[0])
-    with pytest.raises(Error, match="exists already"):
-        check(replace(plan, steps=(*plan.steps[:2], last)))
-    assert_right(replace(plan, steps=once((*plan.steps[:2], last))))
 
 
 def test_host_steps_between_native_ones() -> None:

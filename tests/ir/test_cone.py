@@ -55,8 +55,3 @@ def test_of_elementwise_work_only_the_number_of_elements_counts():
         return x + y
 
     assert cone(add).signature == cone(add, (50, 200)).signature != cone(add, (50, 100)).signature
-
-
-def test_exports_take_part():
-    whole = cone(lambda b, x, y: b.op("Exp", x + y))
-    assert whole.signature != whole.exporting(whole.primitives[0].output).signature

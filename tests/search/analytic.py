@@ -17,6 +17,7 @@ from korch.search.costed import problem_of
 from korch.search.ledger import open_ledger
 from korch.solve.problem import Status
 from korch.solve.solve import solve
+from korch.system.deadline import Deadline
 
 MB = 1 << 20
 V100 = Machine(80, 14e12, ((6 * MB, 2.5e12), (1 << 40, 0.9e12)), 5e-6, "the paper's GPU")
@@ -48,6 +49,6 @@ def planned(plain: Graph, backends: Sequence[Backend] = FUSING, machine: Machine
     problem = problem_of(graph, ledger)
     candidates = zip(problem.candidates, ledger.entries, strict=True)
     costed = replace(problem, candidates=tuple(replace(c, cost=e.cost) for c, e in candidates))
-    solution = solve(costed, time_limit=60)
+    solution = solve(costed, deadline=Deadline.after(60))
     assert solution.status is Status.OPTIMAL
     return [ledger.cones[i] for i in solution.chosen]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import heapq
 import random
-from dataclasses import replace
 from math import inf
 
 from korch.solve.problem import Candidate, Problem
@@ -15,8 +14,8 @@ from .synthetic import Net, cones
 
 def optimum(problem: Problem) -> float:
     """The cost of the cheapest plan; inf if there is none."""
-    bit = {t: 1 << i for i, t in enumerate({t: None for k in problem.candidates for t in (*k.makes, *k.reads)})}
-    kernels = [(sum(bit[t] for t in set(k.reads)), sum(bit[t] for t in k.makes), k.cost) for k in problem.candidates]
+    bit = {t: 1 << i for i, t in enumerate({t: None for k in problem.candidates for t in (k.root, *k.reads)})}
+    kernels = [(sum(bit[t] for t in set(k.reads)), bit[k.root], k.cost) for k in problem.candidates]
     goal = sum(bit.get(t, 1 << len(bit)) for t in problem.outputs)
     best, queue = {0: 0.0}, [(0.0, 0)]
     while queue:
@@ -25,21 +24,18 @@ def optimum(problem: Problem) -> float:
             return cost
         if cost > best[made]:
             continue
-        for reads, makes, price in kernels:
-            after = made | makes
+        for reads, root, price in kernels:
+            after = made | root
             if reads & made == reads and cost + price < best.get(after, inf):
                 best[after] = cost + price
                 heapq.heappush(queue, (cost + price, after))
     return inf
 
 
-def random_problem(
-    seed: int, *, tensors: int = 7, twins: bool = False, loops: bool = False, joined: bool = False
-) -> Problem:
+def random_problem(seed: int, *, tensors: int = 7, twins: bool = False, loops: bool = False) -> Problem:
     """Random cones over a random DAG with choices (tensors with several producers) and recomputation.
 
-    `twins` adds layouts; `loops` primitives that compute earlier tensors from later ones; `joined` two-output
-    kernels.
+    `twins` adds layouts; `loops` primitives that compute earlier tensors from later ones.
     """
     rng = random.Random(seed)
     net = Net(twins=twins)
@@ -59,19 +55,5 @@ def random_problem(
         for leaves, holds in rng.sample(options, min(len(options), 6)):
             bytes_moved = net.size[t] + sum(net.size[x] for x in leaves)
             cost = (2e-6 + bytes_moved / 4e10 + sum(net.linear.get(i, 0.0) for i in holds)) * rng.uniform(0.7, 1.5)
-            kernels.append(Candidate(len(kernels), (t,), tuple(sorted(leaves)), holds, cost))
-    problem = Problem((names[-1], names[-2]), tuple(net.primitives), tuple(kernels), dict(net.classes))
-    return _joined(problem, rng) if joined else problem
-
-
-def _joined(problem: Problem, rng: random.Random) -> Problem:
-    """With kernels that make two tensors at once, each reading what is not made inside."""
-    extra: list[Candidate] = []
-    for _ in range(8):
-        a, b = rng.sample(problem.candidates, 2)
-        if a.root == b.root or a.root in b.reads or b.root in a.reads:
-            continue
-        makes, reads = (a.root, b.root), tuple(sorted({*a.reads, *b.reads}))
-        cost = 0.7 * (a.cost + b.cost)
-        extra.append(Candidate(len(problem.candidates) + len(extra), makes, reads, a.holds | b.holds, cost))
-    return replace(problem, candidates=problem.candidates + tuple(extra))
+            kernels.append(Candidate(len(kernels), t, tuple(sorted(leaves)), holds, cost))
+    return Problem((names[-1], names[-2]), tuple(net.primitives), tuple(kernels), dict(net.classes))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import monotonic
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from korch.solve.check import CheckedPlan, check
 from korch.solve.highs import Highs
 from korch.solve.problem import Problem
 from korch.solve.rows import Row, all_rows, incidence
+from korch.system.deadline import Deadline
 
 from . import solve_pulp
 
@@ -32,7 +32,7 @@ def solve_plainly(
     every = np.ones(len(cost), np.bool_)
     with Highs() as highs:
         run: Run = highs.solve if solver == "highs" else solve_pulp.solve
-        columns, _ = cheapest(problem, cost, rows, every, None, run, monotonic() + time_limit)
+        columns, _ = cheapest(problem, cost, rows, every, None, run, Deadline.after(time_limit))
     if columns is None:
         raise SolverError(f"{solver} found no plan within {time_limit:g} s")
     return check(problem, (problem.candidates[i].id for i in columns), cost=float(cost[list(columns)].sum()) / MICRO)

@@ -9,6 +9,7 @@ import pulp
 
 from korch.solve.problem import Status
 from korch.solve.program import Answer, Program
+from korch.system.deadline import Deadline
 
 STATUS = {
     pulp.LpStatusOptimal: Status.OPTIMAL,
@@ -20,14 +21,14 @@ STATUS = {
 TOLERANCE = 1e-6
 
 
-def solve(program: Program, time_limit: float, *, threads: int = 1) -> Answer:
+def solve(program: Program, deadline: Deadline, *, threads: int = 1) -> Answer:
     """The answer of CBC to `program`.
 
     CBC calls a point optimal when the time ran out, and has been seen to return points that break rows: a point is
     checked against the rows here, and its cost is a bound only if CBC proved it.
     """
     model, columns = _model(program)
-    solver = pulp.PULP_CBC_CMD(msg=False, timeLimit=max(time_limit, 1.0), threads=threads, gapRel=0.0, gapAbs=1e-6)
+    solver = pulp.PULP_CBC_CMD(msg=False, timeLimit=max(deadline.left, 1.0), threads=threads, gapRel=0.0, gapAbs=1e-6)
     try:
         model.solve(solver)
     except pulp.PulpSolverError as error:

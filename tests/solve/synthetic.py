@@ -124,5 +124,5 @@ def problem(net: Net, output: str, seed: int = 0, *, noise: float = 0.15, **limi
                 net.size[net.primitives[i].output] for i in holds
             )
             cost = (2e-6 + traffic / 4e10 + work) * (1 + noise * rng.random())
-            kernels.append(Candidate(len(kernels), (t,), tuple(sorted(leaves)), holds, cost))
+            kernels.append(Candidate(len(kernels), t, tuple(sorted(leaves)), holds, cost))
     return Problem((output,), tuple(net.primitives), tuple(kernels), dict(net.classes))

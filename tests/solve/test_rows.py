@@ -11,6 +11,7 @@ from korch.errors import SolverError
 from korch.solve.classes import class_graph
 from korch.solve.cycles import cycle_cuts
 from korch.solve.highs import Highs
+from korch.solve.keys import Edge, Entry, Key
 from korch.solve.problem import Candidate, PrimitiveRef, Problem
 from korch.solve.program import Program
 from korch.solve.rows import (
@@ -23,13 +24,14 @@ from korch.solve.rows import (
     matrix,
     violated_edges,
 )
+from korch.system.deadline import Deadline
 
 from .brute_force import optimum, random_problem
 from .plainly import solve_plainly
 
 
-def kernel(i: int, makes: str, reads: str, holds: set[int], cost: float = 1.0) -> Candidate:
-    return Candidate(i, tuple(makes.split()), tuple(reads.split()), frozenset(holds), cost)
+def kernel(i: int, root: str, reads: str, holds: set[int], cost: float = 1.0) -> Candidate:
+    return Candidate(i, root, tuple(reads.split()), frozenset(holds), cost)
 
 
 def text(row: Row) -> str:
@@ -61,7 +63,7 @@ def test_every_plan_needs_what_all_choices_need(diamond: Problem) -> None:
 
 
 def test_the_edge_row_of_a_choice_meets_at_the_dominator(diamond: Problem) -> None:
-    rows = {row.name: text(row) for row in edge_rows(diamond, incidence(diamond))}
+    rows = {str(row.key): text(row) for row in edge_rows(diamond, incidence(diamond))}
     assert rows["edge c <- x"] == "+1u0 +1u4"  # whoever computes c, by either way, needs x: made, or inside
 
 
@@ -104,7 +106,7 @@ def test_entry_rows_cut_twins_that_make_each_other(twins: Problem) -> None:
 
 @pytest.mark.parametrize("solver", ["highs", "cbc"])
 def test_without_them_the_cycle_cut_does_the_same(twins: Problem, solver: str) -> None:
-    rows = [r for r in all_rows(twins, incidence(twins)) if r.name.split()[0] not in ("entry", "edge")]
+    rows = [r for r in all_rows(twins, incidence(twins)) if not isinstance(r.key, Entry | Edge)]
     assert solve_plainly(twins, time_limit=5, solver=solver, rows=rows).cost == pytest.approx(6.1)
 
 
@@ -118,6 +120,12 @@ def test_cycle_cuts_break_the_selection_and_keep_every_plan(twins: Problem) -> N
     assert cycle_cuts(twins, [0, 1, 3]) == []
 
 
+def ends(key: Key) -> set[str]:
+    """The classes at which the walks of an edge row stop."""
+    assert isinstance(key, Edge)
+    return {choice[0] for _, choice in key.choices if choice and not choice[1]}
+
+
 def test_a_wrong_row_would_be_noticed() -> None:
     """Mutant: edge rows that forget the kernels with both ends inside forbid fusion, and cost some optimum."""
     lost = 0
@@ -125,7 +133,7 @@ def test_a_wrong_row_would_be_noticed() -> None:
         p = random_problem(seed)
         at = incidence(p)
         mutant = [
-            Row(r.name, tuple(t for t in r.terms if r.name.split(" <- ")[1] in p.candidates[t[0]].makes), 1.0, inf)
+            Row(r.key, tuple(t for t in r.terms if p.candidates[t[0]].root in ends(r.key)), 1.0, inf)
             for r in edge_rows(p, at)
         ]
         try:
@@ -144,7 +152,7 @@ def test_separated_rows_hold_for_the_optimum_and_tighten(seed: int, highs: Highs
     cost, rows = np.array([k.cost for k in p.candidates]) * 1e6, all_rows(p, at)
     before = 0.0
     for _ in range(20):
-        answer = highs.solve(Program(cost, matrix(rows), integer=False), 10)
+        answer = highs.solve(Program(cost, matrix(rows), integer=False), Deadline.after(10))
         assert answer.x is not None and before * (1 - 1e-9) <= answer.bound <= best * (1 + 1e-9)
         before, fresh = answer.bound, violated_edges(answer.x, at)
         rows = rows + [chosen_row(e, at) for e in fresh]
@@ -172,7 +180,8 @@ def test_costly_alternatives_on_one_input_are_told_apart(highs: Highs) -> None:
     p = Problem(("o",), primitives, kernels)
     at, rows = incidence(p), all_rows(p, incidence(p))
     for _ in range(5):
-        answer = highs.solve(Program(np.array([k.cost for k in kernels]), matrix(rows), integer=False), 10)
+        relaxed = Program(np.array([k.cost for k in kernels]), matrix(rows), integer=False)
+        answer = highs.solve(relaxed, Deadline.after(10))
         assert answer.x is not None
         rows = rows + [chosen_row(e, at) for e in violated_edges(answer.x, at)]
     assert 9.9 < answer.bound <= optimum(p)  # 5.2 without the choice of a producer itself
@@ -182,5 +191,6 @@ def test_costly_alternatives_on_one_input_are_told_apart(highs: Highs) -> None:
 def test_the_relaxation_is_a_lower_bound(seed: int, highs: Highs) -> None:
     p = random_problem(seed, twins=seed % 2 == 0, tensors=5)
     rows = all_rows(p, incidence(p))
-    answer = highs.solve(Program(np.array([k.cost for k in p.candidates]) * 1e6, matrix(rows), integer=False), 10)
+    relaxed = Program(np.array([k.cost for k in p.candidates]) * 1e6, matrix(rows), integer=False)
+    answer = highs.solve(relaxed, Deadline.after(10))
     assert answer.bound <= optimum(p) * 1e6 * (1 + 1e-9)

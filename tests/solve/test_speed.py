@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from korch.solve.solve import solve
+from korch.system.deadline import Deadline
 
 from .synthetic import cnn, problem, transformer
 
@@ -21,5 +22,6 @@ SIZES = {
 @pytest.mark.parametrize("name", SIZES)
 def test_large_problems(name: str, noise: float) -> None:
     net, limits = SIZES[name]
-    found = solve(problem(*net, noise=noise, **limits), time_limit=55)
-    assert found.gap <= 0.01 and found.seconds < 60
+    p, deadline = problem(*net, noise=noise, **limits), Deadline.after(60)
+    found = solve(p, deadline=deadline.within(55))
+    assert found.gap <= 0.01 and not deadline.passed

@@ -21,8 +21,8 @@ class Declined:
 class Launch:
     """A function of a kernel's source, started once on a device.
 
-    `buffers` are its arguments, as numbers into the kernel's buffers: leaves, root, exports, what is prepared, and
-    the workspace last. `warps` a block of threads and the pipeline `stages` are Triton's.
+    `buffers` are its arguments, as numbers into the kernel's buffers: leaves, root, what is prepared, and the
+    workspace last. `warps` a block of threads and the pipeline `stages` are Triton's.
     """
 
     function: str
@@ -62,7 +62,7 @@ class Kernel:
 
     On a processor, `source` is C for one kernel, every global name starting with the token `KERNEL_` (see
     `program.py`): `KERNEL_run`, which one thread calls, or `KERNEL_team`, which every thread of a parallel region
-    calls. Its `in` points to the leaves, then the root, then the exports; `out` is the root. `host`: an ONNX model
+    calls. Its `in` points to the leaves, then the root; `out` is the root. `host`: an ONNX model
     that onnxruntime runs, leaves in order as its inputs.
 
     On a device, `source` is Triton, whose functions run one after another as `launches` say; or a library is asked for

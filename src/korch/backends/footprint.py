@@ -12,7 +12,7 @@ from korch.ir.tensor import Tensor
 
 def footprint(cone: Cone) -> tuple[float, dict[Primitive, float]]:
     """(compulsory bytes, elements each primitive computes at least): each leaf read once as far as it is needed."""
-    needed: dict[Tensor, float] = {t: float(t.size) for t in cone.outputs}
+    needed: dict[Tensor, float] = {cone.root: float(cone.root.size)}
     computed: dict[Primitive, float] = {}
     for p in reversed(cone.primitives):
         out = needed.get(p.output, 0.0)
@@ -20,8 +20,7 @@ def footprint(cone: Cone) -> tuple[float, dict[Primitive, float]]:
         for t in p.inputs:
             needed[t] = max(needed.get(t, 0.0), _read(p, t, out))
     moved = sum(needed.get(t, 0.0) * t.nbytes / max(t.size, 1) for t in cone.leaves)
-    moved += sum(t.nbytes for t in cone.outputs)
-    return moved, computed
+    return moved + cone.root.nbytes, computed
 
 
 def _read(p: Primitive, t: Tensor, out: float) -> float:

@@ -53,7 +53,7 @@ class _Yard:
         self.sources = _Sources(graph)
         links, between = defaultdict[Tensor, list[Cone]](list), defaultdict[Tensor, list[Cone]](list)
         for cone in cones:
-            if not cone.exports and len(cone.linear) <= 1 and not _prepares(cone) and not self.repeats(cone):
+            if len(cone.linear) <= 1 and not _prepares(cone) and not self.repeats(cone):
                 (links if cone.linear else between)[cone.root].append(cone)
         self.links, self.between = _best(links), _best(between)
 

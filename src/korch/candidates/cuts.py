@@ -18,7 +18,6 @@ from itertools import product
 from typing import NamedTuple
 
 from korch.candidates.chains import VIEWS, chained_cones
-from korch.candidates.exports import exporting_cones
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.macs import products
@@ -30,17 +29,12 @@ from korch.ir.tensor import Tensor
 @dataclass(frozen=True)
 class Limits:
     """What backends can build, as bounds that hold for every part of a cone too (a cone may have as many leaves as one
-    of its primitives has inputs); `export`: bytes that a tensor must
-    have at least for a kernel to store it besides its root (what stays in second-level caches is read again for
-    little); `exports`: such kernels a root, none unless asked for
-    (see `exports.py`); `chain`: bytes that a tensor must have at least for several linear primitives to be one kernel
-    because of it (see `chains.py`)."""
+    of its primitives has inputs); `chain`: bytes that a tensor must have at least for several linear primitives to be
+    one kernel because of it (see `chains.py`)."""
 
     primitives: int = 24
     leaves: int = 8
     cuts: int = 20
-    export: int = 1 << 21
-    exports: int = 0
     chain: int = 1 << 20
 
 
@@ -83,12 +77,11 @@ THIN = 20
 
 
 def enumerate_cones(graph: Graph, limits: Limits | None = None) -> list[Cone]:
-    """All cones of `graph` within `limits`, by root in graph order, then chains, then those with exports; where cuts
-    are capped, the widest ones go first."""
+    """All cones of `graph` within `limits`, by root in graph order, then chains; where cuts are capped, the widest ones
+    go first."""
     limits = limits or Limits()
     cones = list(_Search(graph, limits).cones())
-    chains = chained_cones(graph, cones, limits.chain)
-    return [*cones, *chains, *exporting_cones(graph, cones, limits.export, limits.exports)]
+    return [*cones, *chained_cones(graph, cones, limits.chain)]
 
 
 class _Search:

@@ -33,7 +33,7 @@ def repeats_much(cone: Cone) -> bool:
     """Whether a kernel without a place for what it resizes would compute far more elements than there are."""
     if any(p.op != "Interpolate" for p in cone.linear) or not any(p.op == "Interpolate" for p in cone.primitives):
         return False
-    wanted = {t: float(t.size) for t in cone.outputs}
+    wanted = {cone.root: float(cone.root.size)}
     for p in reversed(cone.primitives):
         times = wanted.get(p.output, 0.0) / max(p.output.size, 1)
         for t in dict.fromkeys(p.inputs):
@@ -45,7 +45,7 @@ def repeats_much(cone: Cone) -> bool:
 
 def _shorter(cone: Cone, outputs: Collection[Tensor]) -> Iterator[frozenset[Primitive]]:
     """The primitives of `cone` without a view at one end."""
-    if len(cone.primitives) == 1 or cone.exports:
+    if len(cone.primitives) == 1:
         return
     every = frozenset(cone.primitives)
     for p in filter(moves_nothing, cone.primitives):

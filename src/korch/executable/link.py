@@ -172,7 +172,7 @@ def _native(steps: Iterable[Step]) -> list[Kernel]:
 
 
 def _tables(plan: Plan, memory: MemoryPlan, layout: weights.Layout, checksum: int, number: Mapping[str, int]) -> str:
-    buffers = [t for s in plan.steps for t in (*s.reads, *s.outputs)]
+    buffers = [t for s in plan.steps for t in (*s.reads, s.writes)]
     places = [memory.places[t] for t in buffers]
     uses = [i for i, p in enumerate(places) if p.room in (Room.INPUT, Room.OUTPUT)]
     sizes = {
@@ -212,7 +212,7 @@ def _steps(steps: Sequence[Step], memory: MemoryPlan, number: Mapping[str, int])
     for step, workspace in zip(steps, memory.workspaces, strict=True):
         kernel = number.get(code_of(step.kernel), 0)
         rows.append(f"{{{_work(step)}, {kernel}, {first}, {len(step.reads)}, {workspace}}},  // {_one_line(str(step))}")
-        first += len(step.reads) + len(step.outputs)
+        first += len(step.reads) + 1
     return rows
 
 

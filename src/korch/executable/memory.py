@@ -126,7 +126,7 @@ def tenants(plan: Plan, alignment: int = ALIGNMENT) -> list[Tenant]:
     outside = _outside(plan, owner)
     users: dict[Tensor, list[int]] = defaultdict(list)
     for number, step in enumerate(plan.steps):
-        for t in dict.fromkeys(owner[t] for t in (*step.reads, *step.outputs)) if not step.idle else ():
+        for t in dict.fromkeys(owner[t] for t in (*step.reads, step.writes)) if not step.idle else ():
             users[t].append(number)
     made = [Tenant(aligned(t.nbytes, alignment), tuple(u), t) for t, u in users.items() if t.size and t not in outside]
     rooms = [Tenant(aligned(s.kernel.workspace, alignment), (k,)) for k, s in enumerate(plan.steps)
@@ -138,7 +138,7 @@ def owners(plan: Plan) -> dict[Tensor, Tensor]:
     """Each tensor with the one whose bytes it is: itself, or what its chain of aliases starts from."""
     owner = {t: t for t in (*plan.graph.inputs, *plan.constants)}
     for step in plan.steps:
-        owner |= {t: owner[step.reads[0]] if step.kernel.alias else t for t in step.outputs}
+        owner[step.writes] = owner[step.reads[0]] if step.kernel.alias else step.writes
     return owner
 
 

@@ -54,8 +54,8 @@ class Accuracy(Verdict):
 class Step:
     """One kernel at its place in the plan.
 
-    `reads` and `writes` are this place's tensors for the leaves and the root of `kernel.cone`, `exports` for what it
-    stores besides; names may differ from the cone's, because equal cones share one kernel. `cost` in seconds.
+    `reads` and `writes` are this place's tensors for the leaves and the root of `kernel.cone`; names may differ from
+    the cone's, because equal cones share one kernel. `cost` in seconds.
     """
 
     kernel: Kernel
@@ -63,7 +63,6 @@ class Step:
     writes: Tensor
     cost: float = 0.0
     runner_up: RunnerUp | None = None
-    exports: tuple[Tensor, ...] = ()
 
     @staticmethod
     def of(kernel: Kernel, cost: float = 0.0, runner_up: RunnerUp | None = None) -> Step:
@@ -73,12 +72,7 @@ class Step:
     @staticmethod
     def at(cone: Cone, kernel: Kernel, cost: float, runner_up: RunnerUp | None = None) -> Step:
         """The step of a kernel in the place of `cone`, which equals the kernel's but for names."""
-        return Step(kernel, cone.leaves, cone.root, cost, runner_up, cone.exports)
-
-    @property
-    def outputs(self) -> tuple[Tensor, ...]:
-        """All that the step writes."""
-        return (self.writes, *self.exports)
+        return Step(kernel, cone.leaves, cone.root, cost, runner_up)
 
     @property
     def idle(self) -> bool:
@@ -87,8 +81,7 @@ class Step:
 
     def __str__(self) -> str:
         what = "alias" if self.kernel.alias else f"{self.kernel.backend} {self.kernel.variant}".strip()
-        made = ", ".join(t.name for t in self.outputs)
-        return f"{made} = {what}({', '.join(t.name for t in self.reads)})  # {self.cost * 1e6:.1f} us"
+        return f"{self.writes.name} = {what}({', '.join(t.name for t in self.reads)})  # {self.cost * 1e6:.1f} us"
 
 
 @dataclass(frozen=True)
@@ -161,10 +154,9 @@ def check(plan: Plan) -> None:
             if t not in known and not (t.const and t.name in plan.graph.constants):
                 raise Error(f"step {number} ({step.writes.name}) reads {t}, which no earlier step writes")
         _check_types(number, step)
-        for t in step.outputs:
-            if t in known:
-                raise Error(f"step {number} writes {t}, which exists already")
-            known.add(t)
+        if step.writes in known:
+            raise Error(f"step {number} writes {step.writes}, which exists already")
+        known.add(step.writes)
     for name, t in zip(plan.graph.output_names, plan.graph.outputs, strict=True):
         if t not in known and not t.const:
             raise Error(f"no step writes the output {name!r} ({t})")
@@ -173,7 +165,7 @@ def check(plan: Plan) -> None:
 def _check_types(number: int, step: Step) -> None:
     """The step's tensors have the types and shapes that the kernel was built for."""
     cone = step.kernel.cone
-    built, given = (*cone.leaves, *cone.outputs), (*step.reads, *step.outputs)
+    built, given = (*cone.leaves, cone.root), (*step.reads, step.writes)
     if [(t.dtype, t.shape) for t in built] != [(t.dtype, t.shape) for t in given]:
         raise Error(f"step {number} gives {', '.join(map(str, given))} to a kernel for {', '.join(map(str, built))}")
     if step.kernel.alias and step.reads[0].nbytes != step.writes.nbytes:
@@ -183,19 +175,19 @@ def _check_types(number: int, step: Step) -> None:
 def _renamed(steps: Iterable[Step], taken: set[str]) -> tuple[Primitive, ...]:
     """The steps' primitives under names that are unique in the whole; what is stored keeps its own."""
     steps = tuple(steps)
-    taken = taken | {t.name for s in steps for t in s.outputs}
+    taken = taken | {s.writes.name for s in steps}
     made: dict[tuple[object, ...], Tensor] = {}
     result: list[Primitive] = []
     for number, step in enumerate(steps):
         name = dict(zip(step.kernel.cone.leaves, step.reads, strict=True))
-        stored = dict(zip(step.kernel.cone.outputs, step.outputs, strict=True))
         for p in step.kernel.cone.primitives:
             inputs = tuple(name[t] for t in p.inputs)
             key = (p.op, inputs, p.attrs, p.output.dtype, p.output.shape)
-            if key in made and p.output not in stored:
+            last = p.output == step.kernel.cone.root
+            if key in made and not last:
                 name[p.output] = made[key]
                 continue
-            output = stored.get(p.output) or replace(p.output, name=_free(p.output.name, number, taken))
+            output = step.writes if last else replace(p.output, name=_free(p.output.name, number, taken))
             taken.add(output.name)
             name[p.output] = made[key] = output
             result.append(replace(p, inputs=inputs, output=output))

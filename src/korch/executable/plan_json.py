@@ -36,8 +36,7 @@ def plan_to_json(plan: Plan) -> str:
 
     def cone(c: Cone) -> dict[str, Any]:
         return {"root": tensors.index(c.root), "leaves": [tensors.index(t) for t in c.leaves],
-                "primitives": [primitives.index(p) for p in c.primitives],
-                "exports": [tensors.index(t) for t in c.exports]}  # fmt: skip
+                "primitives": [primitives.index(p) for p in c.primitives]}  # fmt: skip
 
     def kernel(k: Kernel) -> dict[str, Any]:
         return {"cone": cone(k.cone), "backend": k.backend, "source": sources.index(k.source), "workspace": k.workspace,
@@ -48,8 +47,7 @@ def plan_to_json(plan: Plan) -> str:
     def step(s: Step) -> dict[str, Any]:
         up = s.runner_up
         return {"kernel": kernel(s.kernel), "reads": [tensors.index(t) for t in s.reads],
-                "writes": tensors.index(s.writes), "exports": [tensors.index(t) for t in s.exports],
-                "cost": pack(s.cost),
+                "writes": tensors.index(s.writes), "cost": pack(s.cost),
                 "runner_up": up and {"backend": up.backend, "variant": up.variant, "cost": pack(up.cost)}}  # fmt: skip
 
     g = plan.selection()
@@ -77,7 +75,7 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
 
     def cone(c: dict[str, Any]) -> Cone:
         return Cone(tensors[c["root"]], tuple(tensors[i] for i in c["leaves"]),
-                    tuple(primitives[i] for i in c["primitives"]), tuple(tensors[i] for i in c["exports"]))  # fmt: skip
+                    tuple(primitives[i] for i in c["primitives"]))  # fmt: skip
 
     def kernel(k: dict[str, Any]) -> Kernel:
         return Kernel(cone(k["cone"]), k["backend"], d["sources"][k["source"]], k["workspace"], k["variant"],
@@ -88,7 +86,7 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     def step(s: dict[str, Any]) -> Step:
         up = s["runner_up"] and RunnerUp(**{k: unpack(v) for k, v in s["runner_up"].items()})
         return Step(kernel(s["kernel"]), tuple(tensors[i] for i in s["reads"]), tensors[s["writes"]],
-                    unpack(s["cost"]), up, tuple(tensors[i] for i in s["exports"]))  # fmt: skip
+                    unpack(s["cost"]), up)  # fmt: skip
 
     g = d["graph"]
     graph = Graph(g["name"], tuple(tensors[i] for i in g["inputs"]), tuple(tensors[i] for i in g["outputs"]),

@@ -1,14 +1,10 @@
-"""A cone: a root tensor, its leaves, and the primitives that compute the one from the others.
-
-A kernel with several outputs (the paper's future work) is a cone that *exports* interior tensors: it stores them for
-others to read while it computes its root.
-"""
+"""A cone: a root tensor, its leaves, and the primitives that compute the one from the others."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -22,14 +18,12 @@ class Cone:
     """A candidate kernel before code exists.
 
     `primitives` are in topological order, one for each interior tensor; the last computes `root`. `leaves` are
-    what they read from outside, constants included, in the order of first use. `exports` are the interior tensors
-    that are stored besides.
+    what they read from outside, constants included, in the order of first use.
     """
 
     root: Tensor
     leaves: tuple[Tensor, ...]
     primitives: tuple[Primitive, ...]
-    exports: tuple[Tensor, ...] = ()
 
     @staticmethod
     def of(primitives: Iterable[Primitive]) -> Cone:
@@ -50,24 +44,13 @@ class Cone:
             t = self.makers[t].inputs[0]
         return t
 
-    @property
-    def outputs(self) -> tuple[Tensor, ...]:
-        """What the kernel stores: the root, then the exports."""
-        return (self.root, *self.exports)
-
     def part(self, t: Tensor) -> Cone:
-        """What computes the output `t`, from all of the leaves."""
-        if t == self.root and not self.exports:
-            return self
+        """The cone of the interior tensor `t`, with all of the leaves."""
         needed = {t}
         for p in reversed(self.primitives):
             if p.output in needed:
                 needed.update(p.inputs)
         return Cone(t, self.leaves, tuple(p for p in self.primitives if p.output in needed))
-
-    def exporting(self, *exports: Tensor) -> Cone:
-        """The cone that stores `exports` as well."""
-        return replace(self, exports=exports)
 
     @cached_property
     def linear(self) -> tuple[Primitive, ...]:
@@ -84,7 +67,6 @@ class Cone:
             args = ",".join(str(number[t]) for t in p.inputs)
             attrs = ",".join(f"{k}={_attr_text(v)}" for k, v in p.attrs)
             lines.append(f"{p.op}({args}){{{attrs}}}{kind(p.output.dtype, p.output.shape)}")
-        lines += [f"export {number[t]}" for t in self.exports]
         return ";".join(lines)
 
     @property
@@ -101,7 +83,7 @@ class Cone:
         return hashlib.sha256(self.signature.encode()).hexdigest()[:24]
 
     def __str__(self) -> str:
-        return "\n".join((show(self.primitives), *(f"export {t.title}" for t in self.exports)))
+        return show(self.primitives)
 
 
 def _leaf_text(t: Tensor, kind: Callable[[str, tuple[int, ...]], str]) -> str:

@@ -61,7 +61,7 @@ def first_finite(cone: Cone, arrays: list[Array], factors: str = "") -> tuple[Re
 def _references(cone: Cone, arrays: list[Array], draw: Draw, factors: str) -> tuple[Reference, ...]:
     for i, array in enumerate(arrays):
         fill_leaf(array, cone, i, draw)
-    return tuple(reference(cone.part(t), arrays, factors) for t in cone.outputs)
+    return (reference(cone, arrays, factors),)
 
 
 def still(out: Bytes, root: Array, poison: int) -> Array:

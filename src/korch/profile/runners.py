@@ -75,9 +75,9 @@ class Native:
         self._entry, self._clock = entry, clock
         self._state = ctypes.c_void_p()
         self._in = (ctypes.c_void_p * (len(leaves) + len(outs)))(*map(_address, (*leaves, *outs)))
-        activations = (*zip(outs, cone.outputs, strict=True), *zip(leaves, cone.leaves, strict=True))
+        activations = (*zip(outs, [cone.root], strict=True), *zip(leaves, cone.leaves, strict=True))
         self._warm = [b for b, t in activations if not t.const and not outgrows(t.shape)]
-        moved = sum(t.nbytes for t in (*cone.leaves, *cone.outputs))
+        moved = sum(t.nbytes for t in (*cone.leaves, cone.root))
         self._cold = moved >= COLD or sum(t.nbytes for t in cone.leaves if t.const) >= COLD_WEIGHTS
         if not entry.run:
             raise BackendError("the compiled program has no such kernel")

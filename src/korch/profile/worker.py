@@ -97,11 +97,11 @@ class Worker:
 
     def _measure(self, task: Task) -> Result:
         refs = self._prepare(task.cone)
-        *outs, workspace = self._arena.buffers((*(t.nbytes for t in task.cone.outputs), task.workspace))
+        *outs, workspace = self._arena.buffers((task.cone.root.nbytes, task.workspace))
         workspace[...] = POISONS[0]
         runner = self._runner(task, outs, workspace)
         try:
-            made = [Output(b, tensor_view(b, t), ref) for b, t, ref in zip(outs, task.cone.outputs, refs, strict=True)]
+            made = [Output(b, tensor_view(b, t), ref) for b, t, ref in zip(outs, [task.cone.root], refs, strict=True)]
             report = self._run_poisoned(runner, made, task.helped)
             if report.reason:
                 return Failed(report.reason)

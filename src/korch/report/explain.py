@@ -27,8 +27,7 @@ class Again:
 
 @dataclass(frozen=True)
 class KernelReport:
-    """One kernel. Costs in microseconds, `share` of the sum; `exports` is what it stores besides its root; the
-    runner-up is the next best for the same cone."""
+    """One kernel. Costs in microseconds, `share` of the sum; the runner-up is the next best for the same cone."""
 
     number: int
     root: str
@@ -41,12 +40,10 @@ class KernelReport:
     primitives: tuple[str, ...]
     again: tuple[Again, ...]
     runner_up: dict[str, Any] | None
-    exports: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         what = f"{self.backend} {self.variant}".strip()
-        made = " and ".join((self.root, *self.exports))
-        head = f"{self.number}: {made}  {what}  {self.cost_us:.1f} us  {self.share:.1%}{self._other()}"
+        head = f"{self.number}: {self.root}  {what}  {self.cost_us:.1f} us  {self.share:.1%}{self._other()}"
         return "\n".join([head, *(f"    {p}" for p in self.primitives), *self._twice()])
 
     def _twice(self) -> list[str]:
@@ -179,14 +176,13 @@ def _kernel(number: int, step: Step, total: float, again: tuple[Again, ...]) -> 
         number, root.name, type_text(root.dtype, root.shape), tuple(t.name for t in step.reads),
         "alias" if step.kernel.alias else step.kernel.backend, step.kernel.variant, step.cost * 1e6,
         step.cost / total if total else 0.0, tuple(map(str, inside(step))), again, other,
-        tuple(t.name for t in step.exports),
     )  # fmt: skip
 
 
 def inside(step: Step) -> tuple[Primitive, ...]:
     """The step's primitives with the names of its place; interior tensors are numbered."""
     cone = step.kernel.cone
-    name = dict(zip((*cone.leaves, *cone.outputs), (*step.reads, *step.outputs), strict=True))
+    name = dict(zip((*cone.leaves, cone.root), (*step.reads, step.writes), strict=True))
     for number, p in enumerate(cone.primitives[:-1], start=1):
         name.setdefault(p.output, replace(p.output, name=f"v{number}"))
     return tuple(replace(p, inputs=tuple(name[t] for t in p.inputs), output=name[p.output]) for p in cone.primitives)
@@ -204,7 +200,7 @@ def _computed_again(steps: Sequence[Step]) -> list[tuple[Again, ...]]:
             own[p.output] = numbers.setdefault(key, len(numbers))
             if p.category not in MOVES:
                 holders[own[p.output]][step_number] = p
-        value |= {t: own[t] for t in step.outputs}
+        value[step.writes] = own[step.writes]
     twice = [places for places in holders.values() if len(places) > 1]
     return [tuple(Again(str(places[n]), tuple(o for o in places if o != n)) for places in twice if n in places)
             for n in range(len(steps))]  # fmt: skip

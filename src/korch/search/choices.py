@@ -69,8 +69,7 @@ class _Site:
     def __post_init__(self) -> None:
         for i, cone in enumerate(self.ledger.cones):
             if isfinite(self.ledger.entry(i).cost):
-                for t in cone.outputs:
-                    self._makers.setdefault(t, []).append(i)
+                self._makers.setdefault(cone.root, []).append(i)
 
     @cached_property
     def picked(self) -> dict[Tensor, dict[Primitive, None]]:
@@ -94,7 +93,7 @@ class _Site:
     @cached_property
     def _stored(self) -> dict[Tensor, int]:
         """The place at which the plan stores a tensor; the model's inputs are there before."""
-        made = ((t, n) for n, i in enumerate(self.chosen) for t in self.ledger.cones[i].outputs)
+        made = ((self.ledger.cones[i].root, n) for n, i in enumerate(self.chosen))
         return dict([*reversed([*made]), *((t, -1) for t in self.graph.inputs)])
 
     def repair(self, banned: Collection[Primitive]) -> tuple[float, list[int]]:
@@ -103,11 +102,10 @@ class _Site:
         for place in sorted({place for p in banned for place in self._holders[p]}):
             gone = self.chosen[place]
             extra -= self.ledger.entry(gone).cost
-            for t in self.ledger.cones[gone].outputs:
-                made = {t for i in used for t in self.ledger.cones[i].outputs}
-                cost, kernels = self._cheapest(t, place, banned, made) if t not in made else (0.0, [])
-                extra += cost
-                used += kernels
+            t, made = self.ledger.cones[gone].root, {self.ledger.cones[i].root for i in used}
+            cost, kernels = self._cheapest(t, place, banned, made) if t not in made else (0.0, [])
+            extra += cost
+            used += kernels
         return extra, used
 
     def _cheapest(self, root: Tensor, place: int, banned: Collection[Primitive],

@@ -7,7 +7,6 @@ from dataclasses import replace
 from math import isfinite
 
 from korch.errors import SolverError
-from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.search.ledger import Ledger
 from korch.search.offers import Entry
@@ -24,7 +23,6 @@ class Costed:
         self.ledger = ledger
         self.free = problem_of(graph, ledger)
         """The problem whose candidates cost nothing."""
-        self._bases = _bases(ledger.cones)
 
     def problem(self, cost: Cost) -> Problem:
         """The problem with today's costs; what costs infinitely much takes no part."""
@@ -34,11 +32,7 @@ class Costed:
     def costs(self, cost: Cost) -> list[float]:
         """What each candidate costs, with the price of its memory."""
         known = {id(e): cost(e) for e in self.ledger.distinct}
-        costs = [known[id(e)] + self.ledger.price(i) for i, e in enumerate(self.ledger.entries)]
-        for i, base in self._bases.items():
-            if isfinite(costs[base]):
-                costs[i] = max(costs[i], costs[base])
-        return costs
+        return [known[id(e)] + self.ledger.price(i) for i, e in enumerate(self.ledger.entries)]
 
     def lowered(self, bound: float, before: Sequence[float], cost: Cost) -> float:
         """A bound on all plans now, from one when the candidates cost at least what they did `before`: a plan has
@@ -61,23 +55,12 @@ def problem_of(graph: Graph, ledger: Ledger) -> Problem:
         for p, i in number.items()
     )  # fmt: skip
     candidates = tuple(
-        Candidate(i, tuple(t.name for t in c.outputs), tuple(t.name for t in c.leaves if t.name in made),
+        Candidate(i, c.root.name, tuple(t.name for t in c.leaves if t.name in made),
                   frozenset(number[p] for p in c.primitives), 0.0)
         for i, c in enumerate(ledger.cones)
     )  # fmt: skip
     outputs = tuple(dict.fromkeys(t.name for t in graph.outputs if t.name in made))
-    missing = set(outputs) - {t for c in candidates for t in c.makes}
+    missing = set(outputs) - {c.root for c in candidates}
     if missing:
         raise SolverError(f"no backend builds {sorted(missing)[0]!r}; install onnxruntime, which runs any operator")
     return Problem(outputs, refs, candidates, classes)
-
-
-def _bases(cones: Sequence[Cone]) -> dict[int, int]:
-    """For each cone with exports, the same without.
-
-    Who stores more takes no less: a measurement that says so is noise, and would keep the program from storing each
-    tensor once (`rows.made_once`).
-    """
-    plain = {(c.root, c.primitives): i for i, c in enumerate(cones) if not c.exports}
-    found = ((i, plain.get((c.root, c.primitives))) for i, c in enumerate(cones) if c.exports)
-    return {i: base for i, base in found if base is not None}

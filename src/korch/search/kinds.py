@@ -81,7 +81,7 @@ class Kind:
 def sort_of(backend: Backend, cone: Cone, roofline: float) -> tuple[object, ...]:
     """Kernels that may be expected to miss their rooflines alike: same backend, sort of work and order of size."""
     size = round(log2(roofline) / 2) if roofline > 0 else None
-    traits = Counter(trait for p in cone.primitives if (trait := trait_of(p))) + Counter(exports=len(cone.exports))
+    traits = Counter(trait for p in cone.primitives if (trait := trait_of(p)))
     return backend.name, frozenset((t, min(n, MANY)) for t, n in traits.items()), size
 
 

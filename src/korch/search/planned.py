@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from dataclasses import replace
 from math import isfinite
 
 from korch.executable.plan import Plan, RunnerUp, Step
 from korch.ir.graph import Graph
 from korch.ir.macs import total
-from korch.ir.tensor import Tensor
 from korch.options import Options
 from korch.search.choices import choices
 from korch.search.ledger import Ledger
@@ -21,7 +19,7 @@ def planned(graph: Graph, ledger: Ledger, tuned: Tuned, options: Options, thread
     """The plan of the cones that `tuned` chose, each with its cheapest kernel; `threads` of the target, those of
     `options` by default."""
     threads = threads or options.thread_count
-    steps = once(_step(ledger, i, threads) for i in tuned.chosen)
+    steps = tuple(_step(ledger, i, threads) for i in tuned.chosen)
     predicted, asked = sum(s.cost for s in steps), tuple(options.texts().items())
     return Plan(graph, steps, threads, options.numerics, predicted, tuned.gap, asked)
 
@@ -53,23 +51,6 @@ def _step(ledger: Ledger, i: int, threads: int) -> Step:
     cone, entry = ledger.cones[i], ledger.entry(i)
     kernel = entry.best.kernel(cone, threads)
     return Step.at(cone, kernel, entry.best.seconds, _runner_up(entry))
-
-
-def once(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """`steps`; what two kernels store, one of them among other things, has another name in the second place."""
-    known: set[str] = set()
-    result: list[Step] = []
-    for step in steps:
-        writes, *exports = (_unused(t, known) for t in step.outputs)
-        known.update(t.name for t in (writes, *exports))
-        result.append(replace(step, writes=writes, exports=tuple(exports)))
-    return tuple(result)
-
-
-def _unused(t: Tensor, known: Collection[str]) -> Tensor:
-    while t.name in known:
-        t = replace(t, name=f"{t.name}_again")
-    return t
 
 
 def _runner_up(entry: Entry) -> RunnerUp | None:

@@ -28,6 +28,7 @@ from korch.search.remeasure import DOUBTED, WORTH, doubted
 from korch.solve.highs import Highs
 from korch.solve.problem import Problem, Solution
 from korch.solve.solve import PROVED, solve
+from korch.system.deadline import Deadline
 
 BATCH, SKETCHED, HURRIED = 80, 30, 48
 """Offers measured between two solutions, those picked and as many that came near; fewer for a sketch, or where time is
@@ -292,12 +293,14 @@ class Tuner:
         self._tell(phase="solving" if gap else "proving")
         share = self.solver_left * (SHARE if gap else PROOF_SHARE)
         limit = max(LEAST, min(share, self.deadline - time.monotonic()))
+        begin = time.monotonic()
         try:
-            solution = solve(problem, time_limit=limit, warm=warm, gap=gap, highs=self.highs)
+            solution = solve(problem, deadline=Deadline.after(limit), warm=warm, gap=gap, highs=self.highs)
         except NoPlan as e:
             raise NoPlan(f"{e}{self._why(e.tensor)}", e.tensor) from None
-        self.solver_left -= solution.seconds
-        self.solver_seconds += solution.seconds
+        seconds = time.monotonic() - begin
+        self.solver_left -= seconds
+        self.solver_seconds += seconds
         self.largest = max(self.largest, (solution.columns, solution.rows))
         return solution
 
@@ -311,7 +314,7 @@ class Tuner:
         ready = [c for c, e in zip(self._costed.free.candidates, self.ledger.entries, strict=True)
                  if isfinite(e.best_measured)]  # fmt: skip
         while True:
-            new = {t for c in ready if all(r in made for r in c.reads) for t in c.makes} - made
+            new = {c.root for c in ready if all(r in made for r in c.reads)} - made
             if not new:
                 return all(o in made for o in self._costed.free.outputs)
             made |= new

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf
-from time import monotonic
 
 import numpy as np
 
@@ -14,11 +13,12 @@ from korch.solve.cycles import cycle_cuts
 from korch.solve.problem import Problem, Status
 from korch.solve.program import Answer, Program
 from korch.solve.rows import Floats, Row, matrix
+from korch.system.deadline import Deadline
 
 log = logging.getLogger(__name__)
 
-Run = Callable[[Program, float], Answer]
-"""A solver: the answer to a program within so many seconds."""
+Run = Callable[[Program, Deadline], Answer]
+"""A solver: the answer to a program, or how far it is at the deadline."""
 
 
 def cheapest(
@@ -28,11 +28,11 @@ def cheapest(
     open_: np.ndarray,
     start: Sequence[int] | None,
     run: Run,
-    deadline: float,
+    deadline: Deadline,
 ) -> tuple[tuple[int, ...] | None, float]:
     """The best acyclic selection among the `open_` columns, and a lower bound on all of these, in the units of `cost`.
 
-    `start` is a selection to begin with; `deadline` a time.monotonic() value. None where no selection was found.
+    `start` is a selection to begin with. None where no selection was found.
     """
     where = np.flatnonzero(open_)
     incumbent = None
@@ -40,9 +40,9 @@ def cheapest(
         incumbent = np.isin(where, np.array(start)).astype(np.float64)
     cuts: list[Row] = []
     bound = -inf
-    while (left := deadline - monotonic()) > 0:
+    while not deadline.passed:
         program = Program(cost[where], matrix(_restricted([*rows, *cuts], where)), start=incumbent)
-        answer = run(program, left)
+        answer = run(program, deadline)
         if start is not None and answer.status is Status.INFEASIBLE:
             log.warning("the solver finds no point where there is one: %s", answer.detail)
             return None, bound

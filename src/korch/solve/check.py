@@ -65,19 +65,18 @@ def running_order(kernels: Sequence[Candidate]) -> list[Candidate]:
     order: list[Candidate] = []
     while ready:
         order.append(k := ready.pop())
-        for t in k.makes:
-            if t in made:
-                continue
-            made.add(t)
-            for reader in readers.get(t, ()):
-                missing[reader.id] -= 1
-                if not missing[reader.id]:
-                    ready.append(reader)
+        if k.root in made:
+            continue
+        made.add(k.root)
+        for reader in readers.get(k.root, ()):
+            missing[reader.id] -= 1
+            if not missing[reader.id]:
+                ready.append(reader)
     return order
 
 
 def _check_complete(problem: Problem, kernels: Sequence[Candidate]) -> None:
-    made = {t for k in kernels for t in k.makes}
+    made = {k.root for k in kernels}
     if absent := [t for t in problem.outputs if t not in made]:
         raise SolverError(f"the plan is incomplete: no kernel makes the output {absent[0]}")
     for k in kernels:
@@ -86,11 +85,11 @@ def _check_complete(problem: Problem, kernels: Sequence[Candidate]) -> None:
 
 
 def _needed(order: Sequence[Candidate], outputs: Collection[str]) -> list[Candidate]:
-    """`order` without kernels whose tensors nothing reads, and without second makers of a tensor."""
-    first: Mapping[str, int] = {t: k.id for k in reversed(order) for t in k.makes}
+    """`order` without kernels whose tensor nothing reads, and without second makers of a tensor."""
+    first: Mapping[str, int] = {k.root: k.id for k in reversed(order)}
     wanted, kept = set(outputs), list[Candidate]()
     for k in reversed(order):
-        if any(t in wanted and first[t] == k.id for t in k.makes):
+        if k.root in wanted and first[k.root] == k.id:
             kept.append(k)
             wanted.update(k.reads)
     return kept[::-1]
@@ -99,4 +98,4 @@ def _needed(order: Sequence[Candidate], outputs: Collection[str]) -> list[Candid
 def _waiting(kernels: Sequence[Candidate], order: Sequence[Candidate]) -> str:
     done = {k.id for k in order}
     stuck = [k for k in kernels if k.id not in done]
-    return ", ".join(f"kernel {k.id} makes {'+'.join(k.makes)} from {'+'.join(k.reads)}" for k in stuck[:4])
+    return ", ".join(f"kernel {k.id} makes {k.root} from {'+'.join(k.reads)}" for k in stuck[:4])

@@ -1,7 +1,6 @@
 """Cycle cuts: a plan whose kernels wait for each other is complete on paper and cannot run.
 
-Layout twins never get here (`rows.entry_rows`); loops through other choices and through kernels of several outputs
-do.
+Layout twins never get here (`rows.entry_rows`); loops through other choices do.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from math import inf
 
 from korch.solve.check import running_order
+from korch.solve.keys import FirstOfCycle, NotTogether
 from korch.solve.problem import Candidate, Problem
 from korch.solve.rows import Row
 
@@ -22,7 +22,7 @@ def cycle_cuts(problem: Problem, chosen: Sequence[int]) -> list[Row]:
 
         Σ_{k makes t} u_k ≤ Σ_{k makes a tensor of T, reads none of T} u_k,
 
-    valid with `once` of t; where kernels of several outputs make t, each of them has a row of its own.
+    valid with `once` of t.
 
     And let S be a set of kernels each of which waits for a tensor of W. A plan with all of S has another maker of a
     tensor of W, or no kernel of S could be the first:
@@ -34,7 +34,7 @@ def cycle_cuts(problem: Problem, chosen: Sequence[int]) -> list[Row]:
     """
     kernels = [problem.candidates[i] for i in chosen]
     order = running_order(kernels)
-    made = {t for k in order for t in k.makes}
+    made = {k.root for k in order}
     done = {k.id for k in order}
     column = {problem.candidates[i].id: i for i in chosen}
     waiting = [k for k in kernels if k.id not in done]
@@ -51,7 +51,7 @@ def cycle_cuts(problem: Problem, chosen: Sequence[int]) -> list[Row]:
 def _cycles(waiting: Sequence[Candidate], made: set[str]) -> list[list[Candidate]]:
     """Disjoint cycles among `waiting`: kernels each of which reads what the next one makes and no other kernel has
     `made`."""
-    makers = {t: k for k in reversed(waiting) for t in k.makes if t not in made}
+    makers = {k.root: k for k in reversed(waiting) if k.root not in made}
     found: list[list[Candidate]] = []
     used: set[int] = set()
     for start in waiting:
@@ -69,25 +69,20 @@ def _cycles(waiting: Sequence[Candidate], made: set[str]) -> list[list[Candidate
 
 def _cut_set(problem: Problem, cycle: Sequence[Candidate]) -> list[Row]:
     tensors = _passed(cycle)
-    makers: dict[str, list[int]] = {}
+    makers: dict[str, list[int]] = {t: [] for t in sorted(tensors)}
     entering: list[int] = []
-    several: set[str] = set()
     for column, k in enumerate(problem.candidates):
-        if tensors.isdisjoint(k.makes):
-            continue
-        if tensors.isdisjoint(k.reads):
-            entering.append(column)
-        for t in tensors.intersection(k.makes):
-            makers.setdefault(t, []).append(column)
-            if len(k.makes) > 1:
-                several.add(t)
+        if k.root in tensors:
+            makers[k.root].append(column)
+            if tensors.isdisjoint(k.reads):
+                entering.append(column)
     rows: list[Row] = []
-    for t in sorted(tensors):
-        for left in [[k] for k in makers[t]] if t in several else [makers[t]]:
-            terms = dict.fromkeys(left, 1.0)
-            for k in entering:
-                terms[k] = terms.get(k, 0.0) - 1.0
-            rows.append(Row(f"cycle {t}", tuple((k, v) for k, v in terms.items() if v), -inf, 0.0))
+    for t, columns in makers.items():
+        terms = dict.fromkeys(columns, 1.0)
+        for k in entering:
+            terms[k] = terms.get(k, 0.0) - 1.0
+        key = FirstOfCycle(t, frozenset(tensors))
+        rows.append(Row(key, tuple((k, v) for k, v in terms.items() if v), -inf, 0.0))
     return rows
 
 
@@ -95,11 +90,12 @@ def _not_all(problem: Problem, columns: Sequence[int], made: set[str]) -> Row:
     """Σ_{k in S} u_k - Σ_{others that make a tensor S waits for} u_k ≤ |S| - 1, for the kernels S at `columns`."""
     inside = set(columns)
     passed = _passed([problem.candidates[i] for i in columns]) - made
-    others = [i for i, k in enumerate(problem.candidates) if i not in inside and not passed.isdisjoint(k.makes)]
+    others = [i for i, k in enumerate(problem.candidates) if i not in inside and k.root in passed]
     terms = dict.fromkeys(columns, 1.0) | dict.fromkeys(others, -1.0)
-    return Row("cycle", tuple(terms.items()), -inf, float(len(columns) - 1))
+    key = NotTogether(frozenset(problem.candidates[i].id for i in columns))
+    return Row(key, tuple(terms.items()), -inf, float(len(columns) - 1))
 
 
 def _passed(kernels: Sequence[Candidate]) -> set[str]:
     """Tensors that some of `kernels` make and some of them read."""
-    return {t for k in kernels for t in k.makes}.intersection(*[{t for k in kernels for t in k.reads}])
+    return {k.root for k in kernels} & {t for k in kernels for t in k.reads}

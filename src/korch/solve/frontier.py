@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from time import monotonic
 
 import numpy as np
 
+from korch.solve.keys import Dependency, Edge, Entry, Once
 from korch.solve.labels import (
     LARGEST_GROUP,
     Columns,
@@ -39,6 +39,9 @@ from korch.solve.labels import (
 )
 from korch.solve.problem import Problem
 from korch.solve.rows import Floats, Row
+from korch.system.deadline import Deadline
+
+NEVER = Deadline.never()
 
 
 @dataclass(frozen=True)
@@ -62,23 +65,22 @@ class Frontier:
     live: tuple[Words, ...]  # tensors that may be stored when each group is decided
     row_words: int
     base: float  # the LP's dual bound
-    elsewhere: float = inf  # what plans with kernels of several outputs cost at least: they are not searched
 
 
 def search(
-    at: Frontier, *, incumbent: float, width: int, ahead: Floats | None = None, deadline: float = inf
+    at: Frontier, *, incumbent: float, width: int, ahead: Floats | None = None, deadline: Deadline = NEVER
 ) -> Outcome:
     """The cheapest plan below `incumbent`, from at most `width` labels a group.
 
-    `ahead[g]` bounds what the groups after g add to any label's bound (see `suffix_bounds`). At `deadline`
-    (time.monotonic) the search stops with what is proved so far.
+    `ahead[g]` bounds what the groups after g add to any label's bound (see `suffix_bounds`). At `deadline` the search
+    stops with what is proved so far.
     """
     rest = np.zeros(len(at.groups)) if ahead is None else ahead
     labels = first_label(np.zeros_like(at.live[0]), at.row_words, at.base)
     history: list[tuple[Indices, Columns]] = []
-    proved, largest = at.elsewhere, 1
+    proved, largest = inf, 1
     for g, group in enumerate(at.groups):
-        if monotonic() > deadline:
+        if deadline.passed:
             low = float(labels.bound.min(initial=inf)) + float(rest[g - 1] if g else 0.0)
             return Outcome(None, inf, min(proved, low), largest)
         labels = decide(labels, group, incumbent - float(rest[g]))
@@ -94,7 +96,7 @@ def search(
     return Outcome(_trace(history, best), float(labels.cost[best]), proved, largest)
 
 
-def suffix_bounds(at: Frontier, *, gap: float, width: int, deadline: float = inf) -> Floats:
+def suffix_bounds(at: Frontier, *, gap: float, width: int, deadline: Deadline = NEVER) -> Floats:
     """ahead[g]: what the groups after g add at least to the bound of any label, from the last group backwards
     (Russian dolls).
 
@@ -108,7 +110,7 @@ def suffix_bounds(at: Frontier, *, gap: float, width: int, deadline: float = inf
     for place in range(len(points) - 1, -1, -1):
         start = points[place]
         low = float(ahead[start])
-        found = low if monotonic() > deadline else _suffix(at, start, ahead, gap, width)
+        found = low if deadline.passed else _suffix(at, start, ahead, gap, width)
         ahead[:start] = np.maximum(ahead[:start], max(found, low))
     return ahead
 
@@ -175,17 +177,13 @@ def _trace(history: Sequence[tuple[Indices, Columns]], last: int) -> tuple[int, 
 def frontier(
     problem: Problem, cost: Floats, rows: Sequence[Row], duals: Floats, base: float, reduced: Floats
 ) -> Frontier | None:
-    """The decisions of `problem` in order, with the prices `duals` of `rows`, the bound and reduced costs that
-    follow from them.
+    """The decisions of `problem`, of which there is a plan, in order, with the prices `duals` of `rows`, the bound and
+    reduced costs that follow from them.
 
-    Kernels of several outputs are left out: what is proved holds for plans without them. None where these need such
-    kernels, or where more than LARGEST_GROUP tensors can be made from each other.
+    None where more than LARGEST_GROUP tensors can be made from each other.
     """
-    alone = {k.root for k in problem.candidates if len(k.makes) == 1}
-    if not problem.candidates or not alone.issuperset(problem.outputs):
-        return None
     groups = _groups(problem)
-    if any(len(g) > LARGEST_GROUP for g in groups):
+    if not groups or any(len(g) > LARGEST_GROUP for g in groups):
         return None
     return _Builder(problem, cost, rows, duals, reduced, groups).build(base)
 
@@ -194,8 +192,7 @@ def _groups(problem: Problem) -> list[list[str]]:
     """The strongly connected components of `is read to make`, in topological order, early primitives first."""
     above: dict[str, dict[str, None]] = {}
     for k in problem.candidates:
-        if len(k.makes) == 1:
-            above.setdefault(k.root, {}).update(dict.fromkeys(k.reads))
+        above.setdefault(k.root, {}).update(dict.fromkeys(k.reads))
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -265,15 +262,14 @@ class _Builder:
     ) -> None:
         self.problem, self.cost, self.reduced, self.groups = problem, cost, reduced, groups
         self.when = {t: g for g, group in enumerate(groups) for t in group}
-        self.alone = [c for c, k in enumerate(problem.candidates) if len(k.makes) == 1]
-        self.root = {c: self.when[problem.candidates[c].root] for c in self.alone}
+        self.root = [self.when[k.root] for k in problem.candidates]
         self._tensor_bits()
         self._row_prices(rows, duals)
 
     def _tensor_bits(self) -> None:
         self.last = dict(self.when)
-        for c, g in self.root.items():
-            for t in self.problem.candidates[c].reads:
+        for k, g in zip(self.problem.candidates, self.root):
+            for t in k.reads:
                 self.last[t] = max(self.last[t], g)
         slot, bits = _slots({i: (self.when[t], self.last[t]) for i, t in enumerate(self.when)})
         self.words = bits // 64 + 1
@@ -286,22 +282,23 @@ class _Builder:
         self.users: dict[str, list[frozenset[str]]] = {}
         edges: dict[tuple[int, ...], float] = {}
         for row, y in zip(rows, duals.tolist()):
-            kind, _, of = row.name.partition(" ")
-            if kind == "once" and y < 0:
-                self.idle[of] = self.idle.get(of, 0.0) - y
-            elif kind in ("dependency", "entry") and y < 0:
-                self._unused_row(*of.split(" <- "), twins=kind == "entry", price=-y)
-            elif kind == "edge" and (key := tuple(sorted(c for c, _ in row.terms if c in self.root))):
-                edges[key] = edges.get(key, 0.0) + max(y, 0.0)
+            match row.key:
+                case Once(t) if y < 0:
+                    self.idle[t] = self.idle.get(t, 0.0) - y
+                case Dependency(made, read) if y < 0:
+                    self._unused_row(made, [read], -y)
+                case Entry(made, of) if y < 0:
+                    self._unused_row(made, [t for t in self.when if self.problem.class_of(t) == of], -y)
+                case Edge() if columns := tuple(sorted(c for c, _ in row.terms)):
+                    edges[columns] = edges.get(columns, 0.0) + max(y, 0.0)
+                case _:
+                    pass
         self._edge_bits(edges)
 
-    def _unused_row(self, reader: str, read: str, *, twins: bool, price: float) -> None:
+    def _unused_row(self, reader: str, read: Iterable[str], price: float) -> None:
         """Of tensors that have their bits when the reader is decided: before and later the bits are others'. (Fewer
         tensors weaken the bound, nothing else.)"""
-        if reader not in self.when:
-            return
-        tensors = [t for t in self.when if self.problem.class_of(t) == read] if twins else [read]
-        tensors = [t for t in tensors if t in self.when and self.when[t] <= self.when[reader] <= self.last[t]]
+        tensors = [t for t in read if self.when[t] <= self.when[reader] <= self.last[t]]
         if tensors:
             row = Unused(_join([self.bit[t] for t in tensors], self.words), price, min(self.when[t] for t in tensors))
             self.unused.setdefault(reader, []).append(row)
@@ -326,8 +323,8 @@ class _Builder:
         for t, g in self.last.items():
             dying.setdefault(g, []).append(t)
         makers: dict[str, list[int]] = {}
-        for column in self.alone:
-            makers.setdefault(self.problem.candidates[column].root, []).append(column)
+        for column, k in enumerate(self.problem.candidates):
+            makers.setdefault(k.root, []).append(column)
         groups: list[Group] = []
         live, now = list[Words](), _mask([], self.words)
         for g, names in enumerate(self.groups):
@@ -335,9 +332,7 @@ class _Builder:
             dead = _join([self.bit[t] for t in dying.get(g, ())], self.words)
             now = (now | _join([self.bit[t] for t in names], self.words)) & ~dead
             groups.append(self._group(g, tuple(self._step(t, makers.get(t, ())) for t in names), dead))
-        several = [c for c, k in enumerate(self.problem.candidates) if len(k.makes) > 1]
-        elsewhere = base + max(float(self.reduced[several].min()), 0.0) if several else inf
-        return Frontier(tuple(groups), tuple(live), self.row_words, base, elsewhere)
+        return Frontier(tuple(groups), tuple(live), self.row_words, base)
 
     def _group(self, g: int, steps: tuple[Step, ...], dead: Words) -> Group:
         closing = self.closing.get(g, [])

@@ -12,7 +12,6 @@ from math import inf
 
 from korch.solve.check import running_order
 from korch.solve.problem import Candidate, Problem
-from korch.solve.rows import sheds
 
 Plan = dict[str, int]  # tensor made: column of the kernel that makes it
 
@@ -37,29 +36,7 @@ def greedy(problem: Problem, weights: Sequence[float] | None = None, *, rounds: 
         if best is None or total < best[0]:
             best = total, plan
     assert best is not None
-    return sorted(set(_improve(problem, index, best[1], costs).values()))
-
-
-def shed(problem: Problem, columns: Sequence[int]) -> list[int]:
-    """The plan `columns` without second makers of a tensor, as far as kernels can be shed of it (`rows.made_once`)."""
-    instead = sheds(problem)
-    position = {k.id: c for c, k in enumerate(problem.candidates)}
-    made: set[str] = set()
-    kept: list[int] = []
-    for k in running_order([problem.candidates[c] for c in columns]):
-        column: int | None = position[k.id]
-        while column is not None and (again := made.intersection(problem.candidates[column].makes)):
-            now = problem.candidates[column]
-            if made.issuperset(now.makes):
-                column = None
-            elif (fewer := instead.get((now.id, min(again)))) is None:
-                break
-            else:
-                column = fewer
-        if column is not None:
-            kept.append(column)
-            made.update(problem.candidates[column].makes)
-    return sorted(set(kept))
+    return sorted(_improve(problem, index, best[1], costs).values())
 
 
 class _Index:
@@ -70,8 +47,7 @@ class _Index:
         self.readers: dict[str, list[int]] = {}
         self.reads = [frozenset(k.reads) for k in problem.candidates]
         for column, k in enumerate(problem.candidates):
-            for t in k.makes:
-                self.makers.setdefault(t, []).append(column)
+            self.makers.setdefault(k.root, []).append(column)
             for t in self.reads[column]:
                 self.readers.setdefault(t, []).append(column)
 
@@ -87,16 +63,15 @@ def _cover(problem: Problem, index: _Index, weights: Sequence[float], readers: M
     heapq.heapify(queue)
     while queue:
         value, i = heapq.heappop(queue)
-        for t in problem.candidates[i].makes:
-            if t in flow:
-                continue
-            flow[t], kernel[t] = value, i
-            share = value / max(readers.get(t, 1.0), 1.0)
-            for reader in index.readers.get(t, ()):
-                missing[reader] -= 1
-                partial[reader] += share
-                if not missing[reader]:
-                    heapq.heappush(queue, (partial[reader], reader))
+        if (t := problem.candidates[i].root) in flow:
+            continue
+        flow[t], kernel[t] = value, i
+        share = value / max(readers.get(t, 1.0), 1.0)
+        for reader in index.readers.get(t, ()):
+            missing[reader] -= 1
+            partial[reader] += share
+            if not missing[reader]:
+                heapq.heappush(queue, (partial[reader], reader))
     if any(t not in kernel for t in problem.outputs):
         return None
     return _extract(problem, kernel)
@@ -116,14 +91,14 @@ def _extract(problem: Problem, kernel: Plan) -> Plan:
 
 def _fanout(problem: Problem, plan: Plan) -> dict[str, int]:
     count: dict[str, int] = {}
-    for i in set(plan.values()):
+    for i in plan.values():
         for t in problem.candidates[i].reads:
             count[t] = count.get(t, 0) + 1
     return count
 
 
 def _cost(plan: Plan, costs: Sequence[float]) -> float:
-    return sum(costs[i] for i in set(plan.values()))
+    return sum(costs[i] for i in plan.values())
 
 
 def _improve(problem: Problem, index: _Index, plan: Plan, costs: Sequence[float], *, passes: int = 3) -> Plan:
@@ -153,11 +128,11 @@ def _without(problem: Problem, index: _Index, plan: Plan, t: str, costs: Sequenc
     gain = costs[plan[t]]
     changed: Plan = {}
     for i in index.readers.get(t, ()):
-        made = [r for r in problem.candidates[i].makes if plan.get(r) == i]
-        gain += costs[i] if made else 0.0
-        for root in made:
-            price, changed[root] = _cheapest(index, root, stored, costs)
-            gain -= price
+        root = problem.candidates[i].root
+        if plan.get(root) != i:
+            continue
+        price, changed[root] = _cheapest(index, root, stored, costs)
+        gain += costs[i] - price
         if gain <= 0:
             return plan
     return _accept(problem, plan, stored | changed, costs)
@@ -182,6 +157,6 @@ def _with(problem: Problem, index: _Index, plan: Plan, t: str, costs: Sequence[f
 
 def _accept(problem: Problem, plan: Plan, other: Plan, costs: Sequence[float]) -> Plan:
     other = _extract(problem, other)
-    kernels: list[Candidate] = [problem.candidates[i] for i in sorted(set(other.values()))]
+    kernels: list[Candidate] = [problem.candidates[i] for i in sorted(other.values())]
     cheaper = _cost(other, costs) < _cost(plan, costs)
     return other if cheaper and len(running_order(kernels)) == len(kernels) else plan

@@ -14,6 +14,7 @@ import numpy as np
 
 from korch.solve.problem import Status
 from korch.solve.program import Answer, Basis, Program
+from korch.system.deadline import Deadline
 from korch.system.processes import plain_environment
 
 GRACE = 2.0  # seconds that HiGHS may overstay its own time limit before it is killed
@@ -58,16 +59,17 @@ class Highs:
     ) -> None:
         self.close()
 
-    def solve(self, program: Program, time_limit: float) -> Answer:
-        """The answer to `program` within `time_limit` seconds plus a little grace."""
+    def solve(self, program: Program, deadline: Deadline) -> Answer:
+        """The answer to `program` until `deadline`, and a little grace."""
         if not len(program.cost):
             return _empty(program)
         try:
             self._start()
-            self._connection.send(_task(program, time_limit, self.threads))
-            if not self._connection.poll(time_limit + GRACE):
+            left = deadline.left
+            self._connection.send(_task(program, left, self.threads))
+            if not self._connection.poll(left + GRACE if isfinite(left) else None):
                 self.close()
-                return Answer(Status.NO_SOLUTION, detail=f"killed after {time_limit + GRACE:.1f} s")
+                return Answer(Status.NO_SOLUTION, detail=f"killed after {left + GRACE:.1f} s")
             return _answer(program, self._connection.recv())
         except (EOFError, OSError) as error:
             self.close()

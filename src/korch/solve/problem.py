@@ -6,21 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from korch.solve.keys import Edge, Key
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One kernel offered to the program. `cost` is in seconds, a lower bound or a measurement."""
 
     id: int
-    makes: tuple[str, ...]  # tensors that the kernel writes
+    root: str  # the tensor that the kernel makes
     reads: tuple[str, ...]  # leaves that somebody must make: graph inputs and constants are left out
     holds: frozenset[int]  # ids of the primitives inside
     cost: float
-
-    @property
-    def root(self) -> str:
-        """The tensor that a single-output kernel makes."""
-        return self.makes[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +59,16 @@ class Status(Enum):
     FAILED = "failed"  # the solver crashed, was killed, or contradicted itself
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """An edge row by what outlives a program (`rows.edge_row`): its class and, by producer, the choice on the way."""
-
-    of: str
-    choices: tuple[tuple[int, tuple[str, bool] | None], ...]
-
-
 @dataclass(frozen=True)
 class Restart:
-    """What the next solve starts from, under names that outlive the program.
+    """What the next solve starts from, under keys that outlive the program.
 
-    The simplex basis: candidate ids and row names with the solver's status codes. And the edge rows that were
+    The simplex basis: candidate ids and row keys with the solver's status codes. And the edge rows that were
     separated.
     """
 
     columns: Mapping[int, int]
-    rows: Mapping[str, int]
+    rows: Mapping[Key, int]
     edges: tuple[Edge, ...] = ()
 
 
@@ -98,7 +87,6 @@ class Solution:
     cost: float
     bound: float
     gap: float
-    seconds: float
     status: Status
     near: Mapping[int, float] = field(default_factory=dict[int, float])
     restart: Restart | None = None

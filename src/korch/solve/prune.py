@@ -1,11 +1,10 @@
 """Candidates that no cheapest plan needs.
 
-Lemma. Let k make r (or several tensors) from reads R, and let G be other single-output kernels that make that from
-(part of) R, in some order, at no greater total cost. Then a plan with k becomes one without k, no dearer: put G in
-k's place. For every other tensor m that G makes: if the plan already made m before that place, keep that kernel and
-leave out G's; if it makes m after it, drop the later kernel (unless it makes more than m), whose readers all come
-later still. So every tensor is still made once and before it is read. Ties are broken by (cost, number of reads, id),
-so replacements never go round.
+Lemma. Let k make r from reads R, and let G be other kernels that make r from (part of) R, in some order, at no greater
+total cost. Then a plan with k becomes one without k, no dearer: put G in k's place. For every other tensor m that G
+makes: if the plan already made m before that place, keep that kernel and leave out G's; if it makes m after it, drop
+the later kernel, whose readers all come later still. So every tensor is still made once and before it is read. Ties
+are broken by (cost, number of reads, id), so replacements never go round.
 """
 
 from __future__ import annotations
@@ -33,15 +32,12 @@ def prune(problem: Problem, lower: Sequence[float] | None = None, upper: Sequenc
     reachable = within_reach(problem)
     groups: dict[str, list[int]] = {}
     for i in reachable:
-        k = problem.candidates[i]
-        if len(k.makes) == 1:
-            groups.setdefault(k.root, []).append(i)
+        groups.setdefault(problem.candidates[i].root, []).append(i)
     dropped: set[int] = set()
     for group in groups.values():
         dropped.update(_dominated(problem, group, low, high))
     groups = {t: [i for i in group if i not in dropped] for t, group in groups.items()}
     dropped.update(_split(problem, groups, low, high))
-    dropped.update(_joined(problem, reachable, low, high))
     return [i for i in reachable if i not in dropped]
 
 
@@ -51,8 +47,7 @@ def within_reach(problem: Problem) -> list[int]:
     runnable = _runnable(problem.candidates, finite)
     makers: dict[str, list[int]] = {}
     for i in runnable:
-        for t in problem.candidates[i].makes:
-            makers.setdefault(t, []).append(i)
+        makers.setdefault(problem.candidates[i].root, []).append(i)
     useful: set[int] = set()
     wanted = list(problem.outputs)
     seen = set(wanted)
@@ -75,13 +70,13 @@ def _runnable(candidates: Sequence[Candidate], positions: Sequence[int]) -> list
     ready = [i for i in positions if not missing[i]]
     made: set[str] = set()
     for i in ready:  # grows while it is read
-        for t in candidates[i].makes:
-            if t not in made:
-                made.add(t)
-                for reader in readers.get(t, ()):
-                    missing[reader] -= 1
-                    if not missing[reader]:
-                        ready.append(reader)
+        t = candidates[i].root
+        if t not in made:
+            made.add(t)
+            for reader in readers.get(t, ()):
+                missing[reader] -= 1
+                if not missing[reader]:
+                    ready.append(reader)
     return ready
 
 
@@ -106,26 +101,6 @@ def _dominated(problem: Problem, group: Sequence[int], low: Floats, high: Floats
     tie = (size[:, None] < size[None, :]) | (first[:, None] < first[None, :])
     better = (hi[:, None] < lo[None, :]) | ((hi[:, None] == lo[None, :]) & tie)
     return [group[i] for i in np.flatnonzero((contained & better).any(0)).tolist()]
-
-
-def _joined(problem: Problem, reachable: Sequence[int], low: Floats, high: Floats) -> list[int]:
-    """Kernels of several outputs that cost no less than single ones which make these in some order from the same."""
-    makers: dict[str, list[int]] = {}
-    for i in sorted(reachable, key=lambda i: (high[i], i)):
-        if len(problem.candidates[i].makes) == 1:
-            makers.setdefault(problem.candidates[i].root, []).append(i)
-    return [i for i in reachable if len(problem.candidates[i].makes) > 1
-            and _apart(problem, problem.candidates[i], makers, high) <= low[i]]  # fmt: skip
-
-
-def _apart(problem: Problem, k: Candidate, makers: dict[str, list[int]], high: Floats) -> float:
-    """What single kernels cost that make the tensors of `k`, the last one first read by the others."""
-    there, total = set(k.reads), 0.0
-    for t in reversed(k.makes):
-        fit = (high[i] for i in makers.get(t, ()) if there.issuperset(problem.candidates[i].reads))
-        total += float(next(fit, inf))
-        there.add(t)
-    return total
 
 
 def _split(problem: Problem, groups: dict[str, list[int]], low: Floats, high: Floats) -> list[int]:

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from korch.solve.classes import ClassGraph, Producer, class_graph, held_classes
-from korch.solve.problem import Edge, Problem
+from korch.solve.keys import Choice, Dependency, Edge, Entry, Key, Once, Output
+from korch.solve.problem import Problem
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -27,9 +28,9 @@ Terms = dict[int, float]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """lower ≤ Σ coefficient · u ≤ upper."""
+    """lower ≤ Σ coefficient · u ≤ upper. `key`: what it says, and by what it is found again."""
 
-    name: str
+    key: Key
     terms: tuple[tuple[int, float], ...]
     lower: float
     upper: float
@@ -41,7 +42,6 @@ class Incidence:
 
     graph: ClassGraph
     makers: Mapping[str, list[int]]
-    once: frozenset[str]  # tensors that some cheapest plan makes at most once (see `made_once`)
     readers: Mapping[tuple[str, str], list[int]]  # (made, read): columns
     enters: Mapping[str, list[int]]
     inside: Mapping[tuple[int, str], list[int]]  # (q, p): columns that hold primitive q and its input class p
@@ -59,11 +59,10 @@ def incidence(problem: Problem) -> Incidence:
     holders: dict[int, list[int]] = {}
     for column, k in enumerate(problem.candidates):
         held = held_classes(k, graph)
-        for t in k.makes:
-            makers.setdefault(t, []).append(column)
-            for leaf in k.reads:
-                readers.setdefault((t, leaf), []).append(column)
-        for p in {problem.class_of(t) for t in k.makes} & held:
+        makers.setdefault(k.root, []).append(column)
+        for leaf in k.reads:
+            readers.setdefault((k.root, leaf), []).append(column)
+        if (p := problem.class_of(k.root)) in held:
             enters.setdefault(p, []).append(column)
         for q in k.holds:
             if (ps := inputs.get(q)) is None:
@@ -72,63 +71,28 @@ def incidence(problem: Problem) -> Incidence:
             for p in ps:
                 if p in held:
                     inside.setdefault((q, p), []).append(column)
-    return Incidence(graph, makers, made_once(problem), readers, enters, inside, holders)
-
-
-def made_once(problem: Problem) -> frozenset[str]:
-    """The tensors t such that every kernel that makes t among others can be *shed* of it: a kernel that makes just the
-    others reads no more and costs no more.
-
-    Some cheapest plan makes all of them at most once: of two kernels that make t, take the later; drop it if it makes
-    just t, else put the other kernel in its place. Readers still find t made before them, the cost does not grow,
-    and fewer tensors are made twice.
-    """
-    shedding = sheds(problem)
-    heavy = {t for k in problem.candidates if len(k.makes) > 1 for t in k.makes if (k.id, t) not in shedding}
-    return frozenset(t for k in problem.candidates for t in k.makes if t not in heavy)
-
-
-def sheds(problem: Problem) -> dict[tuple[int, str], int]:
-    """For a kernel's id and one of its several tensors: the column of the cheapest kernel that makes just the others,
-    reads no more and costs no more."""
-    columns: dict[frozenset[str], list[int]] = {}
-    for column, k in enumerate(problem.candidates):
-        columns.setdefault(frozenset(k.makes), []).append(column)
-    result: dict[tuple[int, str], int] = {}
-    for k in problem.candidates:
-        for t in k.makes if len(k.makes) > 1 else ():
-            others = ((c, problem.candidates[c]) for c in columns.get(frozenset(k.makes) - {t}, ()))
-            fit = [(o.cost, c) for c, o in others if o.cost <= k.cost and set(o.reads) <= set(k.reads)]
-            if fit:
-                result[k.id, t] = min(fit)[1]
-    return result
+    return Incidence(graph, makers, readers, enters, inside, holders)
 
 
 def output_rows(problem: Problem, at: Incidence) -> list[Row]:
     """Σ_{k makes t} u_k ≥ 1 for every graph output t: a plan makes its outputs."""
-    return [_row(f"output {t}", dict.fromkeys(at.makers.get(t, ()), 1.0), 1.0) for t in dict.fromkeys(problem.outputs)]
+    return [_row(Output(t), dict.fromkeys(at.makers.get(t, ()), 1.0), 1.0) for t in dict.fromkeys(problem.outputs)]
 
 
 def once_rows(problem: Problem, at: Incidence) -> list[Row]:
-    """Σ_{k makes t} u_k ≤ 1: not true of every plan, but of some cheapest one (`made_once`)."""
-    ones = {t: at.makers[t] for t in at.makers if t in at.once and len(at.makers[t]) > 1}
-    return [_row(f"once {t}", dict.fromkeys(ks, 1.0), -inf, 1.0) for t, ks in ones.items()]
+    """Σ_{k makes t} u_k ≤ 1: of two kernels that make t, the later one can go, as its readers find t made before.
+
+    So every cheapest plan keeps these rows, and where kernels cost nothing some cheapest plan does.
+    """
+    return [_row(Once(t), dict.fromkeys(ks, 1.0), -inf, 1.0) for t, ks in at.makers.items() if len(ks) > 1]
 
 
 def dependency_rows(problem: Problem, at: Incidence) -> list[Row]:
     """Σ_{k makes o, k reads t} u_k ≤ Σ_{k makes t} u_k, one row for each pair (o, t).
 
-    Valid with `once` of o: at most one kernel on the left runs, and then somebody makes t. Where `once` does not hold
-    each reader gets a row of its own.
+    Valid with `once` of o: at most one kernel on the left runs, and then somebody makes t.
     """
-    rows: list[Row] = []
-    for (o, t), readers in at.readers.items():
-        makers = at.makers.get(t, ())
-        if o in at.once:
-            rows.append(_at_most(f"dependency {o} <- {t}", readers, makers))
-        else:
-            rows += [_at_most(f"reader {problem.candidates[k].id} of {t} for {o}", [k], makers) for k in readers]
-    return rows
+    return [_at_most(Dependency(o, t), ks, at.makers.get(t, ())) for (o, t), ks in at.readers.items()]
 
 
 def entry_rows(problem: Problem, at: Incidence) -> list[Row]:
@@ -140,20 +104,19 @@ def entry_rows(problem: Problem, at: Incidence) -> list[Row]:
     twins = {c for t, c in problem.classes.items() if t != c}
     left: dict[tuple[str, str], list[int]] = {}
     for (o, t), readers in at.readers.items():
-        p = problem.class_of(t)
-        if p in twins and o in at.once:
+        if (p := problem.class_of(t)) in twins:
             left.setdefault((o, p), []).extend(readers)
-    return [_at_most(f"entry {o} <- {p}", dict.fromkeys(ks), at.enters.get(p, ())) for (o, p), ks in left.items()]
+    return [_at_most(Entry(o, p), dict.fromkeys(ks), at.enters.get(p, ())) for (o, p), ks in left.items()]
 
 
-Choice = Callable[[str, Producer], tuple[str, bool] | None]
+Choose = Callable[[str, Producer], Choice]
 
 
-def edge_row(c: str, choice: Choice, at: Incidence) -> Row:
+def edge_row(c: str, choose: Choose, at: Incidence) -> Row:
     """Σ_{k holds a q of F and its chosen input} u_k + Σ_{k enters a chosen input} u_k + Σ_{k holds a chosen q} u_k ≥ 1,
     for a class c that plans need.
 
-    `choice(f, q)` names one input class p of each producer q of f and whether to *go on* at p; or None, which chooses
+    `choose(f, q)` names one input class p of each producer q of f and whether to *go on* at p; or None, which chooses
     q itself. F is c and every class at which the choice goes on; the sums run over the choices that stop. (Two costly
     algorithms on one input are told apart by choosing themselves, not what they read.)
 
@@ -164,24 +127,23 @@ def edge_row(c: str, choice: Choice, at: Incidence) -> Row:
     something is counted.
     """
     columns: set[int] = set()
-    ends: set[str] = set()
+    choices: dict[int, Choice] = {}
     region, todo = {c}, [c]
     while todo:
         f = todo.pop()
         for q in at.graph.producers[f]:
-            if (chosen := choice(f, q)) is None:
-                ends.add(str(q.primitive))
+            chosen = choices[q.primitive] = choose(f, q)
+            if chosen is None:
                 columns.update(at.holders.get(q.primitive, ()))
                 continue
             p, go_on = chosen
             if not go_on:
-                ends.add(p)
                 columns.update(at.inside.get((q.primitive, p), ()))
                 columns.update(at.enters.get(p, ()))
             elif p not in region:
                 region.add(p)
                 todo.append(p)
-    return _row(f"edge {c} <- {','.join(sorted(ends))}", dict.fromkeys(sorted(columns), 1.0), 1.0)
+    return _row(_edge(c, choices), dict.fromkeys(sorted(columns), 1.0), 1.0)
 
 
 def edge_rows(problem: Problem, at: Incidence) -> list[Row]:
@@ -224,11 +186,11 @@ def violated_edges(x: Floats, at: Incidence, *, tolerance: float = 1e-4) -> list
     enters = {p: float(x[ks].sum()) for p, ks in at.enters.items()}
     groups = {c: _alike(producers) for c, producers in at.graph.producers.items()}
     value: dict[str, float] = {}
-    chosen: dict[int, tuple[str, bool] | None] = {}
+    chosen: dict[int, Choice] = {}
 
     def best(group: Sequence[Producer]) -> float:
         low = sum(float(x[at.holders.get(q.primitive, [])].sum()) for q in group)
-        choice: tuple[str, bool] | None = None
+        choice: Choice = None
         for p in group[0].inputs:
             inside = sum(float(x[at.inside.get((q.primitive, p), [])].sum()) for q in group)
             for here, go_on in ((inside + enters.get(p, 0.0), False), (value.get(p, inf) + 1e-9, True)):
@@ -241,19 +203,24 @@ def violated_edges(x: Floats, at: Incidence, *, tolerance: float = 1e-4) -> list
         for c, alike in groups.items():
             value[c] = min(value.get(c, inf), sum(map(best, alike)) if alike else inf)
     broken = [c for c in at.graph.needed if value.get(c, 1.0) < 1.0 - tolerance and len(groups[c]) > 1]
-    edges = [_edge(c, chosen, at.graph) for c in broken]
+    edges = [_walked(c, chosen, at.graph) for c in broken]
     return [e for e in edges if sum(x[k] for k, _ in chosen_row(e, at).terms) < 1.0 - tolerance]
 
 
-def _edge(c: str, chosen: Mapping[int, tuple[str, bool] | None], graph: ClassGraph) -> Edge:
+def _edge(c: str, choices: Mapping[int, Choice]) -> Edge:
+    """Equal for equal choices, in whatever order they were met."""
+    return Edge(c, tuple((q, choices[q]) for q in sorted(choices)))
+
+
+def _walked(c: str, chosen: Mapping[int, Choice], graph: ClassGraph) -> Edge:
     """The choices that the walk from `c` meets."""
-    region, choices = [c], dict[int, tuple[str, bool] | None]()
+    region, choices = [c], dict[int, Choice]()
     for f in region:  # grows while it is read
         for q in graph.producers[f]:
             choice = choices[q.primitive] = chosen[q.primitive]
             if choice and choice[1] and choice[0] not in region:
                 region.append(choice[0])
-    return Edge(c, tuple(choices.items()))
+    return _edge(c, choices)
 
 
 def _alike(producers: Iterable[Producer]) -> list[list[Producer]]:
@@ -298,25 +265,25 @@ def matrix(rows: Sequence[Row]) -> Matrix:
     return Matrix(starts, columns, values, np.array([r.lower for r in rows]), np.array([r.upper for r in rows]))
 
 
-def _row(name: str, terms: Terms, lower: float, upper: float = inf) -> Row:
-    return Row(name, tuple(terms.items()), lower, upper)
+def _row(key: Key, terms: Terms, lower: float, upper: float = inf) -> Row:
+    return Row(key, tuple(terms.items()), lower, upper)
 
 
-def _at_most(name: str, left: Iterable[int], right: Iterable[int]) -> Row:
+def _at_most(key: Key, left: Iterable[int], right: Iterable[int]) -> Row:
     terms: Terms = dict.fromkeys(left, 1.0)
     for k in right:
         terms[k] = terms.get(k, 0.0) - 1.0
-    return Row(name, tuple((k, v) for k, v in terms.items() if v), -inf, 0.0)
+    return Row(key, tuple((k, v) for k, v in terms.items() if v), -inf, 0.0)
 
 
-def _stop_at(x: str) -> Choice:
+def _stop_at(x: str) -> Choose:
     return lambda _, q: (x, False)
 
 
-def _towards(x: str, graph: ClassGraph) -> Choice:
+def _towards(x: str, graph: ClassGraph) -> Choose:
     """Walk back to the dominator `x`: every producer has an input that is x or is itself dominated by x."""
 
-    def choose(_: str, q: Producer) -> tuple[str, bool] | None:
+    def choose(_: str, q: Producer) -> Choice:
         if x in q.inputs:
             return x, False
         return next(((p, True) for p in q.inputs if p in graph.dominators and graph.dominates(x, p)), None)

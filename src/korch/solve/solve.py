@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import inf
-from time import monotonic
 
 import numpy as np
 
@@ -19,12 +18,14 @@ from korch.errors import NoPlan, SolverError
 from korch.solve.branching import Run, cheapest
 from korch.solve.check import CheckedPlan, check, cost_of
 from korch.solve.frontier import Frontier, frontier, search, suffix_bounds
-from korch.solve.greedy import greedy, shed
+from korch.solve.greedy import greedy
 from korch.solve.highs import Highs
-from korch.solve.problem import Edge, Problem, Restart, Solution, Status
+from korch.solve.keys import Edge
+from korch.solve.problem import Problem, Restart, Solution, Status
 from korch.solve.program import Answer, Basis, Program, dual_bound
 from korch.solve.prune import prune, within_reach
 from korch.solve.rows import Floats, Incidence, Row, all_rows, chosen_row, incidence, matrix, violated_edges
+from korch.system.deadline import Deadline
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,7 @@ DOLLS = (100, 400, 1600, 6400)  # labels of the suffix searches, and
 PROOFS = 4  # times as many for the search that uses them
 NEAR = 2048  # candidates that `Solution.near` names
 SEPARATIONS = 40  # rounds of edge rows with choices
+LEAST = 0.5  # seconds that a relaxation may take, however little time is left: without one there is no bound
 NONBASIC_AT_LOWER, BASIC = 0, 1  # HiGHS's codes, for what an old basis does not know
 
 
@@ -72,17 +74,15 @@ class _Best:
 
 
 def solve(
-    problem: Problem, *, time_limit: float, warm: Solution | None = None, gap: float = 0.0, highs: Highs | None = None
+    problem: Problem, *, deadline: Deadline, warm: Solution | None = None, gap: float = 0.0, highs: Highs | None = None
 ) -> Solution:
-    """The cheapest plan of `problem`, within about `time_limit` seconds.
+    """The cheapest plan of `problem`, or the best until about `deadline`.
 
     `warm` is the solution of an earlier problem with the same candidates at other costs. The search ends early when
     the relative gap is at most `gap`; where that is above zero, only narrow searches look for a plan. `highs` is a
     solver process to use and leave running. Raises SolverError where no plan exists, naming a tensor that nothing can
     make.
     """
-    begin = monotonic()
-    deadline = begin + time_limit
     pruned = _pruned(problem)
     cost = np.array([k.cost for k in pruned.candidates]) * MICRO
     best = _first_plan(pruned, cost, warm)
@@ -97,13 +97,11 @@ def solve(
         else:
             best = _beams(order, best, max(gap, PROVED), deadline)
             if gap < PROVED < best.gap:
-                share = 0.5 if order.elsewhere >= best.cost else 1.0
-                until = monotonic() + (deadline - monotonic()) * share
-                best = _branch_and_bound(pruned, cost, relaxed, best, solver.solve, until)
+                best = _branch_and_bound(pruned, cost, relaxed, best, solver.solve, deadline.share(0.5))
             if gap < PROVED < best.gap:
                 best = _search_frontier(order, best, deadline)
     plan = check(problem, (pruned.candidates[i].id for i in best.columns))
-    return _solution(plan, best.bound / MICRO, begin, relaxed, pruned)
+    return _solution(plan, best.bound / MICRO, relaxed, pruned)
 
 
 def _frontier(pruned: Problem, cost: Floats, relaxed: _Relaxed) -> Frontier | None:
@@ -112,7 +110,7 @@ def _frontier(pruned: Problem, cost: Floats, relaxed: _Relaxed) -> Frontier | No
 
 def _pruned(problem: Problem) -> Problem:
     kept = prune(problem)
-    made = {t for i in kept for t in problem.candidates[i].makes}
+    made = {problem.candidates[i].root for i in kept}
     if absent := [t for t in problem.outputs if t not in made]:
         raise _no_plan(problem, absent[0])
     log.debug("%d of %d candidates left after pruning", len(kept), len(problem.candidates))
@@ -121,14 +119,12 @@ def _pruned(problem: Problem) -> Problem:
 
 def _no_plan(problem: Problem, output: str) -> NoPlan:
     """Names the tensor below `output` that no candidate can make, following first reads."""
-    makeable = {
-        t for i in within_reach(replace(problem, outputs=_all_made(problem))) for t in problem.candidates[i].makes
-    }
+    makeable = {problem.candidates[i].root for i in within_reach(replace(problem, outputs=_all_made(problem)))}
     seen: set[str] = set()
     t = output
     while t not in seen:
         seen.add(t)
-        reads = [r for k in problem.candidates if t in k.makes and k.cost < inf for r in k.reads if r not in makeable]
+        reads = [r for k in problem.candidates if k.root == t and k.cost < inf for r in k.reads if r not in makeable]
         if not reads:
             break
         t = reads[0]
@@ -138,7 +134,7 @@ def _no_plan(problem: Problem, output: str) -> NoPlan:
 
 
 def _all_made(problem: Problem) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(t for k in problem.candidates if k.cost < inf for t in k.makes))
+    return tuple(dict.fromkeys(k.root for k in problem.candidates if k.cost < inf))
 
 
 def _first_plan(problem: Problem, cost: Floats, warm: Solution | None) -> _Best:
@@ -146,17 +142,16 @@ def _first_plan(problem: Problem, cost: Floats, warm: Solution | None) -> _Best:
     columns = greedy(problem)
     if columns is None:
         raise SolverError("no plan exists: the greedy cover found none for " + ", ".join(problem.outputs))
-    columns = shed(problem, columns)
     best = _Best(tuple(columns), float(cost[columns].sum()), 0.0)
     position = {k.id: i for i, k in enumerate(problem.candidates)}
     if warm and all(i in position for i in warm.chosen):
-        again = shed(problem, [position[i] for i in warm.chosen])
+        again = [position[i] for i in warm.chosen]
         best = best.better(again, float(cost[again].sum()))
     return best
 
 
 def _relax(
-    problem: Problem, at: Incidence, cost: Floats, plan: Sequence[int], run: Run, deadline: float,
+    problem: Problem, at: Incidence, cost: Floats, plan: Sequence[int], run: Run, deadline: Deadline,
     restart: Restart | None,
 ) -> _Relaxed:  # fmt: skip
     """The LP relaxation, with edge rows added while its point breaks some. Without an answer, the bound is zero."""
@@ -175,7 +170,7 @@ def _relax(
         edges += fresh
         restart = _restart(problem, rows, answer.basis, edges)
         out = _Relaxed(rows, answer.duals, bound, reduced, restart)
-        if not fresh or monotonic() > deadline:
+        if not fresh or deadline.passed:
             break
         known.update(fresh)
         rows = rows + _kept_by(plan, [chosen_row(e, at) for e in fresh], len(cost))
@@ -192,12 +187,12 @@ def _kept_by(plan: Sequence[int], rows: Sequence[Row], columns: int) -> list[Row
     kept = ((sums >= whole.lower - 1e-6) & (sums <= whole.upper + 1e-6)).tolist()
     for row, held in zip(rows, kept):
         if not held:
-            log.error("row %r excludes a plan that runs; it is left out", row.name)
+            log.error("row %r excludes a plan that runs; it is left out", str(row.key))
     return [row for row, held in zip(rows, kept) if held]
 
 
-def _first_solved(program: Program, run: Run, deadline: float) -> Answer:
-    """From the old basis, afresh, or by interior points; each try has half of what is left, the last all of it.
+def _first_solved(program: Program, run: Run, deadline: Deadline) -> Answer:
+    """From the old basis, afresh, or by interior points; each try has a part of what is left, the last all of it.
 
     From an old basis the simplex sometimes loses its way, and would take all the time there is.
     """
@@ -205,7 +200,7 @@ def _first_solved(program: Program, run: Run, deadline: float) -> Answer:
     tries += [(replace(program, basis=None), 0.5), (replace(program, basis=None, method="ipm"), 1.0)]
     answer = Answer(Status.FAILED)
     for attempt, share in tries:
-        answer = run(attempt, max(share * (deadline - monotonic()), 0.5))
+        answer = run(attempt, max(deadline.share(share), Deadline.after(LEAST)))
         if answer.status is Status.OPTIMAL:
             break
     return answer
@@ -215,45 +210,44 @@ def _basis(problem: Problem, rows: Sequence[Row], restart: Restart | None) -> Ba
     if restart is None:
         return None
     columns = [restart.columns.get(k.id, NONBASIC_AT_LOWER) for k in problem.candidates]
-    return Basis(np.array(columns, np.int8), np.array([restart.rows.get(r.name, BASIC) for r in rows], np.int8))
+    return Basis(np.array(columns, np.int8), np.array([restart.rows.get(r.key, BASIC) for r in rows], np.int8))
 
 
 def _restart(problem: Problem, rows: Sequence[Row], basis: Basis | None, edges: Sequence[Edge]) -> Restart | None:
     if basis is None:
         return None
     columns = {k.id: code for k, code in zip(problem.candidates, basis.columns.tolist()) if code != NONBASIC_AT_LOWER}
-    return Restart(columns, {r.name: code for r, code in zip(rows, basis.rows.tolist()) if code != BASIC},
+    return Restart(columns, {r.key: code for r, code in zip(rows, basis.rows.tolist()) if code != BASIC},
                    tuple(edges))  # fmt: skip
 
 
-def _beams(order: Frontier, best: _Best, target: float, deadline: float) -> _Best:
+def _beams(order: Frontier, best: _Best, target: float, deadline: Deadline) -> _Best:
     """Narrow searches that look for plans."""
     for width in BEAMS:
         best = _searched(order, best, width, None, deadline)
-        if best.gap <= target or monotonic() > deadline:
+        if best.gap <= target or deadline.passed:
             break
     return best
 
 
-def _search_frontier(order: Frontier, best: _Best, deadline: float) -> _Best:
+def _search_frontier(order: Frontier, best: _Best, deadline: Deadline) -> _Best:
     """Suffix bounds and searches of growing width, for the proof."""
     for width in DOLLS:
         ahead = suffix_bounds(order, gap=best.cost - order.base, width=width, deadline=deadline)
-        proved = min(order.base + float(ahead[0]), order.elsewhere)
-        best = _searched(order, best.proves(proved), PROOFS * width, ahead, deadline)
+        best = _searched(order, best.proves(order.base + float(ahead[0])), PROOFS * width, ahead, deadline)
         log.debug("frontier, %d labels: %.3f us, gap %.4f%%", width, best.cost, 100 * best.gap)
-        if best.gap <= PROVED or monotonic() > deadline:
+        if best.gap <= PROVED or deadline.passed:
             break
     return best
 
 
-def _searched(order: Frontier, best: _Best, width: int, ahead: Floats | None, deadline: float) -> _Best:
+def _searched(order: Frontier, best: _Best, width: int, ahead: Floats | None, deadline: Deadline) -> _Best:
     found = search(order, incumbent=best.cost, width=width, ahead=ahead, deadline=deadline)
     return best.better(found.columns, found.cost).proves(found.bound)
 
 
 def _branch_and_bound(
-    problem: Problem, cost: Floats, relaxed: _Relaxed, best: _Best, run: Run, deadline: float
+    problem: Problem, cost: Floats, relaxed: _Relaxed, best: _Best, run: Run, deadline: Deadline
 ) -> _Best:
     """HiGHS on the columns that reduced cost leaves: a plan with any other costs more than the incumbent."""
     guided = greedy(problem, (np.maximum(relaxed.reduced, 0.0) + 1e-3 * cost).tolist())
@@ -268,7 +262,7 @@ def _branch_and_bound(
     return best.better(columns, found).proves(bound)
 
 
-def _solution(plan: CheckedPlan, bound: float, begin: float, relaxed: _Relaxed, problem: Problem) -> Solution:
+def _solution(plan: CheckedPlan, bound: float, relaxed: _Relaxed, problem: Problem) -> Solution:
     bound = min(bound, plan.cost)
     gap = (plan.cost - bound) / plan.cost if plan.cost > 0 else 0.0
     status = Status.OPTIMAL if gap <= 2 * PROVED else Status.FEASIBLE
@@ -276,5 +270,5 @@ def _solution(plan: CheckedPlan, bound: float, begin: float, relaxed: _Relaxed, 
     ranked = np.argsort(relaxed.reduced, kind="stable")[: NEAR + len(chosen)]
     pairs = ((problem.candidates[i].id, float(relaxed.reduced[i]) / MICRO) for i in ranked)
     near = {k: max(d, 0.0) for k, d in pairs if k not in chosen}
-    return Solution(plan.ids, cost_of(plan.order), bound, gap, monotonic() - begin, status, near, relaxed.restart,
-                    len(problem.candidates), len(relaxed.rows))  # fmt: skip
+    size = len(problem.candidates), len(relaxed.rows)
+    return Solution(plan.ids, cost_of(plan.order), bound, gap, status, near, relaxed.restart, *size)

@@ -1,4 +1,4 @@
-"""In: requests of the other rooms; out: locks, folders, processes, digests, and facts of the processor.
+"""In: requests of the other rooms; out: locks, folders, processes, digests, deadlines, and facts of the processor.
 
 Start reading at `processor`.
 """

@@ -42,7 +42,7 @@ def _made(step: Step, values: Mapping[Tensor, Array]) -> Values:
     inside: Values = {leaf: values[t] for leaf, t in zip(cone.leaves, step.reads, strict=True)}
     for p in cone.primitives:
         inside[p.output] = evaluate_primitive(p, _inputs(p, inside, precision), "float32")
-    return {t: inside[own] for own, t in zip(cone.outputs, step.outputs, strict=True)}
+    return {step.writes: inside[cone.root]}
 
 
 def _inputs(p: Primitive, inside: Mapping[Tensor, Array], precision: str) -> list[Array]:

@@ -33,9 +33,9 @@ class Buffer:
 
 
 def buffers_of(kernel: Kernel) -> tuple[Buffer, ...]:
-    """Leaves, root, exports, what is prepared, and the workspace if there is one: numbered as in `Launch.buffers`."""
+    """Leaves, root, what is prepared, and the workspace if there is one: numbered as in `Launch.buffers`."""
     cone = kernel.cone
-    own = [Buffer(t.dtype, t.shape) for t in (*cone.leaves, *cone.outputs)]
+    own = [Buffer(t.dtype, t.shape) for t in (*cone.leaves, cone.root)]
     made = [Buffer(p.dtype, p.shape) for p in kernel.prepared]
     return (*own, *made, *([Buffer("uint8", (kernel.workspace,))] if kernel.workspace else []))
 

@@ -11,7 +11,7 @@ typedef struct {
     uint64_t at;
 } korch_place;
 
-// A step: its buffers are korch_places[first .. first + reads - 1], then its outputs'.
+// A step: its buffers are korch_places[first .. first + reads - 1], then what it writes.
 typedef struct {
     korch_work work;
     int kernel, first, reads;

@@ -108,7 +108,7 @@ class Layout:
 
     def _buffers(self, number: int, step: Step) -> Iterable[Slot]:
         k = step.kernel
-        yield from map(self._at, (*step.reads, *step.outputs))
+        yield from map(self._at, (*step.reads, step.writes))
         for which in range(len(k.prepared)):
             yield self._of(Place(Room.PREPARED, self._number[_key(step, which)]), Constant(k, which, ()).buffer)
         if k.workspace:

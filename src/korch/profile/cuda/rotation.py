@@ -59,5 +59,5 @@ def used_by(kernel: Kernel) -> set[int]:
 def _constants(kernel: Kernel) -> set[int]:
     """Constant leaves, and what is prepared."""
     leaves = {i for i, t in enumerate(kernel.cone.leaves) if t.const}
-    first = len(kernel.cone.leaves) + len(kernel.cone.outputs)
+    first = len(kernel.cone.leaves) + 1
     return leaves | set(range(first, first + len(kernel.prepared)))

@@ -94,8 +94,7 @@ class Trial:
             self._of_precision = {precision: first_finite(cone, self._arrays, precision)}
             self._made_for = cone.signature
         if precision not in self._of_precision:
-            parts = (cone.part(t) for t in cone.outputs)
-            self._of_precision[precision] = tuple(reference(part, self._arrays, precision) for part in parts)
+            self._of_precision[precision] = (reference(cone, self._arrays, precision),)
         self._references = self._of_precision[precision]
 
     def _bring(self) -> None:
@@ -107,7 +106,7 @@ class Trial:
     def _own(self, kernel: Kernel, prepared: Sequence[Array]) -> list[Memory]:
         """Outputs, what is prepared, and the workspace, which holds nonsense."""
         first, rest = len(kernel.cone.leaves), buffers_of(kernel)
-        outputs = [self.board.memory(b.nbytes) for b in rest[first : first + len(kernel.cone.outputs)]]
+        outputs = [self.board.memory(b.nbytes) for b in rest[first : first + 1]]
         workspace = [self.board.memory(kernel.workspace)] if kernel.workspace else []
         for memory in workspace:
             self.board.fill(memory, POISONS[0])
@@ -150,7 +149,7 @@ class _Outputs:
 
     def __init__(self, board: Board, kernel: Kernel, buffers: Sequence[Memory], references: Sequence[Reference]):
         first = len(kernel.cone.leaves)
-        own = slice(first, first + len(kernel.cone.outputs))
+        own = slice(first, first + 1)
         self._board = board
         self._all = list(zip(buffers[own], buffers_of(kernel)[own], references, strict=True))
 

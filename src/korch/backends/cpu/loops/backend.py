@@ -55,8 +55,8 @@ class Loops:
             reason = unfit(p) if p == product else unsupported(p)
             if reason:
                 return Declined(f"{p.output.name}: {reason}")
-        if transforms.transform_of(cone) and (cone.exports or transforms.objection(cone)):
-            return Declined(transforms.objection(cone) or "a transform stores nothing besides")
+        if transforms.transform_of(cone) and (objection := transforms.objection(cone)):
+            return Declined(objection)
         if product and (objection := joins.objection(joined) if joined else products.objection(cone)):
             return Declined(objection)
         if objection := bounds.objection(cone):

@@ -1,7 +1,7 @@
 """Binds the axes of stages to loops, and traces what one turn of a stage's loops computes.
 
-A *stage* is a loop nest that stores one tensor: every reduction and every product is one, every export, and the root is
-the last. Loops that all stages can run inside are *hoisted*.
+A *stage* is a loop nest that stores one tensor: every reduction and every product is one, and the root is the last.
+Loops that all stages can run inside are *hoisted*.
 """
 
 from __future__ import annotations
@@ -77,15 +77,14 @@ class Stage:
     """One loop nest. `axes` are the indices of `tensor`; an axis stores `extent` positions from `base` on.
 
     An axis whose extent is 1 runs in the hoisted loops alone; one with base 0 and its whole length, in the stage's.
-    An exported tensor is stored where the whole of it lies. A product reads its rows at `source` and its columns at
-    `second`. `ranges`: to what its loops were restricted, by name; of one turn no loop is left.
+    A product reads its rows at `source` and its columns at `second`. `ranges`: to what its loops were restricted, by
+    name; of one turn no loop is left.
     """
 
     number: int
     tensor: Tensor
     maker: Primitive
     root: bool
-    exported: bool = False
     axes: Indices = ()
     base: Indices = ()
     extent: tuple[int, ...] = ()
@@ -109,12 +108,8 @@ class Stage:
         """How many elements the stage stores for one turn of the hoisted loops."""
         return math.prod(self.extent)
 
-    def position(self, idx: Indices) -> Index:
-        """Where the stored array holds the tensor's element `idx`."""
-        return flat(idx, self.tensor.shape) if self.exported else self.in_turn(idx)
-
     def in_turn(self, idx: Indices) -> Index:
-        """Where it lies among what one turn of the hoisted loops stores."""
+        """Where the tensor's element `idx` lies among what one turn of the hoisted loops stores."""
         return flat(tuple(i - b for i, b in zip(idx, self.base, strict=True)), self.extent)
 
 
@@ -139,7 +134,7 @@ class Schedule:
     def destination(self, s: Stage) -> Index:
         """Where in its array the stage stores the element at its loops' position."""
         if not s.root:
-            return s.position(s.axes)
+            return s.in_turn(s.axes)
         return self.config.place.at(s.axes) if self.config.place else flat(s.axes, s.tensor.shape)
 
     def streams(self, s: Stage) -> bool:
@@ -196,13 +191,13 @@ def within(plan: Schedule, number: int, ranges: dict[str, tuple[int, int]]) -> S
 
 
 def _stages(cone: Cone, config: Config) -> list[Stage]:
-    stored = config.kept.union(cone.outputs)
+    stored = {*config.kept, cone.root}
     chosen = [p for p in cone.primitives if stands_alone(p) or p.output in stored]
     if config.fused:
         *before, product, _ = chosen
         return [*(Stage(k, p.output, p, False) for k, p in enumerate(before)),
                 Stage(len(before), cone.root, product, True)]  # fmt: skip
-    return [Stage(k, p.output, p, p.output == cone.root, p.output in cone.exports) for k, p in enumerate(chosen)]
+    return [Stage(k, p.output, p, p.output == cone.root) for k, p in enumerate(chosen)]
 
 
 @dataclass
@@ -338,8 +333,6 @@ def _bind_inner(cone: Cone, stages: list[Stage], scope: _Scope, hoisted: set[Var
             shared &= {v for base, _ in fixed.values() for v in base.vars()}
             shared -= {v for a in range(stage.tensor.rank) if a not in fixed for idx in stage.reads
                        for v in idx[a].vars()}  # fmt: skip
-            if stage.exported and not _covers(stage.tensor, fixed):
-                shared.clear()
         plan = Schedule(cone, tuple(stages), tuple(hoisted), requests, scope.config)
         trace = tracer(plan, stage, requests)
         trace_body(trace, stage)
@@ -362,20 +355,6 @@ def _fixed_axes(stage: Stage, hoisted: set[Var]) -> Fixed:
     return fixed
 
 
-def _covers(t: Tensor, fixed: Fixed) -> bool:
-    """Whether the hoisted loops reach every part of the fixed axes, each by loops of its own."""
-    seen: list[Var] = []
-    for a, (base, extent) in fixed.items():
-        for atom, step in sorted(base.terms, key=lambda term: term[1]):
-            if not isinstance(atom, Var) or atom.lo or step != extent:
-                return False
-            seen.append(atom)
-            extent *= atom.hi
-        if base.const or extent != t.shape[a]:
-            return False
-    return len(set(seen)) == len(seen)
-
-
 def _aligned(e: Index, hoisted: set[Var]) -> tuple[Index, int] | None:
     """(base, extent) with base in hoisted variables and e - base covering [0, extent); None if there is no such."""
     outer = tuple((a, k) for a, k in e.terms if Index.of(a).vars() <= hoisted)
@@ -394,7 +373,7 @@ def tracer(plan: Schedule, stage: Stage, requests: Requests, language: C | None 
 
     def read(t: Tensor, idx: Indices) -> tuple[str, Index]:
         s = earlier[t]
-        return f"b{s.number}", s.position(idx) if s.base else Index()  # not bound yet while binding
+        return f"b{s.number}", s.in_turn(idx) if s.base else Index()  # not bound yet while binding
 
     makers = cone.makers
     return Trace(makers, arrays, {t: read for t in earlier}, requests, language or C())

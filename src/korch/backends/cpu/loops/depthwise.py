@@ -52,8 +52,8 @@ def objection(cone: Cone) -> str:
     """Why a cone that begins with one is not built; empty if it is."""
     p = cone.primitives[0]
     w = p.inputs[1]
-    if len(cone.linear) > 1 or cone.exports:
-        return "a depthwise convolution stands alone and stores one tensor"
+    if len(cone.linear) > 1:
+        return "a depthwise convolution stands alone"
     if not w.const or w.value is not None:
         return "a depthwise convolution with computed weights"
     if math.prod(w.shape[2:]) > MOST_TAPS or min(p.attr("pads")) < 0:

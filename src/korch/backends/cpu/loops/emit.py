@@ -72,21 +72,12 @@ def _pointers(plan: Schedule) -> Iterator[str]:
         if t.value is None:
             yield f"  const {C_TYPES[t.dtype]} *restrict in{i} = in[{i}];"
     yield f"  {C_TYPES[cone.root.dtype]} *restrict out = out_;"
-    for s in plan.stages:
-        if s.exported:
-            ctype, at = C_TYPES[s.tensor.dtype], len(cone.leaves) + 1 + cone.exports.index(s.tensor)
-            yield f"  {ctype} *restrict b{s.number} = ({ctype} *)in[{at}];"
-
-
-def _passed_on(plan: Schedule) -> list[Stage]:
-    """The stages whose tensors stay inside."""
-    return [s for s in plan.stages[:-1] if not s.exported]
 
 
 def _body(writer: Writer) -> None:
     plan, text = writer.plan, writer.text
     if not plan.hoisted:
-        for s in _passed_on(plan):
+        for s in plan.stages[:-1]:
             writer.buffer(s, s.stored, f"b{s.number}")
     write_checks(text, plan.cone, writer.threads)
     if plan.hoisted or plan.config.divided:
@@ -100,7 +91,7 @@ def _body(writer: Writer) -> None:
 
 def _hoisted(writer: Writer, plan: Schedule) -> None:
     """All stages inside the loops they share; what they store stays with the thread."""
-    big = [s for s in _passed_on(plan) if s.stored * width(s) > ON_STACK]
+    big = [s for s in plan.stages[:-1] if s.stored * width(s) > ON_STACK]
     if big:
         _own_workspace(writer, sum(aligned(s.stored * width(s)) for s in big))
     loops, first = rows_first(writer), plan.pieces if ahead.lie_between(writer) else ()
@@ -126,7 +117,7 @@ def _hoisted(writer: Writer, plan: Schedule) -> None:
         writer.loop(v)
     writer.text.add(*ahead.in_shared_loops(writer))
     offset = 0
-    for s in _passed_on(plan):
+    for s in plan.stages[:-1]:
         ctype = C_TYPES[s.tensor.dtype]
         if s in big:
             writer.text.add(f"{ctype} *restrict b{s.number} = ({ctype} *)(own + {offset});")

@@ -23,7 +23,7 @@ def parts(cone: Cone, place: Place | None = None) -> tuple[Part, ...]:
     """What the cone's root joins, if one of it is a matrix product and what follows that; else nothing. The root is one
     piece of memory at its `place`."""
     last = cone.primitives[-1]
-    if last.op != "Concat" or cone.exports or not products.product_of(cone):
+    if last.op != "Concat" or not products.product_of(cone):
         return ()
     found = tuple(_parts(cone, last, place.shape if place else cone.root.shape, 0))
     return found if sum(len(part.linear) for part, _ in found) == 1 else ()

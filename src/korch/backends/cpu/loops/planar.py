@@ -46,8 +46,8 @@ def objection(cone: Cone) -> str:
     """Why a cone that begins with one is not built; empty if it is."""
     p = cone.primitives[0]
     x, w = p.inputs
-    if len(cone.linear) > 1 or cone.exports:
-        return "a direct convolution stands alone and stores one tensor"
+    if len(cone.linear) > 1:
+        return "a direct convolution stands alone"
     if not w.const or w.value is not None or x.const:
         return "a convolution with computed weights"
     if min(p.attr("pads")) < 0:

@@ -66,8 +66,8 @@ def objection(cone: Cone, place: Place | None = None) -> str:
     p = product_of(cone)
     if p is None:
         return "not one product"
-    if any(is_reduction(q) for q in cone.primitives) or cone.exports:
-        return f"{p.op} with a reduction or a second result"
+    if any(is_reduction(q) for q in cone.primitives):
+        return f"{p.op} with a reduction"
     if p.output.dtype != "float32" or min(t.rank for t in p.inputs) < 2:
         return f"{p.op} of {p.output.dtype} or of a vector"
     groups = p.attr("group") if p.op == "Conv" else 1

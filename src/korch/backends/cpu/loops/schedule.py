@@ -1,6 +1,6 @@
 """Cuts a cone into stages and binds their axes to loops.
 
-A *stage* is a loop nest that stores one tensor: every reduction is one, every export, and the root is the last. Where
+A *stage* is a loop nest that stores one tensor: every reduction is one, and the root is the last. Where
 all stages can run inside common outer loops (softmax inside the loop over rows) those loops are *hoisted*, and what the
 stages pass on stays in cache; else the stages run one after another over whole tensors.
 """

@@ -126,8 +126,8 @@ def heads(cone: Cone) -> bool:
 def objection(cone: Cone) -> str:
     """Why it is not built; empty if it is."""
     first, product, last, *rest = cone.primitives
-    if first.output not in product.inputs[:1] or product.output not in last.inputs or cone.exports:
-        return "a convolution by transforms stands alone and stores one tensor"
+    if first.output not in product.inputs[:1] or product.output not in last.inputs:
+        return "a convolution by transforms stands alone"
     w = product.inputs[1]
     if not w.const or w.value is not None or last.attr("phases") > 1:
         return "computed weights, or a transposed convolution"

@@ -20,7 +20,7 @@ def operations(cone: Cone, computed: Mapping[Primitive, float]) -> dict[str, flo
     Within a loop nest a value is computed once for each element that it has, as compilers hoist what does not vary.
     """
     made = cone.makers
-    stages = {p.output for p in cone.primitives if stands_alone(p)} | worth_keeping(cone) | {*cone.outputs}
+    stages = {p.output for p in cone.primitives if stands_alone(p)} | worth_keeping(cone) | {cone.root}
     alike = joined(cone)
     alone = stages.difference(p.output for group in alike for p in group)
     counts: dict[str, float] = {}

@@ -35,8 +35,8 @@ class Scatters:
         reasons = (_objection(p, found[0]) for p in cone.primitives)
         if reason := next(filter(None, reasons), "") or _objection_behind(cone, found[0]):
             return Declined(reason)
-        if cone.exports or len(cone.leaves) > MOST_LEAVES:
-            return Declined(f"stores a second tensor, or has more than {MOST_LEAVES} leaves")
+        if len(cone.leaves) > MOST_LEAVES:
+            return Declined(f"has more than {MOST_LEAVES} leaves")
         return None
 
     def bound(self, cone: Cone, machine: Machine) -> float:

@@ -69,8 +69,6 @@ class Tiles:
     def declines(self, cone: Cone) -> Declined | None:
         if len(cone.linear) < 2:
             return Declined(f"has {len(cone.linear)} linear primitives; tiles take two and more")
-        if cone.exports:
-            return Declined("tiles store one tensor")
         if checks(cone):
             return Declined("has indices to check")
         if sum(t.nbytes for t in cone.leaves if t.const) > WEIGHTS:

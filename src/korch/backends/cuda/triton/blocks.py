@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from korch.backends.cuda.triton import windows
 from korch.backends.cuda.triton.spell import Triton
-from korch.backends.maps.index import Div, Index, Mod, Var
+from korch.backends.maps.index import Div, Index, Mod
 from korch.backends.maps.trace import Indices, ReadStage, Requests, Trace
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
@@ -68,17 +68,3 @@ class BlockTrace(Trace):
         source = [next(kept) if p.attr("keepdims") or a not in p.attr("axes") else Index()
                   for a in range(p.inputs[0].rank)]  # fmt: skip
         return self.value(p.inputs[0], tuple(source))
-
-    def found(self, t: Tensor) -> dict[Indices, str]:
-        """Where `t` has been computed, with the names of its values."""
-        return {idx: name for (other, idx), name in self._memo.items() if other == t}
-
-
-def covers(at: Index, size: int) -> bool:
-    """Whether `at` takes every position of an array of so many elements, each once."""
-    reach = 1
-    for atom, step in sorted(at.terms, key=lambda term: term[1]):
-        if not isinstance(atom, Var) or atom.lo or step != reach:
-            return False
-        reach *= atom.hi
-    return not at.const and reach == size

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from korch.backends.cuda.triton.blocks import BlockTrace, covers
+from korch.backends.cuda.triton.blocks import BlockTrace
 from korch.backends.cuda.triton.program import Program, heavy, store
 from korch.backends.cuda.triton.tiles import Axis, Tile, power_up
 from korch.backends.maps.index import Atom, Clamp, Index, Mod, Var, flat, unflat
@@ -39,25 +39,13 @@ class Mapping:
     name: str
 
 
-def write_map(program: Program, target: Tensor, besides: Sequence[Tensor], how: Mapping) -> None:
-    """Adds the launch that computes `target`, and stores `besides` where they are computed on the way."""
+def write_map(program: Program, target: Tensor, how: Mapping) -> None:
+    """Adds the launch that computes `target`."""
     trace, value = _traced(program, target, how.at, how.tile)
-    arrays = {target: program.target(target)}
-    stores = [store(trace, arrays[target], how.at, value)]
-    for t in besides:
-        place = whole(trace, t)
-        arrays[t] = program.target(t)
-        stores.append(store(trace, arrays[t], *place))
-    program.function(program.reach((target,)), how.tile, [*trace.lines, *stores], how.warps)
-    program.stored |= arrays
-
-
-def whole(trace: BlockTrace, t: Tensor) -> tuple[Index, str]:
-    """Where, and under which name, all of `t` has been computed on the way; Cut if nowhere."""
-    for idx, value in trace.found(t).items():
-        if covers(flat(idx, t.shape), t.size):
-            return flat(idx, t.shape), value
-    raise Cut(t)
+    array = program.target(target)
+    body = [*trace.lines, store(trace, array, how.at, value)]
+    program.function(program.reach((target,)), how.tile, body, how.warps)
+    program.stored[target] = array
 
 
 def _traced(program: Program, target: Tensor, at: Index, tile: Tile = NO_TILE) -> tuple[BlockTrace, str]:

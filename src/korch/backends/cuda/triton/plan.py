@@ -61,36 +61,35 @@ class _Plan:
         for p in self.cone.primitives:
             if p.output in self.cuts and p.output not in program.stored:
                 names.append(self._first(program, p.output))
-        exports = [t for t in self.cone.exports if t not in program.stored]
-        names.append(self._launch(program, [self.cone.root], exports, self.choice))
+        names.append(self._launch(program, [self.cone.root], self.choice))
         return program.kernel(backend, ", ".join(names))
 
     def _first(self, program: Program, t: Tensor) -> str:
         """The launch that stores `t`, and what may be stored with it."""
         together = self._beside(program, t)
         try:
-            return self._launch(program, together, (), 0)
+            return self._launch(program, together, 0)
         except Cut as cut:
             if cut.tensor not in together:
                 raise
-        return self._launch(program, [t], (), 0)
+        return self._launch(program, [t], 0)
 
-    def _launch(self, program: Program, targets: Sequence[Tensor], besides: Sequence[Tensor], choice: int) -> str:
+    def _launch(self, program: Program, targets: Sequence[Tensor], choice: int) -> str:
         if not any(is_stage(p) for p in program.reach(targets)):
             ways = mappings(program, targets[0], self.multiprocessors)
             how = ways[min(choice, len(ways) - 1)]
-            write_map(program, targets[0], besides, how)
+            write_map(program, targets[0], how)
             return how.name
-        return self._reduce(program, rows_of(program, targets), besides, choice)
+        return self._reduce(program, rows_of(program, targets), choice)
 
-    def _reduce(self, program: Program, rows: Rows, besides: Sequence[Tensor], choice: int) -> str:
-        chunks = chunks_of(program, rows, self.multiprocessors) if self.apart and not besides else 1
+    def _reduce(self, program: Program, rows: Rows, choice: int) -> str:
+        chunks = chunks_of(program, rows, self.multiprocessors) if self.apart else 1
         if chunks > 1:
             write_split(program, rows, chunks)
             return f"split {chunks}"
         ways = forms(rows, self.multiprocessors)
         how = ways[min(choice, len(ways) - 1)]
-        write_rows(program, rows, how, besides)
+        write_rows(program, rows, how)
         return how.name
 
     def _beside(self, program: Program, first: Tensor) -> list[Tensor]:

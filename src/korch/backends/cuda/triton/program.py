@@ -58,11 +58,8 @@ class Program:
         return weights | {t: reader(array) for t, array in self.stored.items()}
 
     def target(self, t: Tensor) -> str:
-        """The array that holds the output `t`, or a place in the workspace for it."""
-        if t in self.cone.outputs:
-            number = self.cone.outputs.index(t)
-            return f"out{number}" if number else "out"
-        return self.place(t.dtype, t.size)
+        """The array that holds the root `t`, or a place in the workspace for another tensor."""
+        return "out" if t == self.cone.root else self.place(t.dtype, t.size)
 
     def place(self, dtype: str, size: int) -> str:
         """A new array in the workspace."""
@@ -85,10 +82,9 @@ class Program:
 
     def _arrays(self) -> list[str]:
         """All buffers by name, numbered as in `Launch.buffers`."""
-        outputs = ["out", *(f"out{i}" for i in range(1, len(self.cone.outputs)))]
         leaves = [f"in{i}" for i in range(len(self.cone.leaves))]
         made = [f"packed{i}" for i in range(len(self.packed))] + list(self.tables.values())
-        return [*leaves, *outputs, *made, "workspace"]
+        return [*leaves, "out", *made, "workspace"]
 
     def kernel(self, backend: str, variant: str) -> Kernel:
         read = {array for _, used, _, _ in self.launches for array in used}

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from korch.backends.cuda.triton.blocks import BlockTrace, covers
+from korch.backends.cuda.triton.blocks import BlockTrace
 from korch.backends.cuda.triton.folding import accumulated, fold, fold_accumulated, indented, opened
-from korch.backends.cuda.triton.maps import Cut
 from korch.backends.cuda.triton.program import Program, heavy, store
 from korch.backends.cuda.triton.rows import Rows, tile_of, within
 from korch.backends.cuda.triton.tiles import Axis, Tile, power_down, power_up
-from korch.backends.maps.index import Index, flat
+from korch.backends.maps.index import Index
 from korch.ir.tensor import Tensor
 
 LONGEST = 16384
@@ -80,13 +79,13 @@ def _warps(area: int, each: int) -> int:
     return min(max(power_up(area // (32 * each)), 1), 16)
 
 
-def write_rows(program: Program, rows: Rows, form: Form, besides: Sequence[Tensor]) -> None:
-    """Adds the launch that computes the targets of `rows`, and stores `besides` as well."""
+def write_rows(program: Program, rows: Rows, form: Form) -> None:
+    """Adds the launch that computes the targets of `rows`."""
     lengths = [s.length for s, _ in rows.stages] + [rows.inner] * (rows.inner > 1)
     blocks = {n: min(power_up(n), form.wide if form.looped else power_up(n)) for n in lengths}
     shown = program.reach(rows.targets)
     writer = Writer(program, rows, tile_of(rows, form.high, blocks))
-    body = writer.looped(besides) if form.looped else writer.at_once(besides)
+    body = writer.looped() if form.looped else writer.at_once()
     program.function(shown, writer.tile, body, form.warps)
     program.stored |= writer.stored
 
@@ -101,17 +100,17 @@ class Writer:
         self.stored: dict[Tensor, str] = {}
         self.outer = program.trace(tile, self.held, "s")
 
-    def at_once(self, besides: Sequence[Tensor]) -> list[str]:
+    def at_once(self) -> list[str]:
         """Whole rows: what a reduction and what follows it both need is computed once."""
         trace = self.program.trace(self.tile, self.held)
         for s, idx in self.rows.stages:
             v = s.value(trace, idx, Index.of(within(s.length)))
             self.held[s.p.output] = s.end(trace, fold(trace, self.tile, self.axes[s.length], s, v), idx)
-        stores = self.stores(trace, besides)
+        stores = self.stores(trace)
         starts = [line for axis in self.tile.whole for line in self.tile.positions(axis)]
         return [*starts, *trace.lines, *stores]
 
-    def looped(self, besides: Sequence[Tensor]) -> list[str]:
+    def looped(self) -> list[str]:
         """One pass over the rows for all reductions that do not wait for another, and one for the targets."""
         lines: list[str] = []
         for number, group in enumerate(groups(self.program, self.rows)):
@@ -119,7 +118,7 @@ class Writer:
             for i in group:
                 self.close(i)
             lines += self.taken()
-        return lines + self._targets(besides)
+        return lines + self._targets()
 
     def accumulating(self, group: Sequence[int], stem: str, share: int = 0) -> list[str]:
         """The loop of some stages, all of one length, over all of it or a chunk `c` of so many elements."""
@@ -153,32 +152,20 @@ class Writer:
 
     _done = 0
 
-    def _targets(self, besides: Sequence[Tensor]) -> list[str]:
+    def _targets(self) -> list[str]:
         if self.rows.inner == 1:
-            stores = self.stores(self.outer, besides)
+            stores = self.stores(self.outer)
             return [*self.taken(), *stores]
         trace = self.program.trace(self.tile, self.held)
         trace.dims |= {name: self.outer.dims[name] for name in self.held.values() if name in self.outer.dims}
-        stores = self.stores(trace, besides)
+        stores = self.stores(trace)
         return self._loop(self.axes[self.rows.inner], [*trace.lines, *stores])
 
-    def stores(self, trace: BlockTrace, besides: Sequence[Tensor]) -> list[str]:
-        """The statements that write the targets, and `besides`."""
-        places = {t: (self.rows.at, trace.value(t, self.rows.idx)) for t in self.rows.targets}
-        places |= {t: self._found(trace, t) for t in besides if t not in places}
-        self.stored = {t: self.program.target(t) for t in places}
-        return [store(trace, self.stored[t], at, value) for t, (at, value) in places.items()]
-
-    def _found(self, trace: BlockTrace, t: Tensor) -> tuple[Index, str]:
-        """Where all of `t` has been computed on the way; Cut if nowhere."""
-        at = {flat(idx, t.shape): value for idx, value in trace.found(t).items()}
-        reads = {s.p.output: idx for s, idx in self.rows.stages}
-        if t in reads:
-            at = {flat(reads[t], t.shape): self.held[t]}
-        for position, value in at.items():
-            if covers(position, t.size):
-                return position, value
-        raise Cut(t)
+    def stores(self, trace: BlockTrace) -> list[str]:
+        """The statements that write the targets."""
+        values = {t: trace.value(t, self.rows.idx) for t in self.rows.targets}
+        self.stored = {t: self.program.target(t) for t in values}
+        return [store(trace, self.stored[t], self.rows.at, value) for t, value in values.items()]
 
 
 def groups(program: Program, rows: Rows) -> list[list[int]]:

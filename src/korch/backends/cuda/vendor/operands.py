@@ -27,7 +27,7 @@ class Operand:
 
 def kernel(cone: Cone, variant: str, function: str, operands: Mapping[str, Operand | None], **attrs: Any) -> Kernel:
     """The kernel that calls `function` of the table in `calls.py`; operands are named as the function calls them."""
-    first, prepared, specs = len(cone.leaves) + len(cone.outputs), list[Prepared](), dict[str, Spec | None]()
+    first, prepared, specs = len(cone.leaves) + 1, list[Prepared](), dict[str, Spec | None]()
     for name, operand in operands.items():
         number = None if operand is None else _number(operand, cone, first + len(prepared))
         specs[name] = None if operand is None or number is None else _spec(operand.view, number)

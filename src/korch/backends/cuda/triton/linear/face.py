@@ -28,8 +28,6 @@ def objection(cone: Cone) -> str:
     """Why the cone is not built; empty if it is."""
     if len(cone.linear) != 1 or cone.linear[0].op not in TAKEN:
         return "not one matrix product or convolution"
-    if cone.exports:
-        return f"{cone.linear[0].op} with a second result"
     if len(cone.leaves) > MOST_LEAVES:
         return f"more than {MOST_LEAVES} leaves"
     product = cone.linear[0]
