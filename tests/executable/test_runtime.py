@@ -278,7 +278,7 @@ static void KERNEL_team(void *state, const void *const *in, void *out, void *wor
 SLOW = """\
 #include <unistd.h>
 static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
-    usleep(400000);
+    while (access("GATE", F_OK)) usleep(1000);
     *(float *)out = 7;
 }
 """
@@ -447,19 +447,20 @@ def test_a_fork_runs_programs_on_threads_of_its_own(small: Executable, tmp_path:
     assert _in_a_fork(small.close) == "None" and small.linked.library.exists()
 
 
-def test_a_fork_waits_for_what_another_thread_runs() -> None:
+def test_a_fork_waits_for_what_another_thread_runs(tmp_path: Path) -> None:
     """Nobody would end that run in the child, whose own would wait for ever."""
-    b = Builder()
+    b, gate = Builder(), tmp_path / "gate"
 
     def slow(p: Primitive) -> Kernel:
-        return Kernel(native(p).cone, "hand", SLOW)
+        return Kernel(native(p).cone, "hand", SLOW.replace("GATE", str(gate)))
 
     with Executable.link(plan_of(b.graph([("y", b.op("Neg", b.input("x", "float32", ())))]), slow)) as e:
         feeds = feeds_of(e.plan)
         other = threading.Thread(target=lambda: e.run(feeds))
         other.start()
         _wait_for(e)
-        assert _in_a_fork(lambda: e.run(feeds)["y"], seconds=10) == "7.0"
+        threading.Timer(0.4, gate.touch).start()  # the fork has begun by then
+        assert _in_a_fork(lambda: e.run(feeds)["y"]) == "7.0"
         other.join()
         assert e.run(feeds)["y"] == 7
 
@@ -472,7 +473,7 @@ def _wait_for(e: Executable) -> None:
         time.sleep(0.001)
 
 
-def _in_a_fork(work: Callable[[], object], seconds: int = 60) -> str:
+def _in_a_fork(work: Callable[[], object], seconds: int = 300) -> str:
     """What came of `work` there within that time."""
     ours, theirs = os.pipe()
     if not (child := os.fork()):
