@@ -14,7 +14,7 @@ from korch.backends.compilers import Compilers
 from korch.backends.toolchain import Toolchain
 from korch.errors import BackendError
 
-from .endless import all_gone, endless_compiler, started
+from .endless import all_gone, end_limits_once_started, endless_compiler, started
 
 FINE, ENDLESS, WRONG = "int f;\n", "int endless;\n", "int wrong(\n"
 
@@ -30,14 +30,17 @@ def wait_for(folder: Path, compilers: int) -> None:
 
 
 @pytest.mark.parametrize("texts", [{"a.c": ENDLESS}, {"a.c": FINE, "b.c": ENDLESS}], ids=len)
-def test_beyond_the_limit_it_is_ended_with_its_children(texts: dict[str, str], compiler: Toolchain, tmp_path: Path):
+def test_beyond_the_limit_it_is_ended_with_its_children(
+    texts: dict[str, str], compiler: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    end_limits_once_started(tmp_path, monkeypatch)
     with pytest.raises(BackendError, match=r"^cc did not end within 0\.5 s$"):
         compiler.compile_library(texts, tmp_path / "a.so", jobs=2, limit=0.5)
     assert all_gone(tmp_path) and not (tmp_path / "a.so").exists()
 
 
 def test_within_the_limit_nothing_happens(compiler: Toolchain, tmp_path: Path):
-    compiler.compile_library({"a.c": FINE, "b.c": ""}, tmp_path / "a.so", jobs=2, limit=30)
+    compiler.compile_library({"a.c": FINE, "b.c": ""}, tmp_path / "a.so", jobs=2, limit=600)
     assert (tmp_path / "a.so").exists() and not started(tmp_path)
 
 

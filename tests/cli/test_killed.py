@@ -79,7 +79,7 @@ def test_terminated_it_leaves_no_compiler_behind(tmp_path: Path, number: signal.
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(number)
-    assert process.wait(60) == 128 + number and all_gone(tmp_path)
+    assert process.wait(600) == 128 + number and all_gone(tmp_path)
 
 
 def test_who_wants_it_to_outlive_the_terminal_has_that():
@@ -101,6 +101,5 @@ def test_four_at_once_lose_nothing(tmp_path: Path):
     with Database(cache) as database:
         assert database.counts()["costs"] >= max(t["measured"] for t in told) - 1
     again = tmp_path / "again.korch"
-    start = time.monotonic()
-    subprocess.run(command(model, again), env=environment(cache), check=True, stdout=subprocess.DEVNULL)
-    assert time.monotonic() - start < 20 and again.exists()
+    once_more = subprocess.run(command(model, again), env=environment(cache), check=True, stdout=subprocess.PIPE)
+    assert json.loads(once_more.stdout)["measured"] == 0 and again.exists()

@@ -247,10 +247,20 @@ static void KERNEL_team(void *state, const void *const *in, void *out, void *wor
 SLOW = """\
 #include <unistd.h>
 static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
-    usleep(400000);
+    WAIT;
     *(float *)out = 7;
 }
 """
+
+
+def waits_for(file: Path) -> str:
+    """A kernel that runs until there is the file."""
+    return SLOW.replace("WAIT", f'while (access("{file}", F_OK)) usleep(1000)')
+
+
+def soon(file: Path) -> None:
+    """Makes it when what is called next has begun to wait. (On a busy machine that may not have begun.)"""
+    threading.Timer(0.4, file.touch).start()
 
 
 @pytest.mark.parametrize("source", [COUNT, COUNT_TEAM])
@@ -355,7 +365,7 @@ def test_an_index_that_any_thread_of_a_team_finds_outside_is_an_error_of_that_ru
 
 def test_a_profile_has_the_time_of_every_step() -> None:
     b = Builder()
-    slow = SLOW.replace("400000", "20000")
+    slow = SLOW.replace("WAIT", "usleep(20000)")
     graph = b.graph([("y", b.op("Relu", b.op("Neg", b.input("x", "float32", ()))))])
 
     def by(p: Primitive) -> Kernel:
@@ -388,18 +398,19 @@ def test_outputs_that_share_memory_are_refused(small: Executable) -> None:
     np.testing.assert_array_equal(found, small.run({"x": x})["y"])
 
 
-def test_nobody_closes_what_another_thread_runs() -> None:
+def test_nobody_closes_what_another_thread_runs(tmp_path: Path) -> None:
     """The model is freed when the run is over, not under it."""
     b = Builder()
 
     def slow(p: Primitive) -> Kernel:
-        return Kernel(native(p).cone, "hand", SLOW)
+        return Kernel(native(p).cone, "hand", waits_for(tmp_path / "end"))
 
     e = Executable.link(plan_of(b.graph([("y", b.op("Neg", b.input("x", "float32", ())))]), slow))
     feeds, found = feeds_of(e.plan), []
     other = threading.Thread(target=lambda: found.append(e.run(feeds)["y"]))
     other.start()
     _wait_for(e)
+    soon(tmp_path / "end")
     e.close()
     other.join()
     assert found == [7]
@@ -417,19 +428,20 @@ def test_a_fork_runs_programs_on_threads_of_its_own(small: Executable, tmp_path:
     assert _in_a_fork(small.close) == "None" and small.linked.library.exists()
 
 
-def test_a_fork_waits_for_what_another_thread_runs() -> None:
+def test_a_fork_waits_for_what_another_thread_runs(tmp_path: Path) -> None:
     """Nobody would end that run in the child, whose own would wait for ever."""
     b = Builder()
 
     def slow(p: Primitive) -> Kernel:
-        return Kernel(native(p).cone, "hand", SLOW)
+        return Kernel(native(p).cone, "hand", waits_for(tmp_path / "end"))
 
     with Executable.link(plan_of(b.graph([("y", b.op("Neg", b.input("x", "float32", ())))]), slow)) as e:
         feeds = feeds_of(e.plan)
         other = threading.Thread(target=lambda: e.run(feeds))
         other.start()
         _wait_for(e)
-        assert _in_a_fork(lambda: e.run(feeds)["y"], seconds=10) == "7.0"
+        soon(tmp_path / "end")
+        assert _in_a_fork(lambda: e.run(feeds)["y"]) == "7.0"
         other.join()
         assert e.run(feeds)["y"] == 7
 
@@ -442,7 +454,7 @@ def _wait_for(e: Executable) -> None:
         time.sleep(0.001)
 
 
-def _in_a_fork(work: Callable[[], object], seconds: int = 60) -> str:
+def _in_a_fork(work: Callable[[], object], seconds: int = 300) -> str:
     """What came of `work` there within that time."""
     ours, theirs = os.pipe()
     if not (child := os.fork()):

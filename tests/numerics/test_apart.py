@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -63,15 +63,14 @@ def test_nothing_is_evaluated_while_somebody_times_a_kernel(monkeypatch: pytest.
             outputs = pool.submit(lambda: asked.exact)
             with pytest.raises(FutureTimeout):
                 outputs.result(5)
-        assert outputs.result(60)["y"].dtype == np.float64
+        assert outputs.result(600)["y"].dtype == np.float64
 
 
 def test_an_error_in_the_block_ends_the_other_process(monkeypatch: pytest.MonkeyPatch):
     started: list[subprocess.Popen[bytes]] = []
-    slow = [sys.executable, "-c", "import time; time.sleep(600)"]
+    slow = [sys.executable, "-c", "import time; time.sleep(3600)"]
     popen = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda command, **kw: started.append(popen(slow, **kw)) or started[0])
-    begin = time.monotonic()
     with pytest.raises(KeyError), Judge(read(onnx.parser.parse_model(MODEL)), FEEDS, "default").meanwhile():
         raise KeyError
-    assert started[0].poll() is not None and time.monotonic() - begin < 60
+    assert started[0].poll() == -signal.SIGKILL

@@ -1,4 +1,4 @@
-"""A process that answers with what it is asked, hangs, dies, or says its last word."""
+"""A process that answers with what it is asked, hangs (and makes a file then), dies, or says its last word."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import os
 import sys
 import time
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 from korch.profile.answering import answering
 from korch.profile.results import Failed, Last
 
 
 def answer(task: str) -> object:
-    if task == "hang":
-        time.sleep(60)
+    if task.startswith("hang"):
+        for file in task.split()[1:]:
+            Path(file).touch()
+        time.sleep(3600)
     if task == "starve":
         raise MemoryError
     if task == "die":

@@ -16,7 +16,7 @@ from .fodder import several
 
 @pytest.fixture
 def profiler(tmp_path: Path) -> Iterator[Profiler]:
-    with Database(tmp_path) as database, Profiler(1, database, timeout=30) as profiler:
+    with Database(tmp_path) as database, Profiler(1, database) as profiler:
         yield profiler
 
 

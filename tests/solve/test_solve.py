@@ -34,7 +34,7 @@ CASES = [pytest.param(seed, kind, id=f"{name}-{seed}") for name, kind in KINDS.i
 @pytest.mark.parametrize("seed, kind", CASES)
 def test_solve_finds_and_proves_the_optimum(seed: int, kind: dict, highs: Highs) -> None:
     p = random_problem(seed, **kind)
-    found = solve(p, deadline=Deadline.after(20), highs=highs)
+    found = solve(p, deadline=Deadline.after(300), highs=highs)
     assert found.cost == pytest.approx(optimum(p), rel=1e-8)
     assert found.status is Status.OPTIMAL and found.bound == pytest.approx(found.cost, rel=1e-8)
 
@@ -42,7 +42,7 @@ def test_solve_finds_and_proves_the_optimum(seed: int, kind: dict, highs: Highs)
 @pytest.mark.parametrize("seed, kind", CASES[::5])
 def test_highs_and_cbc_agree_on_the_rows_alone(seed: int, kind: dict) -> None:
     p = random_problem(seed, **kind)
-    costs = {s: solve_plainly(p, time_limit=20, solver=s).cost for s in ("highs", "cbc")}
+    costs = {s: solve_plainly(p, time_limit=300, solver=s).cost for s in ("highs", "cbc")}
     assert costs == pytest.approx(dict.fromkeys(costs, optimum(p)), rel=1e-8)
 
 
@@ -50,7 +50,7 @@ def _frontier(p: Problem, highs: Highs, share: float) -> Frontier | None:
     """The frontier under valid but poor prices: the LP's, scaled down at random."""
     rows = all_rows(p, incidence(p))
     program = Program(np.array([k.cost for k in p.candidates]) * 1e6, matrix(rows), integer=False)
-    duals = highs.solve(program, Deadline.after(10)).duals
+    duals = highs.solve(program, Deadline.after(300)).duals
     assert duals is not None
     duals = duals * np.random.default_rng(0).uniform(share, 1.0, len(duals)) if share < 1 else duals
     bound, reduced = dual_bound(program, duals)
@@ -76,30 +76,30 @@ def test_frontier_bounds_hold_at_any_width_and_prices(seed: int, kind: dict, sha
 @pytest.mark.parametrize("seed", range(4))
 def test_warm_start_changes_nothing_but_the_time(seed: int, highs: Highs) -> None:
     p = random_problem(seed, tensors=9)
-    first = solve(p, deadline=Deadline.after(20), highs=highs)
+    first = solve(p, deadline=Deadline.after(300), highs=highs)
     dearer = replace(
         p, candidates=tuple(replace(k, cost=k.cost * (1.4 if k.id in first.chosen else 1)) for k in p.candidates)
     )
-    again = solve(dearer, deadline=Deadline.after(20), warm=first, highs=highs)
+    again = solve(dearer, deadline=Deadline.after(300), warm=first, highs=highs)
     assert again.cost == pytest.approx(optimum(dearer), rel=1e-8)
-    assert sorted(again.chosen) == sorted(solve(dearer, deadline=Deadline.after(20), highs=highs).chosen)
+    assert sorted(again.chosen) == sorted(solve(dearer, deadline=Deadline.after(300), highs=highs).chosen)
 
 
 def test_same_problem_same_plan(highs: Highs) -> None:
     net, out = transformer(1)
     p = problem(net, out)
-    first, second = (solve(p, deadline=Deadline.after(60), highs=highs) for _ in range(2))
+    first, second = (solve(p, deadline=Deadline.after(300), highs=highs) for _ in range(2))
     assert first.chosen == second.chosen and first.near == second.near
 
 
 @pytest.mark.parametrize("net", [transformer(1), cnn(6), cnn(3, twins=True)], ids=["transformer", "cnn", "cnn-twins"])
 def test_small_networks_are_proved(net: tuple, highs: Highs) -> None:
-    found = solve(problem(*net, noise=0.03), deadline=Deadline.after(30), highs=highs)
+    found = solve(problem(*net, noise=0.03), deadline=Deadline.after(300), highs=highs)
     assert found.status is Status.OPTIMAL and found.gap <= 1e-8
 
 
 def test_near_names_what_was_not_chosen_cheapest_first(highs: Highs) -> None:
-    found = solve(random_problem(3, tensors=9), deadline=Deadline.after(20), highs=highs)
+    found = solve(random_problem(3, tensors=9), deadline=Deadline.after(300), highs=highs)
     assert found.near and not set(found.near) & set(found.chosen)
     assert list(found.near.values()) == sorted(found.near.values())
 
@@ -112,11 +112,11 @@ def test_what_cannot_be_made_is_named() -> None:
         (Candidate(0, "b", ("a",), frozenset({1}), 1.0), Candidate(1, "a", (), frozenset({0}), inf)),
     )
     with pytest.raises(SolverError, match="tensor a has no candidate kernel, and output b needs it"):
-        solve(p, deadline=Deadline.after(5))
+        solve(p, deadline=Deadline.after(300))
 
 
 def test_twins_that_only_make_each_other_are_no_plan() -> None:
     layout = (PrimitiveRef(0, "n", ("t",), twin=True), PrimitiveRef(1, "t", ("n",), twin=True))
     pair = (Candidate(0, "n", ("t",), frozenset({0}), 1.0), Candidate(1, "t", ("n",), frozenset({1}), 1.0))
     with pytest.raises(SolverError, match="can only be made from itself"):
-        solve(Problem(("t",), layout, pair, {"t": "t", "n": "t"}), deadline=Deadline.after(5))
+        solve(Problem(("t",), layout, pair, {"t": "t", "n": "t"}), deadline=Deadline.after(300))
