@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from .oracle import check, values
+from korch.fission import fission
+from korch.ir.evaluate import evaluate_graph
+
+from .oracle import check, node_model, values
 
 QUICK = settings(max_examples=10, deadline=None)
 COORDINATES = ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"]
@@ -77,3 +80,58 @@ def test_integers_and_antialiasing_stay_opaque():
     x = np.arange(36, dtype=np.uint8).reshape(1, 1, 6, 6)
     check("Resize", x, None, half, constants=[2], mode="nearest")
     check("Resize", x, None, half, constants=[2], mode="linear", opaque=True)
+
+
+SIZES = {
+    "half_pixel": (20, 6, "half_pixel", "round_prefer_ceil", [1, 5, 8, 11, 15, 18]),
+    "half_pixel to one": (7, 1, "half_pixel", "floor", [3]),
+    "asymmetric": (14, 2, "asymmetric", "floor", [0, 7]),
+    "symmetric": (28, 2, "half_pixel_symmetric", "round_prefer_floor", [6, 20]),
+    "pytorch": (7, 19, "pytorch_half_pixel", "ceil", [0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 5, 6, 6, 6, 6]),
+    "tf": (7, 1, "tf_half_pixel_for_nn", "round_prefer_ceil", [4]),
+}
+
+
+def picked(length: int, result: int, **attrs: str) -> list[int]:
+    """Which elements nearest takes for an axis that is given by its size."""
+    x = np.arange(length, dtype=np.float32)
+    model = node_model("Resize", [x, None, None, np.array([result])], [3], mode="nearest",
+                       opset=13 if "tf_half_pixel_for_nn" in attrs.values() else 19, **attrs)  # fmt: skip
+    (found,) = evaluate_graph(fission(model), {"x0": x}).values()
+    return found.astype(int).tolist()
+
+
+@pytest.mark.parametrize("case", SIZES.values(), ids=SIZES)
+def test_sizes_are_exact_ratios(case: tuple[int, int, str, str, list[int]]):
+    """At ties, float32 picks a neighbour, and so does onnxruntime: of 20 elements 14 instead of 15."""
+    length, result, coordinates, nearest, expected = case
+    assert picked(length, result, coordinate_transformation_mode=coordinates, nearest_mode=nearest) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@example(length=20, result=6, last=True)
+@example(length=14, result=19, last=False)
+@given(length=st.integers(2, 300), result=st.integers(1, 300), last=st.booleans())
+def test_any_sizes_are_exact_ratios(length: int, result: int, last: bool):
+    """Integers alone: (2 i + 1) length / (2 result) - 1 / 2, rounded."""
+    over = [(2 * i + 1) * length - result for i in range(result)]  # times 2 result
+    up = [(n + result) // (2 * result) for n in over]
+    down = [-(-(n - result) // (2 * result)) for n in over]
+    expected = [min(max(n, 0), length - 1) for n in (up if last else down)]
+    nearest = "round_prefer_ceil" if last else "round_prefer_floor"
+    assert picked(length, result, coordinate_transformation_mode="half_pixel", nearest_mode=nearest) == expected
+
+
+def test_scales_are_the_float32_that_they_are():
+    """A third is rounded up, and yet i / scale has to be 3 i: so float32 has it, and onnxruntime."""
+    third = floats(1, 1, 1 / 3, 1)
+    check("Resize", values(1, 2, 30, 3), None, third, constants=[2], nearest_mode="floor", opset=19,
+          coordinate_transformation_mode="asymmetric")  # fmt: skip
+
+
+def test_a_policy_rounds_exact_products():
+    """7 * 31 / 14 is 15.5 and becomes 16; float32 makes less of it."""
+    x = values(14, 7)
+    model = node_model("Resize", [x, None, None, np.array([31, 20])], [3], opset=18, mode="nearest",
+                       keep_aspect_ratio_policy="not_larger")  # fmt: skip
+    assert fission(model).outputs[0].shape == (31, 16)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +16,22 @@ from korch.fission.parameters import integers
 from korch.fission.rule import Opaque, fission
 from korch.ir.builder import Builder, Value
 
-Numbers = NDArray[np.float32]
 F32 = np.float32
+Number = Fraction | np.float32
+HALF = 0.5
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """One axis: `length` elements become `result`, `scale` (float32) to one."""
+    """One axis: `length` elements become `result`, `scale` to one: the ratio of sizes, exactly, or the float32 of a
+    model's `scales`. Coordinates are numbers of that type, for ties decide what nearest picks."""
 
     length: int
     result: int
-    scale: np.float32
+    scale: Number
+
+    def number(self, value: float) -> Number:
+        return Fraction(value) if isinstance(self.scale, Fraction) else F32(value)
 
 
 @dataclass(frozen=True)
@@ -38,35 +45,46 @@ class Sampling:
     exclude_outside: bool = False
 
 
-def _half_pixel(s: Stretch, i: Numbers) -> Numbers:
-    return (i + F32(0.5)) / s.scale - F32(0.5)
+def _half_pixel(s: Stretch, i: int) -> Number:
+    return _divided(s.number(i + HALF), s) - s.number(HALF)
 
 
-def _half_pixel_symmetric(s: Stretch, i: Numbers) -> Numbers:
+def _half_pixel_symmetric(s: Stretch, i: int) -> Number:
     """The middle of the result over the middle of the original."""
-    return (i + F32(0.5) - F32(s.result / 2)) / s.scale + F32(s.length / 2) - F32(0.5)
+    return _divided(s.number(i + HALF - s.result / 2), s) + s.number(s.length / 2) - s.number(HALF)
 
 
-def _align_corners(s: Stretch, i: Numbers) -> Numbers:
-    return i * 0 if s.result == 1 else i * F32(s.length - 1) / F32(s.result - 1)
+def _align_corners(s: Stretch, i: int) -> Number:
+    return Fraction(0) if s.result == 1 else Fraction(i * (s.length - 1), s.result - 1)
 
 
-COORDINATES: dict[str, Callable[[Stretch, Numbers], Numbers]] = {
+def _divided(x: Number, s: Stretch) -> Any:
+    """x / scale; both are of one type."""
+    y: Any = x
+    return y / s.scale
+
+
+COORDINATES: dict[str, Callable[[Stretch, int], Number]] = {
     "half_pixel": _half_pixel,
     "half_pixel_symmetric": _half_pixel_symmetric,
-    "pytorch_half_pixel": lambda s, i: _half_pixel(s, i) if s.result > 1 else i * 0,
-    "tf_half_pixel_for_nn": lambda s, i: (i + F32(0.5)) / s.scale,
+    "pytorch_half_pixel": lambda s, i: _half_pixel(s, i) if s.result > 1 else s.number(0),
+    "tf_half_pixel_for_nn": lambda s, i: _divided(s.number(i + HALF), s),
     "align_corners": _align_corners,
-    "asymmetric": lambda s, i: i / s.scale,
+    "asymmetric": lambda s, i: _divided(s.number(i), s),
 }
-"""Where in the original the elements i lie; in float32, as onnxruntime, for ties decide what nearest picks."""
+"""Where in the original the element i lies."""
 
-NEAREST: dict[str, Callable[[Numbers], Numbers]] = {
-    "round_prefer_floor": lambda x: np.ceil(x - F32(0.5)),
-    "round_prefer_ceil": lambda x: np.floor(x + F32(0.5)),
-    "floor": np.floor,
-    "ceil": np.ceil,
+NEAREST: dict[str, Callable[[Number], int]] = {
+    "round_prefer_floor": lambda x: math.ceil(x - _half_of(x)),
+    "round_prefer_ceil": lambda x: math.floor(x + _half_of(x)),
+    "floor": math.floor,
+    "ceil": math.ceil,
 }
+
+
+def _half_of(x: Number) -> Any:
+    """One half, of the type of x."""
+    return Fraction(1, 2) if isinstance(x, Fraction) else F32(HALF)
 
 
 @fission("Resize", since=11)
@@ -137,11 +155,13 @@ def _stretches(
     wanted = integers(sizes)
     if isinstance(wanted, Opaque):
         return wanted
-    ratios = [F32(m) / F32(n) for m, n in zip(wanted, lengths, strict=True)]
+    if not all(lengths):
+        return Opaque("it resizes an axis of no elements")
+    ratios = [Fraction(m, n) for m, n in zip(wanted, lengths, strict=True)]
     if policy == "stretch":
         return [Stretch(n, m, f) for n, m, f in zip(lengths, wanted, ratios, strict=True)]
     f = min(ratios) if policy == "not_larger" else max(ratios)
-    return [Stretch(n, math.floor(F32(n) * f + F32(0.5)), f) for n in lengths]
+    return [Stretch(n, math.floor(n * f + Fraction(1, 2)), f) for n in lengths]
 
 
 def _resized(b: Builder, x: Value, stretches: dict[int, Stretch], how: Sampling) -> Value | Opaque:
@@ -156,10 +176,9 @@ def _resized(b: Builder, x: Value, stretches: dict[int, Stretch], how: Sampling)
 
 
 def _sampled(b: Builder, x: Value, axis: int, s: Stretch, how: Sampling) -> Value:
-    at = COORDINATES[how.coordinates](s, np.arange(s.result, dtype=F32))
+    at = [COORDINATES[how.coordinates](s, i) for i in range(s.result)]
     if how.mode == "nearest":
-        picked = np.clip(NEAREST[how.nearest](at), 0, s.length - 1)
-        return take(b, x, axis, picked.astype(np.int64).tolist())
+        return take(b, x, axis, [min(max(NEAREST[how.nearest](place), 0), s.length - 1) for place in at])
     taps, weights = _linear(at) if how.mode == "linear" else _cubic(at, how.cubic)
     if how.exclude_outside and how.mode == "cubic":
         weights = np.where((taps >= 0) & (taps < s.length), weights, 0)
@@ -169,17 +188,21 @@ def _sampled(b: Builder, x: Value, axis: int, s: Stretch, how: Sampling) -> Valu
                 weights=tuple(weights.reshape(-1).tolist()))  # fmt: skip
 
 
-def _linear(at: Numbers) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _split(at: Sequence[Number]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The element before each place, and how far behind it the place is."""
+    first = [math.floor(place) for place in at]
+    return np.array(first, np.int64), np.array([float(x - n) for x, n in zip(at, first, strict=True)], np.float64)
+
+
+def _linear(at: Sequence[Number]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The two neighbours of each place and their weights."""
-    first = np.floor(at)
-    t = (at - first).astype(np.float64)
-    return first.astype(np.int64)[:, None] + np.arange(2), np.stack([1 - t, t], 1)
+    first, t = _split(at)
+    return first[:, None] + np.arange(2), np.stack([1 - t, t], 1)
 
 
-def _cubic(at: Numbers, a: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _cubic(at: Sequence[Number], a: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The four neighbours of each place and their weights (Keys 1981, with the parameter `a`)."""
-    first = np.floor(at)
-    t = (at - first).astype(np.float64)
+    first, t = _split(at)
 
     def near(d: NDArray[np.float64]) -> NDArray[np.float64]:
         return ((a + 2) * d - (a + 3)) * d * d + 1
@@ -188,7 +211,7 @@ def _cubic(at: Numbers, a: float) -> tuple[NDArray[np.int64], NDArray[np.float64
         return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
 
     weights = np.stack([far(t + 1), near(t), near(1 - t), far(2 - t)], 1)
-    return first.astype(np.int64)[:, None] + np.arange(-1, 3), weights
+    return first[:, None] + np.arange(-1, 3), weights
 
 
 def _folded(indices: NDArray[np.int64], weights: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from korch.backends.cpu.loops.ctypes import INFIX, extreme_order, literal, together
+from korch.backends.cpu.loops.ctypes import INFIX, extreme_order, is_ordered, literal, together
 from korch.backends.maps.trace import Maker
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
@@ -119,8 +119,7 @@ def expression(p: Primitive, args: list[str], lanes: int) -> str:
     if p.op in EXTREMES:
         a, b = (args[i] for i in extreme_order(p))
         larger = EXTREMES[p.op].format(a, b, lanes=lanes)
-        plain = any(t.value is not None for t in p.inputs)
-        return larger if plain else f"KORCH_PICK({lanes}, {a} != {a}, {a}, {larger})"
+        return larger if is_ordered(p) else f"KORCH_PICK({lanes}, {a} != {a}, {a}, {larger})"
     (x,), alpha = args, p.attr("alpha")
     below = f"{literal(alpha, 'float32')} * {x}"
     return f"korch_larger{lanes}({x}, {below})" if 0 < alpha <= 1 else f"KORCH_PICK({lanes}, {x} >= 0, {x}, {below})"

@@ -174,14 +174,22 @@ def _divided(dtype: str, a: str, b: str) -> str:
 
 
 def extreme_order(p: Primitive) -> tuple[int, int]:
-    """In which order Max and Min compare: an operand that does not compare stays where it is the second, so a number
-    comes first, which is no NaN."""
+    """In which order Max and Min compare: the second operand is the result where the two do not compare, so a number
+    comes first."""
     return (1, 0) if p.inputs[1].value is not None else (0, 1)
+
+
+def is_ordered(p: Primitive) -> bool:
+    """Whether that order alone keeps NaN: one operand of Max or Min is a number."""
+    return any(t.value is not None and t.value == t.value for t in p.inputs)
 
 
 def _extreme(p: Primitive, args: list[str]) -> str:
     a, b = (args[i] for i in extreme_order(p))
-    larger = f"KORCH_{p.op.upper()}({a}, {b})"
-    if not p.inputs[0].is_float or any(t.value is not None for t in p.inputs):
-        return larger
-    return f"{a} != {a} ? {a} : {larger}"
+    return extreme(p.op == "Max", p.inputs[0].is_float and not is_ordered(p), a, b)
+
+
+def extreme(largest: bool, keeps_nan: bool, a: str, b: str) -> str:
+    """The larger or smaller of `a` and `b`; b where they do not compare, or NaN where either is."""
+    name = ("LARGER" if largest else "SMALLER") if keeps_nan else ("MAX" if largest else "MIN")
+    return f"KORCH_{name}({a}, {b})"

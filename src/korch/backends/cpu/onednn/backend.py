@@ -17,6 +17,9 @@ from korch.ir import Cone
 from korch.ir.macs import multiply_adds
 from korch.machine import Machine
 
+LOSES_NAN = frozenset({"clip", "exp", "hardsigmoid", "max", "min"})
+"""Post-ops by oneDNN's names; of relu see `emit.py`."""
+
 
 class OneDnn:
     """One linear primitive, its operands and result seen through strides, and a chain of post-ops.
@@ -36,6 +39,8 @@ class OneDnn:
         m = match(cone)
         if isinstance(m, Declined):
             return m
+        if lost := next((op.alg for op in m.post_ops if op.alg in LOSES_NAN), None):
+            return Declined(f"oneDNN makes a number of NaN in its post-op {lost}")
         return None if any(True for _ in _calls(m)) else Declined(_objection(m))
 
     def bound(self, cone: Cone, machine: Machine) -> float:

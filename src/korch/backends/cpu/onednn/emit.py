@@ -14,6 +14,9 @@ from korch.ir import Cone
 REFERENCE_MACS = 1 << 14
 """oneDNN's reference loops run at about 1 GFLOP/s: fine for tiny products, hopeless for any other."""
 
+KEEPING_RELU = Eltwise("elu", -0.0)
+"""oneDNN's relu makes zero of NaN; its elu is x where x <= 0 does not hold, and -0 (exp(x) - 1) = 0 elsewhere."""
+
 _ENTRY_POINTS = """
 static int KERNEL_init(void **state, const void *const *in) { return korch_dnnl_init(state, &KERNEL_call, in); }
 
@@ -64,6 +67,8 @@ def _window(call: Call) -> list[str]:
 
 def _post_op(op: Eltwise | Binary | Sum, order: Shape) -> str:
     match op:
+        case Eltwise("relu", 0.0):
+            return _post_op(KEEPING_RELU, order)
         case Eltwise(alg, alpha, beta):
             numbers = f".alpha = {_number(alpha)}, .beta = {_number(beta)}"
             return f"{{.kind = KORCH_DNNL_ELTWISE, .alg = dnnl_eltwise_{alg}, {numbers}}}"

@@ -21,6 +21,10 @@
 #define KORCH_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define KORCH_MAX(a, b) ((a) > (b) ? (a) : (b))
 
+/* The same of floats, NaN where one of them is: MAX and MIN give b where the two do not compare. */
+#define KORCH_SMALLER(a, b) ((a) != (a) ? (a) : KORCH_MIN(a, b))
+#define KORCH_LARGER(a, b) ((a) != (a) ? (a) : KORCH_MAX(a, b))
+
 /* Kernels set this where data index outside of a tensor (they then read its nearest element), for whoever runs the
  * kernel to look at. Of the thread that found it; the program's table defines it. */
 extern __attribute__((visibility("hidden"))) _Thread_local int korch_out_of_range;
