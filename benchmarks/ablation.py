@@ -19,9 +19,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 from korch.backends.table import backends
@@ -35,18 +35,21 @@ from korch.numerics.judge import Judge
 from korch.options import Options
 from korch.profile import Database, Profiler
 from korch.profile.calibrate import machine
+from korch.profile.results import Best
 from korch.rewrite import all_rewrites
 from korch.rewrite.table import Welcome
 from korch.search.costed import problem_of
 from korch.search.in_place import in_place
 from korch.search.ledger import Ledger, open_ledger
 from korch.search.model import Search
-from korch.search.offers import best_of
+from korch.search.offers import worthy
+from korch.search.phases import bounds
 from korch.search.planned import planned
 from korch.search.tuning import Tuned
 from korch.solve.check import check
 from korch.solve.greedy import greedy
 from korch.solve.problem import Problem
+from korch.system.deadline import Deadline
 from korch.targets.processor import Processor
 from page import HERE, WORKLOADS, markdown, put
 
@@ -88,16 +91,16 @@ def greedily(graph: Graph, cones: Sequence[Cone], profiler: Profiler, count_kern
         chosen = [priced.candidates[i].id for i in greedy(priced) or ()]
         todo = [(e, o) for i in chosen for e in [ledger.entry(i)] for o in e.open]
         if not todo:
-            cost = sum(ledger.entry(i).cost for i in chosen)
+            cost = sum(ledger.entry(i).at(bounds) for i in chosen)
             return ledger, Tuned(check(priced, chosen).ids, cost, 0.0, 1.0, 0, profiler.measured, 0.0)
         for entry, offer in todo:
             kernels = offer.backend.build(entry.cone, profiler.setting.threads)
-            offer.settle(best_of(kernels, profiler.measure(kernels)))
+            offer.settle(next(iter(worthy(kernels, profiler.measure(kernels))), Best("", inf)))
 
 
 def _priced(problem: Problem, ledger: Ledger, count_kernels: bool) -> Problem:
     """At the ledger's costs, or a little more than nothing for views and one for any other kernel that works."""
-    costs = [e.cost for e in ledger.entries]
+    costs = [e.at(bounds) for e in ledger.entries]
     if count_kernels:
         costs = [c if c == float("inf") else 1.0 if c else 1e-3 for c in costs]
     return replace(problem, candidates=tuple(replace(k, cost=c) for k, c in zip(problem.candidates, costs)))
@@ -113,7 +116,7 @@ def measure(path: Path, options: Options) -> dict[str, float]:
         for step, graph, limits in reversed(
             list(graphs(plain))
         ):  # the largest first: the others find most kernels measured
-            deadline = time.monotonic() + (options.time_budget or 90.0)
+            deadline = Deadline.after(options.time_budget or 90.0)
             judge = Judge(prepared, feeds, "default")
             search = Search(graph, Processor(options), profiler, lambda _: None, deadline, judge, limits=limits)
             found[step] = _milliseconds(search.run()[0], feeds, profiler)

@@ -24,6 +24,7 @@ from korch.options import Options
 from korch.profile.database import Database
 from korch.rewrite import add_choices
 from korch.search.ledger import open_ledger
+from korch.search.phases import EXPLORE, PROVE
 from korch.search.planned import planned
 from korch.search.tuning import Tuner
 from korch.targets import target_of
@@ -69,8 +70,8 @@ def plan_for(device: str, graph: Graph, cones: list[Cone], numerics: str, solver
         machine = target.machine(costs)
         ledger = open_ledger(cones, target.backends(), machine)
         tuner = Tuner(graph, ledger, costs, lambda state: None, solver_limit=solver)
-        tuner.explore()  # no proof of what costs are not known for
-        tuned = tuner.prove()
+        tuner.run(EXPLORE)  # no proof of what costs are not known for
+        tuned = tuner.run(PROVE)
         plan = planned(graph, ledger, tuned, target.options, costs.setting.threads)
     check(plan)
     return Planned(plan, tuned.cost, target.peak(machine), time.monotonic() - start)

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import onnx
@@ -25,8 +25,9 @@ from korch.options import PATIENCE, Options
 from korch.profile.database import Database
 from korch.rewrite import add_choices
 from korch.search.in_place import in_place
-from korch.search.model import Search
+from korch.search.model import Facts, Search
 from korch.search.tuning import Report, State
+from korch.system.deadline import Deadline
 from korch.targets import Target, target_of
 
 log = logging.getLogger(__name__)
@@ -39,7 +40,7 @@ Source = str | Path | bytes | onnx.ModelProto
 
 @dataclass(frozen=True)
 class Summary:
-    """What an optimisation did: counts, milliseconds, the proved relative gap, seconds and bytes.
+    """What an optimisation did: counts, milliseconds, relative gaps, seconds and bytes.
 
     How the problem grew: `primitives` of the model; the `choices`, producers that rewriting and layouts add to these,
     and the `tensors` that all of them can compute; the `cones` enumerated, the `candidates` among them that a backend
@@ -50,6 +51,9 @@ class Summary:
 
     `error` is that of the output that is worst by its bound, `error_bound`, against float64 (see `Accuracy`); `passed`
     says whether it keeps to that.
+
+    `gap`, `gap_physical`: see `Plan`. `rejected_samples`: times below what physics allow, which were thrown away;
+    `busy`: the share of samples during which other programs took a processor away.
 
     Where costs are a model's (`costs`), nothing is measured: `actual_ms` is None, and the error an emulation's.
     """
@@ -69,6 +73,7 @@ class Summary:
     actual_ms: float | None
     arithmetic_ms: float
     gap: float
+    gap_physical: float
     saturation_s: float
     enumeration_s: float
     solver_s: float
@@ -81,6 +86,8 @@ class Summary:
     target: str
     device: str
     costs: str
+    rejected_samples: int
+    busy: float
 
 
 def optimize(
@@ -117,21 +124,22 @@ def optimized(
     graph = add_choices(plain, options.numerics != "strict", unproved=options.numerics == "fast")
     saturating = time.monotonic() - saturating
     patience = options.time_budget or PATIENCE
+    end = Deadline(start + patience)
     feeds = random_feeds(plain)
     with Database(folder) as database, target.costs(database) as costs:
         recall = Recall.of(plain, options, costs.setting, database)
         known = recall.plan(graph, options, patience)
         if known:
-            executable, facts = target.link(known[0], costs, recall), known[1]
+            executable, facts = target.link(known[0], costs, recall), Facts(**known[1])
         else:
             judge = Judge(prepared, feeds, options.numerics)
-            executable, facts = Search(graph, target, costs, report, start + patience, judge).run()
+            executable, facts = Search(graph, target, costs, report, end, judge).run()
             with _not_lost():
-                recall.keep(executable.plan, patience, facts)
+                recall.keep(executable.plan, patience, asdict(facts))
                 target.keep(executable, recall)
         peak = target.peak(target.machine(costs))
         costs.rest()
-        with costs.alone(start + patience):
+        with costs.alone(end.at):
             actual = _timed(target, executable, feeds, bool(known))
         measured = costs.measured
     plan = executable.plan
@@ -142,12 +150,14 @@ def optimized(
     summary = Summary(
         primitives=len(plain.primitives), tensors=len(graph.producers),
         choices=len(graph.primitives) - len(plain.primitives),
-        **{name: int(facts[name]) for name in ("cones", "candidates", "distinct", "columns", "rows", "rounds")},
+        cones=facts.cones, candidates=facts.candidates, distinct=facts.distinct, columns=facts.columns, rows=facts.rows,
+        rounds=facts.rounds,
         kernels=len(plan.steps), measured=measured, predicted_ms=plan.predicted_seconds * 1e3, actual_ms=actual,
-        arithmetic_ms=2e3 * executed / peak, gap=plan.gap, saturation_s=saturating,
-        enumeration_s=facts["enumeration_s"], solver_s=facts["solver_s"], tuning_s=time.monotonic() - start,
+        arithmetic_ms=2e3 * executed / peak, gap=plan.gap, gap_physical=plan.gap_physical, saturation_s=saturating,
+        enumeration_s=facts.enumeration_s, solver_s=facts.solver_s, tuning_s=time.monotonic() - start,
         peak_bytes=executable.peak_bytes, error=accuracy.error, error_bound=accuracy.allowed, passed=accuracy.passed,
         dropped=accuracy.dropped, target=options.target, device=options.device, costs=options.costs,
+        rejected_samples=facts.rejected_samples, busy=facts.busy,
     )  # fmt: skip
     return executable, summary
 

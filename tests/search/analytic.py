@@ -15,6 +15,7 @@ from korch.machine import Machine
 from korch.rewrite import add_choices
 from korch.search.costed import problem_of
 from korch.search.ledger import open_ledger
+from korch.search.phases import bounds
 from korch.solve.problem import Status
 from korch.solve.solve import solve
 from korch.system.deadline import Deadline
@@ -48,7 +49,7 @@ def planned(plain: Graph, backends: Sequence[Backend] = FUSING, machine: Machine
     ledger = open_ledger(enumerate_cones(graph), backends, machine)
     problem = problem_of(graph, ledger)
     candidates = zip(problem.candidates, ledger.entries, strict=True)
-    costed = replace(problem, candidates=tuple(replace(c, cost=e.cost) for c, e in candidates))
+    costed = replace(problem, candidates=tuple(replace(c, cost=e.at(bounds)) for c, e in candidates))
     solution = solve(costed, deadline=Deadline.after(300))
     assert solution.status is Status.OPTIMAL
     return [ledger.cones[i] for i in solution.chosen]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from math import inf
 from typing import Any
 
 import pytest
 
 from korch.numerics.verdict import Verdict
-from korch.search.exactness import CLOSE, GROUPS, TRIES, Exacter
+from korch.search.exactness import CLOSE, GROUPS, TRIES, Refinement
 from korch.search.exchange import Exchange
+from korch.system.deadline import NEVER, Deadline
 
 from .rough_plans import search, variants
 
@@ -36,9 +36,9 @@ class Runs:
         self.closed += 1
 
 
-def fitted(runs: Runs, until: float = inf) -> Any:
+def fitted(runs: Runs, until: Deadline = NEVER) -> Any:
     ledger, tuned, plan = search(*[16] * len(runs.shares))
-    return Exacter(runs, until).fitting(Exchange(plan, ledger, tuned), runs.verdict(plan))
+    return Refinement(runs, until).fitting(Exchange(plan, ledger, tuned), runs.verdict(plan))
 
 
 def test_kernels_are_exact_whose_errors_reach_the_outputs():
@@ -60,7 +60,7 @@ def test_no_more_kernels_are_exact_than_must_be(count: int):
 
 def test_without_time_the_first_that_fits_is_taken():
     runs = Runs(*[0.5] * 16)
-    plan = fitted(runs, until=time.monotonic() - 1)
+    plan = fitted(runs, until=Deadline(0.0))
     assert runs.verdict(plan).passed and len(runs.plans) <= 2
 
 
@@ -73,5 +73,5 @@ def test_nothing_is_made_of_a_plan_that_cannot_be_more_exact():
     ledger, tuned, plan = search(16, 16)
     exact = Exchange(Exchange(plan, ledger, tuned).exact_but([]), ledger, tuned)
     runs = Runs(1.0, 1.0)
-    assert Exacter(runs, inf).fitting(exact, Verdict("y", 2e-3, ALLOWED)) is None and not runs.plans
-    assert Exacter(runs, inf).fitting(exact, Verdict("y", inf, ALLOWED)) is None and not runs.plans
+    assert Refinement(runs, inf).fitting(exact, Verdict("y", 2e-3, ALLOWED)) is None and not runs.plans
+    assert Refinement(runs, inf).fitting(exact, Verdict("y", inf, ALLOWED)) is None and not runs.plans

@@ -25,7 +25,7 @@ from korch.optimize import Summary, optimized
 from korch.options import Options
 from korch.rewrite.winograd import winograd
 from korch.search import in_place as timing
-from korch.search.model import without_doubtful_chains
+from korch.search.model import without_uncertain_chains
 from korch.targets import processor
 
 ROWS, SIZE, COLUMNS = 32, 256, 3  # the loops take no product with so few columns
@@ -159,7 +159,7 @@ def test_a_short_search_keeps_chains_with_much_between_their_links(rows: int, ke
     graph = b.graph([("y", y)])
     first, second = (Cone.of([p]) for p in graph.primitives if p.op == "MatMul")
     chain = Cone.of([*first.primitives, *second.primitives])
-    found = without_doubtful_chains([first, second, chain], table.backends())
+    found = without_uncertain_chains([first, second, chain], table.backends())
     assert found == [first, second, *([chain] if kept else [])]
 
 
@@ -170,8 +170,8 @@ def test_a_short_search_keeps_chains_that_are_one_kernel_of_a_backend_for_links(
     graph = winograd(b.graph([("y", b.op("Conv", x, w, **attrs))]))
     chain = Cone.of(graph.primitives[-3:])
     parts = [Cone.of([p]) for p in chain.primitives]
-    assert without_doubtful_chains([*parts, chain], table.backends()) == [*parts, chain]
-    assert without_doubtful_chains([*parts, chain], [b for b in table.backends() if b.name != "loops"]) == parts
+    assert without_uncertain_chains([*parts, chain], table.backends()) == [*parts, chain]
+    assert without_uncertain_chains([*parts, chain], [b for b in table.backends() if b.name != "loops"]) == parts
 
 
 @pytest.mark.parametrize(

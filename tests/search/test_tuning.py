@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf, isfinite
@@ -25,16 +24,19 @@ from korch.search import tuning
 from korch.search.costed import Costed, problem_of
 from korch.search.kinds import ENOUGH, SEEN, Kind
 from korch.search.ledger import HELD, UNLIKELY, Ledger, open_ledger
+from korch.search.memory import InPlace
 from korch.search.offers import worthy
+from korch.search.phases import EXPLORE, PHASES, PROVE, SKETCH, bounds, expected
 from korch.search.planned import planned
 from korch.search.price import NEAR
 from korch.search.remeasure import shares
-from korch.search.tuning import BOUNDS, State, Tuned, Tuner
+from korch.search.tuning import State, Tuned, Tuner
 from korch.solve.rows import all_rows, incidence
 from korch.solve.solve import solve
-from korch.system.deadline import Deadline
+from korch.system.deadline import NEVER, Deadline
 
 ROOFLINE = Machine(1, 1e11, ((1 << 40, 1e11),), 1e-8)
+RETRY = next(p for p in PHASES if p.name == "retry outliers")
 
 
 class Stopped(Exception):
@@ -60,10 +62,10 @@ def ledger_of(graph: Graph) -> Ledger:
     return open_ledger(enumerate_cones(graph), backends(), ROOFLINE)
 
 
-def tuned(profiler: Profiler, deadline: float = inf) -> tuple[Tuned, Tuner]:
+def tuned(profiler: Profiler, deadline: Deadline = NEVER) -> tuple[Tuned, Tuner]:
     graph = attention()
     tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline)
-    return tuner.prove(), tuner
+    return tuner.run(PROVE), tuner
 
 
 def test_every_kernel_of_a_proved_plan_is_measured(profiler: Profiler):
@@ -71,14 +73,14 @@ def test_every_kernel_of_a_proved_plan_is_measured(profiler: Profiler):
     assert plan.gap == 0.0 and plan.bound == pytest.approx(plan.cost)
     chosen = [tuner.ledger.entry(i) for i in plan.chosen]
     assert all(e.best.measured for e in chosen)
-    assert plan.cost == pytest.approx(sum(e.cost for e in chosen))
+    assert plan.cost == pytest.approx(sum(e.at(bounds) for e in chosen))
 
 
 def test_nothing_unmeasured_could_be_cheaper_than_its_bound(profiler: Profiler):
     plan, tuner = tuned(profiler)
     unmeasured = [o for e in tuner.ledger.distinct for o in e.offers if not o.measured]
     assert unmeasured, "the loop is pointless if everything has to be measured"
-    assert solve(tuner._costed.problem(lambda e: e.cost), deadline=Deadline.after(300)).cost == pytest.approx(plan.cost)
+    assert solve(tuner._costed.problem(bounds), deadline=Deadline.after(300)).cost == pytest.approx(plan.cost)
 
 
 def test_a_broken_search_ends_where_it_would_have_ended(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
@@ -116,10 +118,10 @@ def test_what_nearly_is_in_the_plan_gets_a_second_look(profiler: Profiler, monke
         tuner.ledger.entry(i).best.place(tuner.ledger.entry(i).best.seconds)
     before = {id(o): o.alone for e in tuner.ledger.entries for o in e.offers}
     monkeypatch.setattr(profiler, "measure_again", lambda _, kernels, rivals: [Measurement(1e-9) for _ in kernels])
-    assert tuner.doubt(plan)
+    assert tuner.remeasure(plan)
     lowered = {id(o) for e in tuner.ledger.entries for o in e.offers if o.alone != before[id(o)]}
     assert lowered and lowered.isdisjoint(own)
-    assert tuner.prove().cost < plan.cost
+    assert tuner.run(PROVE).cost < plan.cost
 
 
 def test_what_took_far_longer_than_its_kind_gets_a_second_look(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
@@ -132,7 +134,7 @@ def test_what_took_far_longer_than_its_kind_gets_a_second_look(profiler: Profile
     rival.alone, rival.variant = 20 * entry.best.seconds, rival.kernels(entry.cone, 1)[0].variant
     again: list[Kernel] = []
     monkeypatch.setattr(profiler, "measure_again", lambda _, kernels, rivals: [again.append(k) for k in kernels])
-    tuner.doubt(plan)
+    tuner.remeasure(plan)
     assert any(k.cone == entry.cone and k.backend == rival.backend.name for k in again)
 
 
@@ -153,7 +155,7 @@ def test_what_seems_dearer_than_its_parts_gets_a_second_look(profiler: Profiler,
     monkeypatch.setattr(tuner, "_warm", replace(warm, near={}))
     again: list[Kernel] = []
     monkeypatch.setattr(profiler, "measure_again", lambda _, kernels, rivals: [again.append(k) for k in kernels])
-    tuner.doubt(plan)
+    tuner.remeasure(plan)
     assert any(k.cone == entry.cone and k.backend == offer.backend.name for k in again)
 
 
@@ -166,7 +168,7 @@ def test_rivals_for_one_cone_run_beside_the_kernel_of_the_plan(profiler: Profile
     pairs: list[tuple[Kernel, Kernel | None]] = []
     monkeypatch.setattr(profiler, "measure_again", lambda _, kernels, rivals: [
         pairs.append(pair) for pair in zip(kernels, rivals, strict=True)])  # fmt: skip
-    assert not tuner.doubt(plan)
+    assert not tuner.remeasure(plan)
     rivals = [(k, rival) for k, rival in pairs if rival]
     assert rivals and all(k.cone == rival.cone and k.backend != rival.backend for k, rival in rivals)
 
@@ -181,18 +183,18 @@ def test_measuring_ends_at_the_deadline_and_the_rest_stays_open(profiler: Profil
     """Until there is a plan, everything picked is measured; from then on only what there is time for."""
     asked: list[float] = []
     graph = attention()
-    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline=time.monotonic() + 1e4)
+    tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None, deadline=Deadline.after(1e4))
     whole = profiler.measure_until
 
     def measured_until(deadline: float, kernels):
         asked.append(deadline)
         if isfinite(deadline):
-            tuner.deadline = deadline = 0.0
+            tuner.deadline = deadline = Deadline(0.0)
         return whole(deadline, kernels)
 
     monkeypatch.setattr(profiler, "measure_until", measured_until)
     before = tuner.deadline
-    plan = tuner.explore()
+    plan = tuner.run(EXPLORE)
     assert len(asked) > 1 and set(asked[:-1]) == {inf} and asked[-1] == before
     assert tuner.measured == profiler.measured == plan.measured
     assert all(tuner.ledger.entry(i).best.measured for i in plan.chosen) and plan.bound <= plan.cost
@@ -205,10 +207,10 @@ def test_a_sketch_measures_what_is_expected_to_be_good(profiler: Profiler):
     for tuner in (sketcher, explorer):
         for offer in {id(o): o for e in tuner.ledger.entries if len(e.cone.primitives) > 1 for o in e.offers}.values():
             offer.kind.prior = 50.0
-    sketch, plan = sketcher.sketch(), explorer.explore()
+    sketch, plan = sketcher.run(SKETCH), explorer.run(EXPLORE)
     assert all(sketcher.ledger.entry(i).best.measured for i in sketch.chosen)
     assert sketch.bound == 0.0 < plan.bound <= plan.cost and sketch.measured < plan.measured
-    assert sketcher.explore().bound > 0
+    assert sketcher.run(EXPLORE).bound > 0
 
 
 def test_a_plan_holds_measured_kernels_where_others_may_be_cheaper(profiler: Profiler):
@@ -217,14 +219,15 @@ def test_a_plan_holds_measured_kernels_where_others_may_be_cheaper(profiler: Pro
     tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
     entry = next(e for e in tuner.ledger.distinct if len(e.offers) > 1)
     first, second = entry.offers[:2]
-    assert entry.best is min(entry.offers, key=lambda o: (o.cost, o.backend.name)) and not entry.best.measured
-    second.settle(Best(second.kernels(entry.cone, 1)[0].variant, 100 * first.bound))
-    assert entry.best is second and entry.cost == first.bound < entry.best.seconds and first in entry.open
+    assert entry.best is min(entry.offers, key=lambda o: (bounds(o), o.backend.name)) and not entry.best.measured
+    second.settle(Best(second.kernels(entry.cone, 1)[0].variant, 100 * first.extrapolated))
+    assert entry.best is second and first in entry.open(bounds)
+    assert entry.at(bounds) == first.extrapolated < entry.best.seconds
     first.settle(Best("", inf))
     assert entry.best is second and not entry.open
     for offer in {id(o): o for e in tuner.ledger.entries for o in e.offers}.values():
         offer.kind.prior = 50.0 if offer.backend is first.backend else 1.0
-    plan = planned(graph, tuner.ledger, tuner.sketch(), Options(threads=1))
+    plan = planned(graph, tuner.ledger, tuner.run(SKETCH), Options(threads=1))
     assert all(step.cost < inf for step in plan.steps)
 
 
@@ -267,9 +270,9 @@ def test_memory_is_worth_some_time(less: float, wins: str, profiler: Profiler, m
     price = HELD * ways["large"].nbytes / ROOFLINE.bandwidths[-1][1]
     takes(profiler, monkeypatch, {ways["small"]: 1e-3, ways["large"]: 1e-3 - less * price})
     tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
-    plan = tuner.prove()
+    plan = tuner.run(PROVE)
     assert way(tuner, plan, ways) == wins
-    assert plan.cost == pytest.approx(sum(e.cost + e.price for e in map(tuner.ledger.entry, plan.chosen)))
+    assert plan.cost == pytest.approx(sum(e.at(bounds) + e.price for e in map(tuner.ledger.entry, plan.chosen)))
 
 
 def test_memory_becomes_dearer_where_a_plan_holds_too_much(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
@@ -281,7 +284,7 @@ def test_memory_becomes_dearer_where_a_plan_holds_too_much(profiler: Profiler, m
     for tries, wins in (1, "large"), (8, "small"):
         tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
         tuner.ledger.pricing.tries = tries
-        assert way(tuner, tuner.prove(), ways) == wins
+        assert way(tuner, tuner.run(PROVE), ways) == wins
     assert 3 < tuner.ledger.pricing.factor < 3 * NEAR
 
 
@@ -290,13 +293,13 @@ def test_what_may_be_better_in_a_program_is_tried_there(
     in_place: float, wins: str, profiler: Profiler, monkeypatch: pytest.MonkeyPatch
 ):
     tuner, ways = choosing(profiler, monkeypatch, 1e-3, 1.05e-3)
-    plan = tuner.explore()
+    plan = tuner.run(EXPLORE)
     assert way(tuner, plan, ways) == "small"
-    tuner.place(plan, [1e-3])
-    hoped = tuner.hope()
+    tuner.place(plan, [InPlace(1e-3)])
+    hoped = tuner.run(RETRY)
     assert way(tuner, hoped, ways) == "large"
-    tuner.place(hoped, [in_place])
-    assert way(tuner, tuner.hope(), ways) == way(tuner, tuner.prove(), ways) == wins
+    tuner.place(hoped, [InPlace(in_place)])
+    assert way(tuner, tuner.run(RETRY), ways) == way(tuner, tuner.run(PROVE), ways) == wins
 
 
 def test_channels_first_convolutions_are_expected_to_be_slow():
@@ -305,7 +308,7 @@ def test_channels_first_convolutions_are_expected_to_be_slow():
     y = b.op("Conv", x, w, strides=(1, 1), dilations=(1, 1), pads=(1,) * 4, group=1, channels_last=0)
     ledger = ledger_of(add_layouts(b.graph([("y", y)])))
     first = {e.cone.signature for e in ledger.entries if any(not p.attr("channels_last") for p in e.cone.linear)}
-    raised = {e.cone.signature for e in ledger.entries if e.guess >= UNLIKELY * e.cost > 0}
+    raised = {e.cone.signature for e in ledger.entries if e.at(expected) >= UNLIKELY * e.at(bounds) > 0}
     assert raised == first and 0 < len(first) < len(ledger.distinct)
 
 
@@ -323,9 +326,9 @@ def test_what_nobody_has_timed_is_expected_to_compute_and_to_move_in_turn():
     (entry,) = ledger_of(b.graph([("y", x @ w)])).distinct
     moving = ROOFLINE.moving(4 * (64 * 512 + 512 * 256 + 64 * 256))
     offer = next(o for o in entry.offers if o.backend.name == "loops")
-    assert offer.cost == offer.roofline > 2 * moving
+    assert bounds(offer) == offer.roofline > 2 * moving
     for _ in range(SEEN):
-        assert offer.guess == offer.roofline + moving
+        assert expected(offer) == offer.roofline + moving
         offer.kind.learn(1.5 * offer.roofline, offer.roofline)
     assert offer.guess == 1.5 * offer.roofline
 
@@ -385,61 +388,61 @@ def test_in_the_end_what_was_timed_alone_must_be_far_better(
 ):
     """Else the luckiest of all that nobody has seen in a program would win."""
     tuner, ways = choosing(profiler, monkeypatch, 1e-3, 1.1e-3)
-    seen = tuner.prove()
-    tuner.place(seen, [1e-3])
+    seen = tuner.run(PROVE)
+    tuner.place(seen, [InPlace(1e-3)])
     assert tuner.certain(seen) == seen and way(tuner, seen, ways) == "small"
     (offer,) = [e.best for e in tuner.ledger.distinct if ways["large"] in e.cone.leaves and e.best.measured]
     offer.lower(alone)
     assert alone / offer.roofline in offer.kind.alone
-    lucky = tuner.prove()
+    lucky = tuner.run(PROVE)
     assert way(tuner, lucky, ways) == "large" and way(tuner, tuner.certain(lucky), ways) == wins
 
 
 def test_what_a_proved_plan_takes_in_its_program_is_learnt(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     """More than alone, once; later only less, which comes off what any plan might cost."""
     tuner, ways = choosing(profiler, monkeypatch, 1e-3, 1.1e-3)
-    plan = tuner.prove()
+    plan = tuner.run(PROVE)
     known = replace(plan, bound=0.9 * plan.cost, gap=0.1)
-    slower, moved = tuner.learn(known, [1.05e-3])
+    slower, moved = tuner.learn(known, [InPlace(1.05e-3)])
     assert moved == pytest.approx(0.05e-3 / plan.cost)
     assert tuner.placed(slower) and slower.cost - plan.cost == pytest.approx(0.05e-3) and slower.bound == known.bound
-    faster, _ = tuner.learn(slower, [0.95e-3])
+    faster, _ = tuner.learn(slower, [InPlace(0.95e-3)])
     assert faster.cost - plan.cost == pytest.approx(-0.05e-3)
     assert faster.bound < slower.bound and faster.gap == pytest.approx(slower.gap, rel=1e-4)
-    assert tuner.learn(faster, [2e-3]) == (faster, 0.0)
+    assert tuner.learn(faster, [InPlace(2e-3)]) == (faster, 0.0)
     tuner, ways = choosing(profiler, monkeypatch, 1e-3, 1.1e-3)
     tuner.memory = replace(tuner.memory, context="another model")
-    tuner.learn(tuner.prove(), [1.2e-3])
-    assert way(tuner, tuner.prove(), ways) == "large"
+    tuner.learn(tuner.run(PROVE), [1.2e-3])
+    assert way(tuner, tuner.run(PROVE), ways) == "large"
 
 
 def test_what_a_proved_plan_takes_says_nothing_of_others(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     """Its bound stands on what they cost."""
     tuner, _ = choosing(profiler, monkeypatch, 1e-3, 1.1e-3)
-    plan = tuner.prove()
+    plan = tuner.run(PROVE)
     own = {id(tuner.ledger.entry(i)) for i in plan.chosen}
     others = [e for e in tuner.ledger.distinct if id(e) not in own and e.best.measured]
     for o in (o for e in tuner.ledger.distinct for o in e.offers):
         o.kind.placed, o.kind.slowdown = [1.0, 1.25], 1.25
-    costs = [e.cost for e in others]
-    tuner.learn(plan, [1e-3] * len(plan.chosen))
-    assert others and [e.cost for e in others] == costs
+    costs = [e.at(bounds) for e in others]
+    tuner.learn(plan, [InPlace(1e-3)] * len(plan.chosen))
+    assert others and [e.at(bounds) for e in others] == costs
 
 
 def test_a_bound_falls_by_the_share_of_one_kernel_or_by_what_came_off_all():
     graph = attention()
     costed = Costed(graph, ledger_of(graph))
-    now = costed.costs(BOUNDS.of)
+    now = costed.costs(bounds)
     before = [2 * now[0], 1.25 * now[1], now[2] / 2, *now[3:]]
     off = now[0] + 0.25 * now[1]
-    assert costed.lowered(1.5 * off, before, BOUNDS.of) == pytest.approx(0.75 * off)  # half: the share of the first
-    assert costed.lowered(4 * off, before, BOUNDS.of) == pytest.approx(3 * off)
-    assert costed.lowered(1.0, now, BOUNDS.of) == 1.0
+    assert costed.lowered(1.5 * off, before, bounds) == pytest.approx(0.75 * off)  # half: the share of the first
+    assert costed.lowered(4 * off, before, bounds) == pytest.approx(3 * off)
+    assert costed.lowered(1.0, now, bounds) == 1.0
 
 
 def test_states_tell_what_is_done(profiler: Profiler):
     graph, seen = attention(), list[State]()
-    Tuner(graph, ledger_of(graph), profiler, seen.append).explore()
+    Tuner(graph, ledger_of(graph), profiler, seen.append).run(EXPLORE)
     assert {s.phase for s in seen} == {"solving", "measuring"}
     assert seen[-1].done == seen[-1].total > 0 and seen[-1].bound > 0
 
@@ -478,7 +481,7 @@ def test_nobody_has_to_make_the_layout_twin_of_an_input():
     ledger = ledger_of(graph)
     problem = problem_of(graph, ledger)
     priced = replace(problem, candidates=tuple(
-        replace(c, cost=e.cost) for c, e in zip(problem.candidates, ledger.entries, strict=True)))  # fmt: skip
+        replace(c, cost=e.at(bounds)) for c, e in zip(problem.candidates, ledger.entries, strict=True)))  # fmt: skip
     plan = set(solve(priced, deadline=Deadline.after(300)).chosen)
     assert any(c.reads == ("x_nhwc",) for c in priced.candidates)
     for row in all_rows(priced, incidence(priced)):
@@ -513,7 +516,7 @@ def test_a_primitive_that_its_backends_fail_to_compute_falls_back(profiler: Prof
     monkeypatch.setattr(type(loops), "build", broken)
     ledger = ledger_of(graph)
     assert [o.backend.name for o in ledger.entries[0].offers] == ["loops"]
-    plan = Tuner(graph, ledger, profiler, lambda state: None).prove()
+    plan = Tuner(graph, ledger, profiler, lambda state: None).run(PROVE)
     assert [ledger.entry(i).best.backend.name for i in plan.chosen] == ["onnxruntime"]
 
 
@@ -522,18 +525,18 @@ def test_a_slow_moment_in_a_program_is_doubted_once(
     again: float, wins: str, profiler: Profiler, monkeypatch: pytest.MonkeyPatch
 ):
     tuner, ways = choosing(profiler, monkeypatch, 1e-3, 1.05e-3)
-    slow = tuner.sketch()
+    slow = tuner.run(SKETCH)
     assert way(tuner, slow, ways) == "small"
-    tuner.place(slow, [2e-3])
-    other = tuner.sketch()
+    tuner.place(slow, [InPlace(2e-3)])
+    other = tuner.run(SKETCH)
     assert way(tuner, other, ways) == "large"
-    tuner.place(other, [1.05e-3])
-    tuner.excuse(other)
-    excused = tuner.sketch()
+    tuner.place(other, [InPlace(1.05e-3)])
+    tuner.retry_outliers(other)
+    excused = tuner.run(SKETCH)
     assert way(tuner, excused, ways) == "small" and not tuner.placed(excused)
     assert way(tuner, tuner.certain(excused), ways) == "large"  # of what nobody saw again, the first time counts
-    tuner.place(excused, [again])
-    last = tuner.sketch()
+    tuner.place(excused, [InPlace(again)])
+    last = tuner.run(SKETCH)
     assert way(tuner, last, ways) == wins and last.cost == pytest.approx(min(again, 1.05e-3), rel=0.01)
-    tuner.excuse(last)
-    assert way(tuner, tuner.sketch(), ways) == wins
+    tuner.retry_outliers(last)
+    assert way(tuner, tuner.run(SKETCH), ways) == wins

@@ -49,6 +49,10 @@ def optimize(
     _require(executable.plan.accuracy, numerics)
 
 
+BUSY = 0.05
+"""The share of disturbed samples from which on the summary says so; a hundredth on a quiet machine."""
+
+
 def _require(accuracy: Accuracy | None, numerics: str) -> None:
     """VerificationError where the program errs more than it may."""
     from korch.numerics.error import BOUNDS
@@ -64,9 +68,19 @@ def _require(accuracy: Accuracy | None, numerics: str) -> None:
 def _text(path: Path, s: Summary) -> str:
     measured = "none measured" if s.actual_ms is None else f"{s.measured} measured"
     kernels = f"{count(s.kernels, 'kernel')} of {s.candidates} candidates ({s.distinct} distinct, {measured})"
-    times = f"{_times(s)}, within {s.gap:.1%} of the optimum"
+    from korch.report.explain import gap_text
+
+    times = f"{_times(s)}, {gap_text(s.gap, s.gap_physical)}"
     spent = f"{s.tuning_s:.1f} s of tuning, {size_text(s.peak_bytes)} at the peak"
-    return f"{path}: {kernels}\n{times}; {spent}\n{_growth_text(s)}\n{_error_text(s)}"
+    lines = [f"{path}: {kernels}", f"{times}; {spent}", _growth_text(s), _error_text(s), *_disturbance(s)]
+    return "\n".join(lines)
+
+
+def _disturbance(s: Summary) -> list[str]:
+    """What other programs did to the measurements, where they did anything."""
+    busy = [f"a busy machine: {s.busy:.0%} of the samples were disturbed and do not count"] if s.busy > BUSY else []
+    rejected = [f"{count(s.rejected_samples, 'sample')} below what the machine can do, rejected"]
+    return busy + (rejected if s.rejected_samples else [])
 
 
 def _times(s: Summary) -> str:

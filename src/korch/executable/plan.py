@@ -55,7 +55,7 @@ class Step:
     """One kernel at its place in the plan.
 
     `reads` and `writes` are this place's tensors for the leaves and the root of `kernel.cone`; names may differ from
-    the cone's, because equal cones share one kernel. `cost` in seconds.
+    the cone's, because equal cones share one kernel. `cost` in seconds; `lower`: what physics allow.
     """
 
     kernel: Kernel
@@ -63,6 +63,7 @@ class Step:
     writes: Tensor
     cost: float = 0.0
     runner_up: RunnerUp | None = None
+    lower: float = 0.0
 
     @staticmethod
     def of(kernel: Kernel, cost: float = 0.0, runner_up: RunnerUp | None = None) -> Step:
@@ -88,8 +89,9 @@ class Step:
 class Plan:
     """Steps in execution order for the outputs of `graph`, whose constants include every constant leaf.
 
-    `predicted_seconds` is the sum of the costs; `gap` the proved relative distance from the cheapest plan (0 =
-    optimal). `options` are what the search was asked for, for the archive's manifest. `as_written` are the
+    `predicted_seconds` is the sum of the costs. `gap`: how far the plan is from the cheapest one at most, relative to
+    its cost, if no unmeasured kernel is better than the best of its kind; `gap_physical`: if each of these may take as
+    little as physics allow. `options` are those of the search, for the archive's manifest. `as_written` are the
     multiply-adds of the model before there were choices.
     """
 
@@ -103,6 +105,7 @@ class Plan:
     as_written: int = 0
     choices: tuple[Choice, ...] = ()
     accuracy: Accuracy | None = None
+    gap_physical: float = 0.0
 
     @property
     def target(self) -> str:

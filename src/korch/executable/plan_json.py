@@ -47,14 +47,15 @@ def plan_to_json(plan: Plan) -> str:
     def step(s: Step) -> dict[str, Any]:
         up = s.runner_up
         return {"kernel": kernel(s.kernel), "reads": [tensors.index(t) for t in s.reads],
-                "writes": tensors.index(s.writes), "cost": pack(s.cost),
+                "writes": tensors.index(s.writes), "cost": pack(s.cost), "lower": pack(s.lower),
                 "runner_up": up and {"backend": up.backend, "variant": up.variant, "cost": pack(up.cost)}}  # fmt: skip
 
     g = plan.selection()
     document: dict[str, Any] = {
         "threads": plan.threads, "numerics": plan.numerics,
-        "predicted_seconds": pack(plan.predicted_seconds), "gap": pack(plan.gap), "options": plan.options,
-        "as_written": plan.as_written,
+        "predicted_seconds": pack(plan.predicted_seconds),
+        "gap": pack(plan.gap), "gap_physical": pack(plan.gap_physical),
+        "options": plan.options, "as_written": plan.as_written,
         "choices": [_fields(c) for c in plan.choices], "accuracy": plan.accuracy and _fields(plan.accuracy),
         "graph": {"name": g.name, "inputs": [tensors.index(t) for t in g.inputs],
                   "outputs": [tensors.index(t) for t in g.outputs], "output_names": g.output_names,
@@ -86,7 +87,7 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     def step(s: dict[str, Any]) -> Step:
         up = s["runner_up"] and RunnerUp(**{k: unpack(v) for k, v in s["runner_up"].items()})
         return Step(kernel(s["kernel"]), tuple(tensors[i] for i in s["reads"]), tensors[s["writes"]],
-                    unpack(s["cost"]), up)  # fmt: skip
+                    unpack(s["cost"]), up, unpack(s["lower"]))  # fmt: skip
 
     g = d["graph"]
     graph = Graph(g["name"], tuple(tensors[i] for i in g["inputs"]), tuple(tensors[i] for i in g["outputs"]),
@@ -94,7 +95,7 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     return Plan(graph, tuple(step(s) for s in d["steps"]), d["threads"], d["numerics"],
                 unpack(d["predicted_seconds"]), unpack(d["gap"]), unpack(d["options"]), d["as_written"],
                 tuple(Choice(**_values(c)) for c in d["choices"]),
-                d["accuracy"] and Accuracy(**_values(d["accuracy"])))  # fmt: skip
+                d["accuracy"] and Accuracy(**_values(d["accuracy"])), unpack(d["gap_physical"]))  # fmt: skip
 
 
 def _call_to_json(call: Call) -> dict[str, Any]:

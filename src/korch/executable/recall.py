@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import korch
 from korch.backends.table import entries
@@ -40,7 +41,7 @@ class Recall:
         return Recall(database, digest("plan", _code(), graph.fingerprint, _values(graph), options.numerics,
                                        *machine, *backends))  # fmt: skip
 
-    def plan(self, graph: Graph, options: Options, patience: float) -> tuple[Plan, dict[str, float]] | None:
+    def plan(self, graph: Graph, options: Options, patience: float) -> tuple[Plan, dict[str, Any]] | None:
         """What a search with at least this patience in seconds, or one of all candidates that came to its end, has
         found, and its facts.
 
@@ -56,7 +57,7 @@ class Recall:
         plan = plan_from_json(left["plan"], constants)
         return replace(plan, options=tuple(options.texts().items())), left["facts"]
 
-    def keep(self, plan: Plan, patience: float, facts: Mapping[str, float]) -> None:
+    def keep(self, plan: Plan, patience: float, facts: Mapping[str, Any]) -> None:
         """Remembers a finished search."""
         left = {"patience": patience, "gap": plan.gap, "facts": dict(facts),
                 "constants": [t.name for t in plan.constants], "plan": plan_to_json(plan)}  # fmt: skip

@@ -11,9 +11,10 @@ from korch.backends.contract import Kernel
 from korch.backends.precision import precision_of
 from korch.ir.cone import Cone
 from korch.profile.database import Database
-from korch.profile.physics import Physics
+from korch.profile.physics import Physics, Work
 from korch.profile.results import Measurement, Result, Tally
 from korch.profile.setting import Setting, cost_key, offer_key
+from korch.system.samples import CROWDED
 
 Progress = Callable[[int, int], None]
 SLOWEST = 1.5
@@ -89,7 +90,10 @@ class Remembered(ABC):
         """Remembers what the kernel takes at that pace, where that is less than what is known."""
         before, now = known.get(key), fresh.get(key)
         if isinstance(now, Measurement):
-            now = replace(now, seconds=pace * now.seconds)
+            least = self.physics.seconds(Work.of(kernel.cone))
+            now = replace(now, seconds=max(pace * now.seconds, least))
+            if isinstance(before, Measurement) and now.spread >= CROWDED:  # no quiet moment: expectations count
+                now = replace(now, seconds=(now.seconds + before.seconds) / 2)
             if not isinstance(before, Measurement) or now.seconds < before.seconds:
                 known[key] = self._record(key, kernel, now)
 

@@ -43,6 +43,7 @@ class Best:
     variant: str
     seconds: float
     error: float = 0.0
+    spread: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,8 @@ from korch.profile.results import Failed, Measurement, Result, Tally, Unloadable
 from korch.profile.runners import Clock, Host, Native, Runner, entry
 from korch.profile.task import Answered, Calibrate, Now, Rates, Task
 from korch.profile.timing import Floor, load, scrub_size
-from korch.system.processor import available
+from korch.system.processor import PRIORITY, available
 
-PRIORITY = -15  # as `nice` counts
 TRIES = 2
 """How often a kernel is timed where the machine's pace changes meanwhile."""
 SHARED = 4

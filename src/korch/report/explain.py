@@ -110,6 +110,7 @@ class Explanation:
     multiply_adds: dict[str, int]
     choices: tuple[ChoiceReport, ...] = ()
     accuracy: Accuracy | None = None
+    gap_physical: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -120,7 +121,7 @@ class Explanation:
         )
         memory = ", ".join(f"{name} {size / 1e6:.2f} MB" for name, size in self.memory.items())
         total = (
-            f"total: {len(self.kernels)} kernels, {self.total_us / 1e3:.3f} ms, within {self.gap:.1%} of the optimum"
+            f"total: {len(self.kernels)} kernels, {self.total_us / 1e3:.3f} ms, {gap_text(self.gap, self.gap_physical)}"
         )
         asked = ", ".join(f"{name} {value}" for name, value in self.options.items())
         made = ", ".join(f"{count / 1e9:.3f} G {name.replace('_', ' ')}" for name, count in self.multiply_adds.items())
@@ -146,6 +147,12 @@ class Explanation:
         return [f"error: {a.error:.1e} of the largest magnitude at output {a.output!r}, {allowed}", *without]
 
 
+def gap_text(gap: float, physical: float) -> str:
+    """How far a plan may be from the cheapest one, in words."""
+    return (f"at most {gap:.1%} above the cheapest plan if no unmeasured kernel beats the best of its kind, "
+            f"{physical:.1%} whatever these take")  # fmt: skip
+
+
 def explain(executable: Executable) -> Explanation:
     """What `executable` runs and why."""
     plan = executable.plan
@@ -156,7 +163,7 @@ def explain(executable: Executable) -> Explanation:
               "weights": executable.weight_bytes, "peak": executable.peak_bytes}  # fmt: skip
     return Explanation(kernels, total * 1e6, plan.gap, executable.threads, plan.numerics, dict(plan.options),
                        _by_backend(kernels), memory, _multiply_adds(plan), tuple(map(_choice, plan.choices)),
-                       plan.accuracy)  # fmt: skip
+                       plan.accuracy, plan.gap_physical)  # fmt: skip
 
 
 def _multiply_adds(plan: Plan) -> dict[str, int]:

@@ -1,11 +1,9 @@
-"""One search among the choices of a graph: its plans are timed in place until one stays, which is proved."""
+"""One search among the choices of a graph: the phases in turn, until the plan that stays is proved."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 
 from korch.executable.plan import Plan
 from korch.ir.cone import Cone
@@ -13,40 +11,31 @@ from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
 from korch.profile.costs import Costs
 from korch.profile.pace import meanwhile
+from korch.profile.results import Tally
 from korch.search.building import Builder
 from korch.search.in_place import in_place
 from korch.search.ledger import Ledger
+from korch.search.memory import InPlace
+from korch.search.phases import EXPLORE, LINKS, PHASES, PROVE, First, Phase
 from korch.search.planned import planned
+from korch.search.steering import EARLIER, LOOK, MOVED
 from korch.search.tuning import Report, State, Tuned, Tuner
 from korch.solve.highs import Highs
+from korch.system.deadline import NEVER, Deadline
 from korch.targets import Target
-
-MOST_PLACEMENTS, MOST_HOPES, MOST_DOUBTS, MOST_PROOFS = 4, 3, 3, 3
-"""MOST_HOPES: plans that are timed because they might be cheaper in a program than alone; a chain of kernels stood
-against its links, whose times in a program were known, with its own alone, and lost by 2%."""
-LOOK, EARLY = 25.0, 48
-"""Seconds left that are enough for a second look, and kernels of the first one: it comes before the search explores
-what else there may be, as time may be over after that, with half of the chains measured in a bad moment."""
-LAST = 80.0
-"""Seconds kept for second looks and the proof, or a quarter of what is left where that is less."""
-SETTLED = 0.02
-"""Of the predicted time: if the plan's own kernels differ by less from what the proof knew, it stands."""
-ROUGHLY, EARLIER = 0.1, 0.25
-"""The share of a plan of links that need not be measured, as what it is made of is there to be seen in place; and the
-share of the time that it may take. (`efficientvit`: 225 offers in 48 s instead of 397 in 98.)"""
 
 
 @dataclass
-class Means:
-    """What the attempts of one search work with, and what they have taken together. `feeds`: seeded inputs;
-    `deadline`: a time.monotonic() value; `largest`: columns and rows of the largest program solved; `lost`: whether
-    kernels failed by no fault of their own."""
+class Resources:
+    """What the attempts of one search share. `feeds`: seeded inputs. `rounds` and `solver_seconds` of all of them;
+    `largest`: columns and rows of the largest program solved; `lost`: whether kernels failed by no fault of their
+    own."""
 
     target: Target
     costs: Costs
     report: Report
     feeds: Mapping[str, Array]
-    deadline: float
+    deadline: Deadline
     highs: Highs
     builder: Builder
     rounds: int = 0
@@ -56,115 +45,119 @@ class Means:
 
 
 class Attempt:
-    """One search among the kernels of `ledger` for a plan of `graph`, by `deadline` or when its `means` end."""
+    """One search among the kernels of `ledger` for a plan of `graph`, by `deadline` or that of its `resources`."""
 
-    def __init__(self, graph: Graph, ledger: Ledger, means: Means, deadline: float = inf) -> None:
-        self.graph, self.ledger, self.means = graph, ledger, means
-        self.deadline = min(deadline, means.deadline)
-        self.tuner = Tuner(graph, ledger, means.costs, means.report, self.deadline, highs=means.highs,
-                           builder=means.builder)  # fmt: skip
+    def __init__(self, graph: Graph, ledger: Ledger, resources: Resources, deadline: Deadline = NEVER) -> None:
+        self.graph, self.ledger, self.resources = graph, ledger, resources
+        self.deadline = deadline.earlier(resources.deadline)
+        self.tuner = Tuner(graph, ledger, resources.costs, resources.report, self.deadline, highs=resources.highs,
+                           builder=resources.builder)  # fmt: skip
 
     def best(self) -> Tuned:
         """The plan that stays."""
-        return self._tallied(self._settled())
+        tuned = self._searched() if self.resources.target.timed else self._buildable()
+        return self._counted(self.tuner.with_physical_bound(tuned))
 
     def plan(self, tuned: Tuned) -> Plan:
         """What of the ledger was chosen, as kernels in their order."""
-        return planned(self.graph, self.ledger, tuned, self.means.target.options, self.means.costs.setting.threads)
+        options, threads = self.resources.target.options, self.resources.costs.setting.threads
+        return planned(self.graph, self.ledger, tuned, options, threads)
 
     def place_roughly(self) -> None:
         """Times the kernels of a first plan in place."""
-        tuned = self.tuner.sketch(ROUGHLY)
+        tuned = self.tuner.run(LINKS)
         self.tuner.place(tuned, self._steps(tuned))
-        self._tallied(tuned)
+        self._counted(tuned)
 
-    def _settled(self) -> Tuned:
-        """Sketches, and again with second thoughts about what the sketch left out; explores what else there may be,
-        with costs of kernels timed where they stand, and of those that might be better there than they seem, and more
-        second thoughts; proves the plan that stays, and keeps to what was seen where there was no time for that."""
-        if not self.means.target.timed:
-            return self._buildable()
-        tuned = self.tuner.sketch()
-        if self._left > 2 * LOOK:
-            self.tuner.doubt(self._placed(self.tuner.sketch, tuned=tuned), EARLY)
-            self.tuner.sketch()
-        until = self.deadline - min(LAST, self._left / 4)
-        tuned = self._placed(lambda: self.tuner.explore(until))
-        if self._left > LOOK:
-            self.tuner.excuse(tuned)
-            self._placed(self.tuner.hope, MOST_HOPES)
-            tuned = self._placed(self.tuner.sketch)
-        for _ in range(MOST_DOUBTS):
-            if self._left < LOOK or not self.tuner.doubt(tuned):
-                break
-            tuned = self._placed(self.tuner.sketch)
-        for _ in range(MOST_PROOFS):
-            if self.tuner.late and tuned.bound:
-                break
-            tuned = self.tuner.prove()
-            if self.tuner.late:
-                break
-            tuned, moved = self.tuner.learn(tuned, self._steps(tuned))
-            if moved < SETTLED:
-                break
+    def _searched(self) -> Tuned:
+        """The plan after all phases for which there is time; without a proof, the best by what was seen."""
+        tuned: Tuned | None = None
+        for phase in PHASES:
+            for _ in range(phase.times):
+                if tuned and (self.deadline.left < phase.needs or (phase is PROVE and self._late(tuned))):
+                    break
+                if tuned and not self._prepared(phase, tuned):
+                    break
+                tuned, settled = self._proved() if phase is PROVE else (self._placed(phase), False)
+                if settled:
+                    break
+        assert tuned, "the first phase needs no time"
         return self.tuner.certain(tuned)
 
-    def _placed(self, look: Callable[[], Tuned], most: int = MOST_PLACEMENTS, tuned: Tuned | None = None) -> Tuned:
-        """The plan that stays, however often one looks, when its kernels have been timed where they stand; `tuned` is
-        what has been seen."""
-        tuned = tuned or look()
-        for _ in range(most):
+    def _late(self, tuned: Tuned) -> bool:
+        """Whether no time is left, and there is a bound."""
+        return self.tuner.late and bool(tuned.bound)
+
+    def _prepared(self, phase: Phase, tuned: Tuned) -> bool:
+        """Does what comes first in `phase`; whether the phase is worth while then."""
+        if phase.first is First.RETRY_OUTLIERS:
+            self.tuner.retry_outliers(tuned)
+        return phase.first is not First.REMEASURE or self.tuner.remeasure(tuned, phase.most)
+
+    def _placed(self, phase: Phase) -> Tuned:
+        """The plan that stays, however often one looks, when its kernels have been timed where they stand."""
+        until = Deadline.after(self.deadline.left - min(phase.keeps, self.deadline.left / 4)) if phase.keeps else NEVER
+        tuned = self.tuner.run(phase, until)
+        for _ in range(phase.placed):
             if self.tuner.placed(tuned) or self.tuner.late:
                 break
             self.tuner.place(tuned, self._steps(tuned))
-            tuned = look()
+            tuned = self.tuner.run(phase, until)
         return tuned
+
+    def _proved(self) -> tuple[Tuned, bool]:
+        """The proved plan, and whether it stands: not where its kernels take something else than the proof knew."""
+        tuned = self.tuner.run(PROVE)
+        if self.tuner.late:
+            return tuned, True
+        tuned, moved = self.tuner.learn(tuned, self._steps(tuned))
+        return tuned, moved < MOVED
 
     def _buildable(self) -> Tuned:
         """The proved plan whose kernels can be built, where nobody has run them."""
-        self.tuner.explore()
+        self.tuner.run(EXPLORE)
         while True:
-            tuned, threads = self.tuner.prove(), self.means.costs.setting.threads
+            tuned, threads = self.tuner.run(PROVE), self.resources.costs.setting.threads
             chosen = {id(e): e for e in map(self.ledger.entry, tuned.chosen)}
             kernels = [(e, e.best.kernel(e.cone, threads)) for e in chosen.values()]
-            self.means.report(State("compiling", total=len(kernels)))
-            refused = self.means.target.refused([k for _, k in kernels])
+            self.resources.report(State("compiling", total=len(kernels)))
+            refused = self.resources.target.refused([k for _, k in kernels])
             if not refused:
                 return tuned
             for entry, kernel in kernels:
                 if kernel in refused:
                     entry.ban([(kernel.backend, kernel.variant)], threads)
 
-    def _steps(self, tuned: Tuned) -> Sequence[float]:
+    def _steps(self, tuned: Tuned) -> Sequence[InPlace]:
         """What each kernel takes in the linked program, in seconds of a machine that nobody shares."""
         self.tuner.rest()
-        means, costs = self.means, self.means.costs
-        with means.target.trial(self.plan(tuned), costs) as trial, costs.alone(means.deadline):
-            profile, pace = meanwhile(costs.pace, lambda pace: in_place(trial, means.feeds, tuned.cost / pace))
-            return [pace * seconds for seconds in profile.steps]
+        resources, costs = self.resources, self.resources.costs
+        with resources.target.trial(self.plan(tuned), costs) as trial, costs.alone(resources.deadline.at):
+            profile, pace = meanwhile(costs.pace, lambda pace: in_place(trial, resources.feeds, tuned.cost / pace))
+        samples = profile.runs * len(profile.steps)
+        costs.tally += Tally(samples, round(profile.disturbed * samples))
+        spreads = profile.spreads or (0.0,) * len(profile.steps)
+        lower = [self.ledger.entry(i).best.lower for i in tuned.chosen]
+        return [InPlace(seconds if seconds < least else max(pace * seconds, least), spread)
+                for seconds, least, spread in zip(profile.steps, lower, spreads, strict=True)]  # fmt: skip
 
-    def _tallied(self, tuned: Tuned) -> Tuned:
-        """The same, entered in the means' account."""
+    def _counted(self, tuned: Tuned) -> Tuned:
+        """The same, entered in the account of the resources."""
         self.tuner.rest()
-        self.means.rounds += tuned.rounds
-        self.means.solver_seconds += tuned.solver_seconds
-        self.means.largest = max(self.means.largest, self.tuner.largest)
-        self.means.lost |= self.tuner.lost
+        self.resources.rounds += tuned.rounds
+        self.resources.solver_seconds += tuned.solver_seconds
+        self.resources.largest = max(self.resources.largest, self.tuner.largest)
+        self.resources.lost |= self.tuner.lost
         return tuned
 
-    @property
-    def _left(self) -> float:
-        """Seconds."""
-        return self.deadline - time.monotonic()
 
-
-def place_links(graph: Graph, ledger: Ledger, means: Means) -> None:
+def place_links(graph: Graph, ledger: Ledger, resources: Resources) -> None:
     """Times in place what chains are made of, in the best plan without them: alone, on cold caches, kernels may take
     longer than in a program whose weights stay in the cache, and a chain would win only because of that."""
     links = ledger.where(is_link)
-    left = means.deadline - time.monotonic()
-    if means.target.timed and left >= LOOK and len(links.cones) < len(ledger.cones):
-        Attempt(graph, links, means, time.monotonic() + EARLIER * left).place_roughly()
+    enough = resources.deadline.left >= LOOK
+    if resources.target.timed and enough and len(links.cones) < len(ledger.cones):
+        Attempt(graph, links, resources, resources.deadline.share(EARLIER)).place_roughly()
 
 
 def is_link(cone: Cone) -> bool:

@@ -20,6 +20,7 @@ from korch.ir.ops.winograd import tiling_of
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.search.ledger import Ledger
+from korch.search.phases import bounds
 
 NEAR = 48
 """Tensors around a gap that a repair may make anew."""
@@ -41,7 +42,7 @@ def _choice(site: _Site, value: Tensor, offered: Iterable[Primitive]) -> Choice:
     instead = dict.fromkeys(label(p) for i in repaired for p in site.ledger.cones[i].primitives
                             if site.graph.value_of(p.output) == value and not site.graph.only_moves(p))  # fmt: skip
     others = dict.fromkeys(label(p) for p in offered if p not in picked)
-    measured = all(e.best_measured <= e.cost for e in map(site.ledger.entry, repaired))
+    measured = all(e.seconds <= e.at(bounds) for e in map(site.ledger.entry, repaired))
     margin = cost if isfinite(cost) else None
     return Choice(value.name, tuple(dict.fromkeys(map(label, picked))), tuple(others), tuple(instead), margin, measured)
 
@@ -68,7 +69,7 @@ class _Site:
 
     def __post_init__(self) -> None:
         for i, cone in enumerate(self.ledger.cones):
-            if isfinite(self.ledger.entry(i).cost):
+            if isfinite(self.ledger.entry(i).at(bounds)):
                 self._makers.setdefault(cone.root, []).append(i)
 
     @cached_property
@@ -101,7 +102,7 @@ class _Site:
         extra, used = 0.0, list[int]()
         for place in sorted({place for p in banned for place in self._holders[p]}):
             gone = self.chosen[place]
-            extra -= self.ledger.entry(gone).cost
+            extra -= self.ledger.entry(gone).at(bounds)
             t, made = self.ledger.cones[gone].root, {self.ledger.cones[i].root for i in used}
             cost, kernels = self._cheapest(t, place, banned, made) if t not in made else (0.0, [])
             extra += cost
@@ -139,7 +140,7 @@ class _Site:
                 if any(p in banned for p in cone.primitives):
                     continue
                 reads = tuple(r for r in cone.leaves if not r.const and r not in made and not self._there(r, place))
-                result[t].append((i, self.ledger.entry(i).cost, reads))
+                result[t].append((i, self.ledger.entry(i).at(bounds), reads))
                 waiting |= dict.fromkeys(r for r in reads if r not in result)
         return result
 

@@ -9,11 +9,11 @@ from math import isfinite
 from korch.errors import SolverError
 from korch.ir.graph import Graph
 from korch.search.ledger import Ledger
-from korch.search.offers import Entry
+from korch.search.offers import Offer
 from korch.solve.problem import Candidate, PrimitiveRef, Problem
 
-Cost = Callable[[Entry], float]
-"""What an entry of the ledger costs, in seconds."""
+Cost = Callable[[Offer], float]
+"""What an offer of the ledger costs, in seconds."""
 
 
 class Costed:
@@ -31,7 +31,7 @@ class Costed:
 
     def costs(self, cost: Cost) -> list[float]:
         """What each candidate costs, with the price of its memory."""
-        known = {id(e): cost(e) for e in self.ledger.distinct}
+        known = {id(e): e.at(cost) for e in self.ledger.distinct}
         return [known[id(e)] + self.ledger.price(i) for i, e in enumerate(self.ledger.entries)]
 
     def lowered(self, bound: float, before: Sequence[float], cost: Cost) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite, sqrt
@@ -12,6 +11,7 @@ from korch.executable import Executable
 from korch.executable.plan import Plan
 from korch.numerics.verdict import Verdict
 from korch.search.exchange import Exchange, exchanges
+from korch.system.deadline import Deadline
 
 log = logging.getLogger(__name__)
 
@@ -30,11 +30,11 @@ Try = Callable[[Plan], tuple[Executable, Verdict]]
 
 
 @dataclass
-class Exacter:
-    """Exchanges kernels of one plan until it fits; `until` (of time.monotonic()) it looks for how little it takes."""
+class Refinement:
+    """Exchanges kernels of one plan until it fits; until `until` it looks for how little it takes."""
 
     attempt: Try
-    until: float
+    until: Deadline
 
     def fitting(self, exchange: Exchange, verdict: Verdict) -> Plan | None:
         """The cheapest plan that was found to fit; None where none was. `verdict` is that on the plan as it is."""
@@ -56,7 +56,7 @@ class Exacter:
             wanted = most * (FITS / max(verdict.excess, LEAST)) ** 2
             most = wanted if low < wanted < high else sqrt(low * high)
             plan = exchange.within(most)
-            if plan is None or not exchanges(last, plan) or (best and time.monotonic() > self.until):
+            if plan is None or not exchanges(last, plan) or (best and self.until.passed):
                 break
             last, verdict = plan, self._verdict(plan)
             log.info("%d kernels are more exact: the error is %.2f of what is allowed",
@@ -75,7 +75,7 @@ class Exacter:
         size = -(-len(places) // GROUPS)
         weights = [0.0] * len(exchange.plan.steps)
         for group in (places[i : i + size] for i in range(0, len(places), max(size, 1))):
-            if time.monotonic() > self.until:
+            if self.until.passed:
                 return exchange
             weight = self._verdict(exchange.exact_but(group)).excess ** 2 / exchange.squares(group)
             if not isfinite(weight):

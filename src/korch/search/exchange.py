@@ -107,8 +107,8 @@ class Exchange:
                       for s, old, new in zip(self.plan.steps, self._own, ways, strict=True))  # fmt: skip
         seconds = sum(s.cost for s in steps)
         cost = seconds + self._held
-        gap = max(0.0, 1 - self.tuned.bound / cost) if cost > 0 else 0.0
-        return replace(self.plan, steps=steps, predicted_seconds=seconds, gap=gap)
+        gap, physical = (max(0.0, 1 - b / cost) if cost > 0 else 0.0 for b in (self.tuned.bound, self.tuned.physical))
+        return replace(self.plan, steps=steps, predicted_seconds=seconds, gap=gap, gap_physical=physical)
 
     @property
     def _held(self) -> float:
@@ -134,4 +134,5 @@ def _way(step: Step, entry: Entry) -> Way:
 
 def _step(step: Step, way: Way, threads: int) -> Step:
     """The step with another kernel for the same cone."""
-    return replace(step, kernel=way.offer.kernel(step.kernel.cone, threads, way.variant), cost=way.seconds)
+    kernel = way.offer.kernel(step.kernel.cone, threads, way.variant)
+    return replace(step, kernel=kernel, cost=way.seconds, lower=way.offer.lower)

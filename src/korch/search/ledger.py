@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from korch.backends.contract import Backend, Declined
-from korch.backends.footprint import footprint
 from korch.ir.cone import Cone
-from korch.ir.macs import total
 from korch.ir.primitive import Primitive
 from korch.machine import Machine
+from korch.profile.physics import Physics, Work
 from korch.search.forms import Forms
 from korch.search.kinds import Kind, is_unlikely, sort_of, trait_of
 from korch.search.offers import Entry, Named, Offer
@@ -85,31 +84,34 @@ class Ledger:
         return list({id(e): e for e in self.entries}.values())
 
 
-def open_ledger(cones: Iterable[Cone], backends: Sequence[Backend], machine: Machine) -> Ledger:
+def open_ledger(cones: Iterable[Cone], backends: Sequence[Backend], machine: Machine,
+                physics: Physics | None = None) -> Ledger:  # fmt: skip
     """Asks every backend about every distinct cone; cones that all decline are left out.
 
-    Fallback backends (those that take any single primitive) are asked only where no other takes the cone.
+    Fallback backends (those that take any single primitive) are asked only where no other takes the cone. `physics`:
+    the best rates known, by default the machine's.
     """
     known: dict[str, Entry | None] = {}
     kept: list[Cone] = []
     entries: list[Entry] = []
-    office = _Office(tuple(backends), machine)
+    collector = _Collector(tuple(backends), machine, physics or Physics.of(machine))
     for cone in cones:
         if cone.signature not in known:
-            known[cone.signature] = office.entry(cone)
+            known[cone.signature] = collector.entry(cone)
         entry = known[cone.signature]
         if entry:
             kept.append(cone)
             entries.append(entry)
-    return Ledger(tuple(kept), tuple(entries), office.declined, office.fallbacks)
+    return Ledger(tuple(kept), tuple(entries), collector.declined, collector.fallbacks)
 
 
 @dataclass
-class _Office:
+class _Collector:
     """Collects the offers for one cone after another."""
 
     backends: tuple[Backend, ...]
     machine: Machine
+    physics: Physics
     declined: dict[str, int] = field(default_factory=dict)
     kinds: dict[tuple[object, ...], Kind] = field(default_factory=dict)
     forms: dict[tuple[str, ...], Forms] = field(default_factory=dict)
@@ -129,8 +131,9 @@ class _Office:
         kind = Kind(UNLIKELY if backend.name != "loops" and is_unlikely(cone) else 1.0, alike)
         forms = self.forms.setdefault((backend.name, *sorted(map(trait_of, cone.linear))), Forms())
         kind = self.kinds.setdefault(sort_of(backend, cone, roofline), kind)
-        computing, moving = 2 * total(cone.linear) / self.machine.peak_flops, self.machine.moving(footprint(cone)[0])
-        return Offer(backend, roofline, kind, min(computing, moving), forms=forms)
+        work = Work.of(cone)
+        beside = min(work.operations / self.machine.peak_flops, self.machine.moving(work.moved))
+        return Offer(backend, roofline, kind, beside, work, self.physics, forms=forms)
 
     def _takes(self, backend: Backend, cone: Cone) -> bool:
         answer = backend.declines(cone)

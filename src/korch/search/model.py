@@ -22,36 +22,41 @@ from korch.numerics.judge import Judge
 from korch.numerics.verdict import Verdict
 from korch.profile.costs import Costs
 from korch.search.accuracy import ban, culprits
-from korch.search.attempt import Attempt, Means, is_link, place_links
+from korch.search.attempt import Attempt, Resources, is_link, place_links
 from korch.search.building import Builder
 from korch.search.choices import label
-from korch.search.exactness import Exacter
+from korch.search.exactness import Refinement
 from korch.search.exchange import Exchange, exchanges
 from korch.search.in_place import steady_seconds
 from korch.search.ledger import Ledger, open_ledger
 from korch.search.planned import accounted, paced
 from korch.search.spare import without_spare_libraries
-from korch.search.tuning import SHORT, Report, State, Tuned
+from korch.search.steering import FAR, FINISH, HEAVY, MOST_ATTEMPTS, MOST_BANS, SHORT
+from korch.search.tuning import Report, State, Tuned
 from korch.solve.highs import Highs
+from korch.system.deadline import Deadline
 from korch.system.processor import processors
 from korch.targets import Target
 
 log = logging.getLogger(__name__)
 
-HEAVY = 1 << 30
-"""Multiply-adds of a model whose float64 outputs another process evaluates while cones are enumerated and priced and
-the first kernels are built: those of 28 billion took 22 seconds when all else was done."""
-FINISH = 16.0
-"""Seconds kept for what follows the search, of a short time a fifth: to link the program, check it, and time it until
-two times agree. (With 6 seconds there was one, taken in a slow moment: 515 ms of `efficientvit`, 433 half a minute
-later.)"""
-MOST_ATTEMPTS = 3
-"""Searches for a program that errs little enough before all choices go that are not exact."""
-MOST_BANS = 4
-"""Searches without kernels that err too much, where there is no such choice left."""
-FAR = 3 << 23
-"""Bytes between kernels that come from memory wherever they stand. (`efficientvit` with 30 seconds: 0.70 of the full
-search's speed without any chains, 0.84 with these; `segformer` 0.91 and 0.89, 0.78 with those of 16 MB, too.)"""
+@dataclass(frozen=True)
+class Facts:
+    """Figures of a finished search. `columns`, `rows`: of the largest program solved. `whole`: whether no candidate was
+    left out for lack of time, nor by a failure that was not its own. `rejected_samples`: below what physics allow.
+    `busy`: the share of samples that other programs disturbed."""
+
+    cones: int
+    candidates: int
+    distinct: int
+    columns: int
+    rows: int
+    rounds: int
+    enumeration_s: float
+    solver_s: float
+    whole: bool
+    rejected_samples: int = 0
+    busy: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -70,23 +75,23 @@ class Tried:
 
 @dataclass
 class Search:
-    """The search for one graph's program, which is to be there at `end`, a time.monotonic() value; the search itself
-    has until `deadline`. `judge` has the seeded inputs."""
+    """The search for one graph's program, which is to be there at `end`; the search itself has until `deadline`.
+    `judge` has the seeded inputs."""
 
     graph: Graph
     target: Target
     costs: Costs
     report: Report
-    end: float
+    end: Deadline
     judge: Judge
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        left = max(self.end - time.monotonic(), 0.0)
-        self.deadline = self.end - min(FINISH, left / 5)
+        left = self.end.left
+        self.deadline = Deadline(self.end.at - min(FINISH, left / 5))
         self.hurried = left < SHORT
 
-    def run(self) -> tuple[Executable, dict[str, float]]:
+    def run(self) -> tuple[Executable, Facts]:
         """The program, and facts for the summary."""
         self.report(State("enumerating"))
         calibrated = self.target.machine(self.costs)
@@ -96,24 +101,26 @@ class Search:
             cones = trimmed(enumerate_cones(self.graph, self.limits), self.graph.outputs)
             enumerating = time.monotonic() - begin
             if self.hurried:
-                cones = without_doubtful_chains(cones, self.target.backends())
-            ledger = open_ledger(cones, self.target.backends(), calibrated)
+                cones = without_uncertain_chains(cones, self.target.backends())
+            ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics)
             with Highs(self._solver_threads) as highs, Builder() as builder:
-                means = Means(self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs, builder)
-                executable = self._accurate(ledger, means)
-        columns, rows = means.largest
-        facts = {"cones": len(cones), "candidates": len(ledger.cones), "distinct": len(ledger.distinct),
-                 "columns": columns, "rows": rows, "rounds": means.rounds, "enumeration_s": enumerating,
-                 "solver_s": means.solver_seconds, "whole": float(not self.hurried and not means.lost)}  # fmt: skip
+                resources = Resources(self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs,
+                                      builder)  # fmt: skip
+                executable = self._accurate(ledger, resources)
+        facts = Facts(
+            len(cones), len(ledger.cones), len(ledger.distinct), *resources.largest, resources.rounds,
+            enumerating, resources.solver_seconds, not self.hurried and not resources.lost,
+            self.costs.tally.rejected, self.costs.tally.busy,
+        )  # fmt: skip
         return executable, facts
 
-    def _accurate(self, ledger: Ledger, means: Means) -> Executable:
+    def _accurate(self, ledger: Ledger, resources: Resources) -> Executable:
         """Searches until the program keeps to the numerics: where kernels round, with more exact ones in its plan, then
         each time without the choices that cost most error, in the end without the kernels; where nothing is left to
         drop, the program that errs least."""
         graph, gone, tried = self.graph, list[str](), list[Tried]()
         while True:
-            executable, now = self._attempt(graph, ledger, means, gone)
+            executable, now = self._attempt(graph, ledger, resources, gone)
             if now.rounded and not now.verdict.passed:
                 executable, now = self._more_exact(ledger, executable, now, gone)
             tried.append(now)
@@ -122,30 +129,31 @@ class Search:
             picked = [p for i in now.tuned.chosen for p in ledger.cones[i].primitives]
             banned = self._ban(ledger, tried) if now.rounded else []
             dropped = set() if banned else self._to_drop(graph, picked, now.verdict, _graphs(tried))
-            told = banned or (self._names(dropped) if dropped else self._ban(ledger, tried))
-            if not told:
+            names = banned or (self._names(dropped) if dropped else self._ban(ledger, tried))
+            if not names:
                 return self._least(executable, tried)
             executable.close()
             log.info("output %r errs by %.1e of %.1e: searching again without %s", now.verdict.output,
-                     now.verdict.error, now.verdict.allowed, "; ".join(told))  # fmt: skip
-            gone += told
+                     now.verdict.error, now.verdict.allowed, "; ".join(names))  # fmt: skip
+            gone += names
             if dropped:
                 graph = graph.without(dropped)
                 ledger = ledger.within(set(graph.primitives))
 
-    def _attempt(self, graph: Graph, ledger: Ledger, means: Means, gone: Sequence[str]) -> tuple[Executable, Tried]:
+    def _attempt(self, graph: Graph, ledger: Ledger, resources: Resources,
+                 gone: Sequence[str]) -> tuple[Executable, Tried]:  # fmt: skip
         """One search, and the verdict on its program."""
         if not self.hurried:
-            place_links(graph, ledger, means)
-        attempt = Attempt(graph, ledger, means)
+            place_links(graph, ledger, resources)
+        attempt = Attempt(graph, ledger, resources)
         tuned = without_spare_libraries(ledger, attempt.best(), self.costs.setting.threads)
         return self._linked(accounted(attempt.plan(tuned), ledger, tuned), tuned, gone)
 
     def _more_exact(self, ledger: Ledger, executable: Executable, first: Tried,
                     gone: Sequence[str]) -> tuple[Executable, Tried]:  # fmt: skip
         """The plan with as many kernels more exact as it needs; as it is where that does not help."""
-        until = max(self.end, time.monotonic() + FINISH) if self.target.timed else 0.0
-        plan = Exacter(self._run, until).fitting(Exchange(first.plan, ledger, first.tuned), first.verdict)
+        until = max(self.end, Deadline.after(FINISH)) if self.target.timed else Deadline(0.0)
+        plan = Refinement(self._run, until).fitting(Exchange(first.plan, ledger, first.tuned), first.verdict)
         if plan is None:
             return executable, first
         executable.close()
@@ -193,8 +201,8 @@ class Search:
     def _least(self, executable: Executable, tried: Sequence[Tried]) -> Executable:
         """The program of those `tried` that errs least, the first of equal ones; `executable` is the last of them."""
         best = min(tried, key=lambda t: t.verdict.excess)
-        told = best.verdict.told(self.target.options.numerics)
-        log.warning("%s: the least of %d tried; nothing was found to err less", told, len(tried))
+        text = best.verdict.told(self.target.options.numerics)
+        log.warning("%s: the least of %d tried; nothing was found to err less", text, len(tried))
         if best is not tried[-1]:
             executable.close()
             executable = self.target.link(best.plan, self.costs)
@@ -215,7 +223,7 @@ def _graphs(tried: Sequence[Tried]) -> int:
     return len({id(t.plan.graph) for t in tried})
 
 
-def without_doubtful_chains(cones: Sequence[Cone], backends: Sequence[Backend]) -> list[Cone]:
+def without_uncertain_chains(cones: Sequence[Cone], backends: Sequence[Backend]) -> list[Cone]:
     """The `cones` for a short search: of chains, which are dear to measure, and whose links have to be placed before
     they are known to pay, only those that keep from memory what no cache would hold, or that are one kernel for a
     backend that builds links, too: that is no dearer than they are."""

@@ -1,8 +1,8 @@
-"""What backends offer for the cones of one signature: a lower bound until it is measured, then the measurement."""
+"""Offers of backends for the cones of one signature, with the estimates of their costs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -10,21 +10,12 @@ from korch.backends.contract import Backend, Kernel
 from korch.backends.precision import precision_of
 from korch.backends.program import named_for
 from korch.ir.cone import Cone
+from korch.profile.physics import Physics, Work
 from korch.profile.results import Best, Measurement, Result
+from korch.search.estimate import Estimate, Evidence
 from korch.search.forms import Forms
 from korch.search.kinds import Kind
-
-HOPE = 0.1
-"""What a kernel may take less in a program than alone, of its time: its neighbours leave caches warm, and the moment in
-which it was measured may have been a slow one."""
-FEAR = 1.15
-"""How many times as much it may take: of the kernels that have been timed alone the cheapest are those that happened to
-be, and without time to see them in a program they are taken for no better than others. (5.8 ms alone, 7.1 in a program:
-of `efficientvit`, when time was over.)"""
-UNLIKE = 1.25
-"""How many times as long as others of its kind, of what they take alone, a kernel may have taken in a program before
-that is doubted. (A depthwise convolution with SiLU behind it took 129 us alone and 219 where it was timed in place, in
-a slow moment; without it three kernels of 200 were in the plan.)"""
+from korch.search.steering import OUTLYING, SPREAD
 
 Named = tuple[str, str]
 """A backend and one of its variants; or no backend and a precision, for all that multiply in it."""
@@ -35,18 +26,22 @@ class Offer:
     """One backend's offer for all cones of one signature: its best variant, once measured.
 
     `beside`: what computing takes besides moving, or the other way round, if the two are not done at a time.
-    `alone` is the kernel's time by itself; `in_place` what it took inside the linked program, which then counts;
-    `before` what it took there when that was doubted. `banned` variants are no longer offered, nor `forms` that have
-    never come near. `known`: the fastest of each precision that was measured. `built`: the best
-    that was measured and kernels of plans so far, by cone, threads and variant; a chain takes a quarter of a second.
+    `work` by the rates of `physics` takes the least time possible. `alone` is the kernel's time by itself, with its
+    `spread`; `in_place` its time inside the linked program, which then counts; `before` an outlying time there.
+    `banned` variants are no longer offered, nor `forms` that have never come near. `known`: the fastest of each
+    precision that was measured. `built`: the best that was measured and kernels of plans so far, by cone, threads and
+    variant; a chain takes a quarter of a second.
     """
 
     backend: Backend
     roofline: float
     kind: Kind
     beside: float = 0.0
+    work: Work = field(default_factory=Work)
+    physics: Physics = field(default_factory=Physics)
     variant: str = ""
     alone: float | None = None
+    spread: float = 0.0
     error: float = 0.0
     in_place: float | None = None
     before: float | None = None
@@ -61,44 +56,37 @@ class Offer:
         return self.alone is not None
 
     @property
-    def bound(self) -> float:
-        """A lower bound in seconds: the roofline as nearly as kernels of this kind reach it."""
-        return self.roofline * self.kind.factor
+    def lower(self) -> float:
+        """Seconds that physics allow; 0 for what may be an alias."""
+        return self.physics.seconds(self.work) if self.roofline and self.alone != 0 else 0.0
+
+    @property
+    def extrapolated(self) -> float:
+        """Seconds that a kernel takes that comes as near to its roofline as the best of its kind: no bound for one that
+        is better than all of these."""
+        return max(self.roofline * self.kind.factor, self.lower)
+
+    @property
+    def estimate(self) -> Estimate:
+        """All that is known of its cost in a program."""
+        if self.in_place is not None:
+            return Estimate(self.lower, self.in_place, 0.0, Evidence.IN_PROGRAM)
+        if self.alone is None:
+            return Estimate(self.lower, max(self._usual, self.lower), SPREAD, Evidence.NONE)
+        return Estimate(self.lower, self.alone * self.kind.slowdown, max(SPREAD, self.spread), Evidence.ALONE)
 
     @property
     def seconds(self) -> float:
         """The measured cost; infinite without one."""
-        if self.in_place is not None:
-            return self.in_place
-        return inf if self.alone is None else self.alone * self.kind.slowdown
+        return self.estimate.seconds
 
     @property
-    def cost(self) -> float:
-        """Seconds: measured, or at least this much."""
-        return self.seconds if self.measured else self.bound
-
-    @property
-    def guess(self) -> float:
-        """Seconds: measured, or as many as a good kernel of its kind would take."""
-        return self.seconds if self.measured else self.usual
-
-    @property
-    def hoped(self) -> float:
-        """Seconds in a program, or what may be hoped for where nobody has seen the kernel in one."""
-        return self.guess if self.in_place is not None or self.alone is None else (1 - HOPE) * self.alone
-
-    @property
-    def usual(self) -> float:
+    def _usual(self) -> float:
         """Seconds that a good kernel of its kind takes in a program. While nobody has timed any, one that computes and
         moves in turn: by their rooflines all ways to cut a chain of products cost the same. (30 seconds for
         `efficientvit` on Zen 5: 0.77 and 0.80 of the full search's speed, 0.93 and 0.95 so.)"""
         alone = self.roofline + (0.0 if self.kind.known else self.beside)
         return alone * self.kind.usual * self.kind.slowdown
-
-    @property
-    def feared(self) -> float:
-        """Seconds in a program, or what may be feared of a measured kernel that nobody has seen in one."""
-        return self.seconds if self.in_place is not None else self.before or FEAR * self.seconds
 
     def place(self, seconds: float, telling: bool = True) -> None:
         """Enters what the kernel took in place; of two times the least. `telling`: whether its kind may expect that."""
@@ -107,14 +95,14 @@ class Offer:
         if telling:
             self.kind.place(self.alone, self.in_place)
 
-    def doubtful(self, worth: float) -> bool:
+    def is_outlier(self, worth: float) -> bool:
         """Whether it took much longer in place than alone, by `worth` seconds and more, and nobody has looked again."""
         if self.before or self.in_place is None or self.alone is None:
             return False
         usual = self.alone * self.kind.slowdown
-        return self.in_place > max(UNLIKE * usual, usual + worth)
+        return self.in_place > max(OUTLYING * usual, usual + worth)
 
-    def excuse(self) -> None:
+    def retry(self) -> None:
         """Forgets what it took in place, until it is timed there again."""
         self.before, self.in_place = self.in_place, None
 
@@ -122,7 +110,7 @@ class Offer:
     def best(self) -> Best:
         """What was measured."""
         assert self.alone is not None
-        return Best(self.variant, self.alone, self.error)
+        return Best(self.variant, self.alone, self.error, self.spread)
 
     def learn(self, kernels: Sequence[Kernel], results: Sequence[Result], threads: int) -> None:
         """Enters what measuring the kernels, built for so many threads, gave."""
@@ -135,10 +123,10 @@ class Offer:
 
     def settle(self, best: Best) -> None:
         """Enters the measurement of the best."""
-        self.variant, self.alone, self.error = best.variant, best.seconds, best.error
+        self.variant, self.alone, self.error, self.spread = best.variant, best.seconds, best.error, best.spread
         self.kind.learn(best.seconds, self.roofline)
 
-    def lower(self, seconds: float) -> None:
+    def remeasured(self, seconds: float) -> None:
         """Enters another measurement of the kernel alone, where it is below the known one."""
         assert self.alone is not None
         if seconds < self.alone:
@@ -186,41 +174,21 @@ class Entry:
     @property
     def best(self) -> Offer:
         """The cheapest that is measured, as only that can be in a plan; while none is, the one of least bound."""
-        return min(self.offers, key=lambda o: (o.seconds, o.cost, o.backend.name))
+        return min(self.offers, key=lambda o: (o.seconds, o.extrapolated, o.backend.name))
 
     @property
-    def cost(self) -> float:
-        """What the entry costs at least."""
-        return min(o.cost for o in self.offers)
+    def seconds(self) -> float:
+        """The measured cost; infinite without one."""
+        return min(o.seconds for o in self.offers)
 
-    @property
-    def guess(self) -> float:
-        """What the entry will cost once it is measured, as far as its kinds tell."""
-        return min(o.guess for o in self.offers)
+    def at(self, cost: Callable[[Offer], float]) -> float:
+        """What the entry costs where its offers cost so much."""
+        return min(map(cost, self.offers))
 
-    @property
-    def hoped(self) -> float:
-        """What the entry may cost in a program."""
-        return min(o.hoped for o in self.offers)
-
-    @property
-    def feared(self) -> float:
-        """What the entry may cost in a program, of what is measured."""
-        return self.best.feared
-
-    @property
-    def open(self) -> list[Offer]:
-        """Offers that must be measured before the entry's cost is known."""
-        return [o for o in self.offers if not o.measured and o.bound <= self.best_measured]
-
-    @property
-    def promising(self) -> list[Offer]:
-        """Those of them that are expected to cost less than what is measured."""
-        return [o for o in self.open if o.guess <= self.best_measured]
-
-    @property
-    def best_measured(self) -> float:
-        return min((o.seconds for o in self.offers if o.measured), default=inf)
+    def open(self, cost: Callable[[Offer], float]) -> list[Offer]:
+        """Offers that must be measured before that is known: those that might be cheaper than what is measured."""
+        known = self.seconds
+        return [o for o in self.offers if not o.measured and max(cost(o), o.extrapolated) <= known]
 
     def ban(self, kernels: Collection[Named], threads: int) -> None:
         """The entry without `kernels`; an offer that has no other costs infinitely much."""
@@ -238,9 +206,9 @@ class Entry:
 
 def worthy(kernels: Sequence[Kernel], results: Sequence[Result]) -> tuple[Best, ...]:
     """The right variants, the fastest first, one for each precision."""
-    measured = sorted((r.seconds, k.variant, r.error) for k, r in zip(kernels, results, strict=True)
+    measured = sorted((r.seconds, k.variant, r.error, r.spread) for k, r in zip(kernels, results, strict=True)
                       if isinstance(r, Measurement))  # fmt: skip
     kept = dict[str, Best]()
-    for seconds, variant, error in measured:
-        kept.setdefault(precision_of(variant), Best(variant, seconds, error))
+    for seconds, variant, error, spread in measured:
+        kept.setdefault(precision_of(variant), Best(variant, seconds, error, spread))
     return tuple(kept.values())

@@ -12,6 +12,7 @@ from korch.options import Options
 from korch.search.choices import choices
 from korch.search.ledger import Ledger
 from korch.search.offers import Entry
+from korch.search.phases import bounds
 from korch.search.tuning import Tuned
 
 
@@ -21,7 +22,7 @@ def planned(graph: Graph, ledger: Ledger, tuned: Tuned, options: Options, thread
     threads = threads or options.thread_count
     steps = tuple(_step(ledger, i, threads) for i in tuned.chosen)
     predicted, asked = sum(s.cost for s in steps), tuple(options.texts().items())
-    return Plan(graph, steps, threads, options.numerics, predicted, tuned.gap, asked)
+    return Plan(graph, steps, threads, options.numerics, predicted, tuned.gap, asked, gap_physical=tuned.gap_physical)
 
 
 def accounted(plan: Plan, ledger: Ledger, tuned: Tuned) -> Plan:
@@ -34,10 +35,10 @@ def paced(plan: Plan, seconds: float) -> Plan:
     """The plan with all costs scaled alike, so that they add up to the `seconds` that a run takes.
 
     Kernels are measured over minutes in which a shared machine changes its pace, and of each the least of many figures
-    counts. What is the cheapest plan does not depend on that.
+    counts. Which plan is the cheapest does not depend on that. No cost falls below what physics allow.
     """
     pace = seconds / plan.predicted_seconds if plan.predicted_seconds else 1.0
-    steps = tuple(replace(s, cost=s.cost * pace, runner_up=_paced(s.runner_up, pace)) for s in plan.steps)
+    steps = tuple(replace(s, cost=max(s.cost * pace, s.lower), runner_up=_paced(s.runner_up, pace)) for s in plan.steps)
     made = tuple(replace(c, margin=None if c.margin is None else c.margin * pace) for c in plan.choices)
     return replace(plan, steps=steps, choices=made, predicted_seconds=sum(s.cost for s in steps))
 
@@ -50,12 +51,12 @@ def _step(ledger: Ledger, i: int, threads: int) -> Step:
     """The kernel is built for this cone: equal cones differ in names, and flat ones in shapes."""
     cone, entry = ledger.cones[i], ledger.entry(i)
     kernel = entry.best.kernel(cone, threads)
-    return Step.at(cone, kernel, entry.best.seconds, _runner_up(entry))
+    return replace(Step.at(cone, kernel, entry.best.seconds, _runner_up(entry)), lower=entry.best.lower)
 
 
 def _runner_up(entry: Entry) -> RunnerUp | None:
     """The next best offer for the same cone."""
-    others = sorted((o for o in entry.offers if o is not entry.best and isfinite(o.cost)), key=lambda o: o.cost)
+    others = sorted((o for o in entry.offers if o is not entry.best and isfinite(bounds(o))), key=bounds)
     if not others:
         return None
-    return RunnerUp(others[0].backend.name, "" if others[0].measured else "bound", others[0].cost)
+    return RunnerUp(others[0].backend.name, "" if others[0].measured else "bound", bounds(others[0]))

@@ -1,4 +1,4 @@
-"""Which kernels are worth a second look: those that would be in a plan had they been measured in a better moment."""
+"""Kernels that are worth another measurement: they would be in a plan had they been measured in a better moment."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from korch.ir.macs import products
 from korch.ir.primitive import Primitive
 from korch.search.ledger import Ledger
 from korch.search.offers import Entry, Offer
-
-DOUBT, HALF, DOUBTED, WORTH = 0.3, 0.5, 96, 0.001
-"""By how much of its time any kernel may have been measured too slow, and by how much one that is so far from what its
-kind can do; how many of those that would be picked then are measured again, and of what share of the plan they must be.
-Virtual machines lose a third of their pace for seconds, and now and then half for ten: the kernel that five blocks of
-`efficientvit` are made of was out of the plan with 27.6 instead of 13.8 ms."""
+from korch.search.steering import DOUBT, HALF, WORTH
 
 
-def doubted(ledger: Ledger, chosen: Sequence[int], cost: float, near: Mapping[int, float]) -> list[tuple[Entry, Offer]]:
+def promising(
+    ledger: Ledger, chosen: Sequence[int], cost: float, near: Mapping[int, float]
+) -> list[tuple[Entry, Offer]]:
     """The offers that a plan as cheap as the `chosen` one, which costs `cost`, could hold if they took as much less as
     may be; the most promising first. `near`: what candidates lack to be in a plan, as far as solutions say."""
     extra = dict(near) | dict.fromkeys(chosen, 0.0)
@@ -28,7 +25,7 @@ def doubted(ledger: Ledger, chosen: Sequence[int], cost: float, near: Mapping[in
         entry = ledger.entry(i)
         worth = max(entry.best.seconds - extra.get(i, inf), sum(spent.get(p, 0.0) for p in cone.primitives))
         for o in entry.offers:
-            slack = worth - _hoped(o)
+            slack = worth - _least(o)
             timed_once = o.measured and o.in_place is None and least < o.seconds < inf
             if timed_once and slack > max(0.0, found.get(id(o), (0.0,))[0]):
                 found[id(o)] = slack, entry, o
@@ -48,6 +45,7 @@ def shares(ledger: Ledger, chosen: Sequence[int]) -> dict[Primitive, float]:
     return found
 
 
-def _hoped(o: Offer) -> float:
+def _least(o: Offer) -> float:
     """Seconds that the offer may take on a quiet machine."""
-    return min((1 - DOUBT) * o.seconds, o.usual, max((1 - HALF) * o.seconds, o.bound))
+    quick = max((1 - HALF) * o.seconds, o.extrapolated)
+    return max(min((1 - DOUBT) * o.seconds, o.roofline * o.kind.usual * o.kind.slowdown, quick), o.lower)

@@ -44,3 +44,6 @@ class Deadline:
     def earlier(self, other: Deadline) -> Deadline:
         """The earlier of both."""
         return min(self, other)
+
+
+NEVER = Deadline.never()

@@ -110,7 +110,7 @@ class DeviceExecutable(Executable):
             self._done.record()
         found = dict(zip(graphs, np.min(alone, axis=0) / COPIES, strict=True))
         steps = tuple(float(found.get(k, 0.0)) for k in range(len(self.plan.steps)))
-        return Profile(steps, float(np.min(whole)), runs * blocks)
+        return Profile(steps, float(np.min(whole)), runs * blocks, (0.0,) * len(steps))
 
     def close(self) -> None:
         with self._lock:
