@@ -23,7 +23,7 @@
 
 /* The same of floats, NaN where one of them is: MAX and MIN give b where the two do not compare, so of both orders one
  * gives the NaN, whose bits stay those of a NaN whatever is OR-ed to them. Without branches, so that compilers make
- * vectors of it. (A pool of 64 channels-first planes of 56x56: 1086 us where NaN is chosen by a comparison.) */
+ * vectors of it. (The maximum of 256 rows of 512 columns: 24 us, and 35 where the two are compared for NaN.) */
 #define KORCH_EITHER(name, type, bits, order) \
   KORCH_INLINE type name(type a, type b) { \
     const type one = a order b ? a : b, other = b order a ? b : a; \
