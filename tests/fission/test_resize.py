@@ -1,5 +1,7 @@
 """Resize and Upsample: modes, coordinates, rounding, sizes and scales."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -92,7 +94,7 @@ SIZES = {
 }
 
 
-def picked(length: int, result: int, **attrs: str) -> list[int]:
+def picked(length: int, result: int, **attrs: Any) -> list[int]:
     """Which elements nearest takes for an axis that is given by its size."""
     x = np.arange(length, dtype=np.float32)
     model = node_model("Resize", [x, None, None, np.array([result])], [3], mode="nearest",

@@ -11,7 +11,7 @@ from korch.backends.contract import Kernel
 from korch.ir import Builder, Cone
 from korch.profile import Database, Profiler
 
-LOOP = "y[i] = x[i] > 0 ? x[i] : 0;"
+LOOP = "y[i] = x[i] < 0 ? 0 : x[i];"
 
 
 def relu_cone(n: int) -> Cone:
@@ -46,7 +46,7 @@ static void KERNEL_team(void *state, const void *const *in, void *out, void *wor
   korch_turns turns = korch_share_out(omp_get_thread_num(), 2, begins, anew);
   for (int turn, next = -1; (turn = korch_take(&turns)) >= 0; next = turn + 1)
     for (int i = turn * 1024; i < (turn + 1) * 1024; i++)
-      y[i] = x[i] > 0 ? x[i] : turn != next && turn % 8 ? {anew} : 0;
+      y[i] = !(x[i] <= 0) ? x[i] : turn != next && turn % 8 ? {anew} : 0;
 }}
 """
     return Kernel(relu_cone(1 << 14), "by-hand", source, variant=variant)

@@ -37,6 +37,7 @@ def test_right_kernels_have_costs(profiler: Profiler) -> None:
 
 WRONG = {
     "wrong at": relu(loop="y[i] = x[i] > 0 ? x[i] : 0.01f;"),
+    "loses NaN": relu(loop="y[i] = x[i] > 0 ? x[i] : 0;"),
     "never writes": relu(loop="if (i != 77) y[i] = x[i] > 0 ? x[i] : 0;"),
     "outside its output": relu(first="y[(1 << 14) + 3] = 0;"),
     "its leaf 0": relu(first="((float *)x)[4] = 0;"),

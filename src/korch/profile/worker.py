@@ -23,6 +23,7 @@ from korch.profile.answering import answering
 from korch.profile.arena import Arena, Bytes, tensor_view
 from korch.profile.check import Reference, Report
 from korch.profile.fault import failure_of
+from korch.profile.nan import Probe, kept, probe_of
 from korch.profile.outputs import POISONS, Output, compared, first_finite, never_written, still
 from korch.profile.pace import Pace, meanwhile, peak
 from korch.profile.physics import Physics, Work
@@ -58,6 +59,7 @@ class Worker:
         self._leaves: list[Bytes] = []
         self._sums: list[int] = []
         self._references: tuple[Reference, ...] = ()
+        self._probe: tuple[Probe | None] | None = None
         self._best = inf
         self._physics, self._tally = Physics(), Tally()
         self._doubts = DOUBTS
@@ -102,8 +104,8 @@ class Worker:
         try:
             made = [Output(b, tensor_view(b, t), ref) for b, t, ref in zip(outs, [task.cone.root], refs, strict=True)]
             report = self._run_poisoned(runner, made, task.helped)
-            if report.reason:
-                return Failed(report.reason)
+            if reason := report.reason or self._nan(task, runner, made[0]):
+                return Failed(reason)
             timing, pace = meanwhile(
                 self._pace.now, lambda pace: runner.time(HOPELESS * self._best / pace, self._floor(task.work)), TRIES
             )
@@ -125,7 +127,7 @@ class Worker:
             self._signature = ""
             self._leaves = self._leaf_arena.buffers([t.nbytes for t in cone.leaves])
             arrays = [tensor_view(b, t) for b, t in zip(self._leaves, cone.leaves, strict=True)]
-            self._references = first_finite(cone, arrays)
+            self._references, self._probe = first_finite(cone, arrays), None
             self._sums = [_checksum(b) for b in self._leaves]
             self._signature, self._best = cone.signature, inf
         return self._references
@@ -153,6 +155,16 @@ class Worker:
             output.bytes[...] = poison
         runner.run()
         return [still(output.bytes, output.values, poison) for output in made]
+
+    def _nan(self, task: Task, runner: Runner, root: Output) -> str:
+        """How the kernel treats NaN otherwise than numpy; onnxruntime, which is asked last, may."""
+        if task.host is not None:
+            return ""
+        leaves = [tensor_view(b, t) for b, t in zip(self._leaves, task.cone.leaves, strict=True)]
+        if self._probe is None:
+            self._probe = (probe_of(task.cone, leaves),)
+        (probe,) = self._probe
+        return kept(probe, runner.run, leaves, root.values) if probe else ""
 
     def _trespass(self) -> str:
         if not self._arena.intact or not self._leaf_arena.intact:

@@ -88,7 +88,7 @@ PHASES = (
     Phase("remeasure", expected, placed=4, first=First.REMEASURE, needs=by.LOOK, times=3),
     PROVE,
 )
-"""First a plan that is expected to be good, timed in place, and another look at what it left out: the search may have no
-time for that later, with half of the chains measured in a bad moment. Then bounds decide."""
+"""First a plan that is expected to be good, timed in place, and another look at the kernels that it left out: there may
+be no time for that later, with half of the chains measured in a bad moment. Then bounds decide."""
 LINKS = Phase("links", expected, settle=by.ROUGHLY)
 """A plan without chains, to be timed in place."""

