@@ -89,14 +89,16 @@ def busy() -> Iterator[None]:
                 loop.wait()
 
 
-def best_rates(threads: int) -> Best:
+def best_rates(results: Results, threads: int) -> Best:
     """Of some calibrations, each with an empty database."""
-    found = list[Best]()
-    for _ in range(CALIBRATIONS):
-        with tempfile.TemporaryDirectory() as folder, Database(Path(folder)) as database:
-            rates = machine(threads, database)
-        found.append(Best(rates.peak_flops, max(rate for _, rate in rates.bandwidths)))
-    return Best(max(b.peak for b in found), max(b.bandwidth for b in found))
+    for number in range(1, CALIBRATIONS + 1):
+        if (name := f"calibration {number}") not in results.known:
+            print(name, file=sys.stderr, flush=True)
+            with tempfile.TemporaryDirectory() as folder, Database(Path(folder)) as database:
+                found = machine(threads, database)
+            results.add(name, [found.peak_flops, max(rate for _, rate in found.bandwidths)])
+    rates = [results.known[f"calibration {number}"] for number in range(1, CALIBRATIONS + 1)]
+    return Best(max(peak for peak, _ in rates), max(bandwidth for _, bandwidth in rates))
 
 
 def impossible(steps: Iterable[Step], best: Best) -> list[str]:
@@ -168,7 +170,7 @@ def main() -> None:
     results = Results(options.output)
     for name in options.names:
         measure(options.models / f"{name}.onnx", results, options)
-    best, rows, reached = best_rates(options.threads), list[list[str]](), True
+    best, rows, reached = best_rates(results, options.threads), list[list[str]](), True
     for name in options.names:
         low = list[str]()
         for kind in (QUIET, BUSY):
