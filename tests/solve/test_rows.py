@@ -11,7 +11,7 @@ from korch.errors import SolverError
 from korch.solve.classes import class_graph
 from korch.solve.cycles import cycle_cuts
 from korch.solve.highs import Highs
-from korch.solve.keys import Edge, Entry, Key
+from korch.solve.keys import Edge, Entry, RowKey
 from korch.solve.problem import Candidate, PrimitiveRef, Problem
 from korch.solve.program import Program
 from korch.solve.rows import (
@@ -120,7 +120,7 @@ def test_cycle_cuts_break_the_selection_and_keep_every_plan(twins: Problem) -> N
     assert cycle_cuts(twins, [0, 1, 3]) == []
 
 
-def ends(key: Key) -> set[str]:
+def ends(key: RowKey) -> set[str]:
     """The classes at which the walks of an edge row stop."""
     assert isinstance(key, Edge)
     return {choice[0] for _, choice in key.choices if choice and not choice[1]}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-Choice = tuple[str, bool] | None
+EdgeChoice = tuple[str, bool] | None
 """Of a producer: one of its input classes, and whether the walk goes on there; None for the producer itself."""
 
 
@@ -58,7 +58,7 @@ class Edge:
     """An edge row (`rows.edge_row`) of the class `of`, by the choice at each producer on the way, by primitive."""
 
     of: str
-    choices: tuple[tuple[int, Choice], ...]
+    choices: tuple[tuple[int, EdgeChoice], ...]
 
     def __str__(self) -> str:
         stops = {str(q) if choice is None else choice[0] for q, choice in self.choices if not choice or not choice[1]}
@@ -86,4 +86,4 @@ class NotTogether:
         return f"not together {','.join(map(str, sorted(self.ids)))}"
 
 
-Key = Output | Once | Dependency | Entry | Edge | FirstOfCycle | NotTogether
+RowKey = Output | Once | Dependency | Entry | Edge | FirstOfCycle | NotTogether

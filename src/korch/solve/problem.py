@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from korch.solve.keys import Edge, Key
+from korch.solve.keys import Edge, RowKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Restart:
     """
 
     columns: Mapping[int, int]
-    rows: Mapping[Key, int]
+    rows: Mapping[RowKey, int]
     edges: tuple[Edge, ...] = ()
 
 

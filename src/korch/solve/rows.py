@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from korch.solve.classes import ClassGraph, Producer, class_graph, held_classes
-from korch.solve.keys import Choice, Dependency, Edge, Entry, Key, Once, Output
+from korch.solve.keys import Dependency, Edge, EdgeChoice, Entry, Once, Output, RowKey
 from korch.solve.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -30,7 +30,7 @@ Terms = dict[int, float]
 class Row:
     """lower ≤ Σ coefficient · u ≤ upper. `key`: what it says, and by what it is found again."""
 
-    key: Key
+    key: RowKey
     terms: tuple[tuple[int, float], ...]
     lower: float
     upper: float
@@ -109,7 +109,7 @@ def entry_rows(problem: Problem, at: Incidence) -> list[Row]:
     return [_at_most(Entry(o, p), dict.fromkeys(ks), at.enters.get(p, ())) for (o, p), ks in left.items()]
 
 
-Choose = Callable[[str, Producer], Choice]
+Choose = Callable[[str, Producer], EdgeChoice]
 
 
 def edge_row(c: str, choose: Choose, at: Incidence) -> Row:
@@ -127,7 +127,7 @@ def edge_row(c: str, choose: Choose, at: Incidence) -> Row:
     something is counted.
     """
     columns: set[int] = set()
-    choices: dict[int, Choice] = {}
+    choices: dict[int, EdgeChoice] = {}
     region, todo = {c}, [c]
     while todo:
         f = todo.pop()
@@ -186,11 +186,11 @@ def violated_edges(x: Floats, at: Incidence, *, tolerance: float = 1e-4) -> list
     enters = {p: float(x[ks].sum()) for p, ks in at.enters.items()}
     groups = {c: _alike(producers) for c, producers in at.graph.producers.items()}
     value: dict[str, float] = {}
-    chosen: dict[int, Choice] = {}
+    chosen: dict[int, EdgeChoice] = {}
 
     def best(group: Sequence[Producer]) -> float:
         low = sum(float(x[at.holders.get(q.primitive, [])].sum()) for q in group)
-        choice: Choice = None
+        choice: EdgeChoice = None
         for p in group[0].inputs:
             inside = sum(float(x[at.inside.get((q.primitive, p), [])].sum()) for q in group)
             for here, go_on in ((inside + enters.get(p, 0.0), False), (value.get(p, inf) + 1e-9, True)):
@@ -207,14 +207,14 @@ def violated_edges(x: Floats, at: Incidence, *, tolerance: float = 1e-4) -> list
     return [e for e in edges if sum(x[k] for k, _ in chosen_row(e, at).terms) < 1.0 - tolerance]
 
 
-def _edge(c: str, choices: Mapping[int, Choice]) -> Edge:
+def _edge(c: str, choices: Mapping[int, EdgeChoice]) -> Edge:
     """Equal for equal choices, in whatever order they were met."""
     return Edge(c, tuple((q, choices[q]) for q in sorted(choices)))
 
 
-def _walked(c: str, chosen: Mapping[int, Choice], graph: ClassGraph) -> Edge:
+def _walked(c: str, chosen: Mapping[int, EdgeChoice], graph: ClassGraph) -> Edge:
     """The choices that the walk from `c` meets."""
-    region, choices = [c], dict[int, Choice]()
+    region, choices = [c], dict[int, EdgeChoice]()
     for f in region:  # grows while it is read
         for q in graph.producers[f]:
             choice = choices[q.primitive] = chosen[q.primitive]
@@ -265,11 +265,11 @@ def matrix(rows: Sequence[Row]) -> Matrix:
     return Matrix(starts, columns, values, np.array([r.lower for r in rows]), np.array([r.upper for r in rows]))
 
 
-def _row(key: Key, terms: Terms, lower: float, upper: float = inf) -> Row:
+def _row(key: RowKey, terms: Terms, lower: float, upper: float = inf) -> Row:
     return Row(key, tuple(terms.items()), lower, upper)
 
 
-def _at_most(key: Key, left: Iterable[int], right: Iterable[int]) -> Row:
+def _at_most(key: RowKey, left: Iterable[int], right: Iterable[int]) -> Row:
     terms: Terms = dict.fromkeys(left, 1.0)
     for k in right:
         terms[k] = terms.get(k, 0.0) - 1.0
@@ -283,7 +283,7 @@ def _stop_at(x: str) -> Choose:
 def _towards(x: str, graph: ClassGraph) -> Choose:
     """Walk back to the dominator `x`: every producer has an input that is x or is itself dominated by x."""
 
-    def choose(_: str, q: Producer) -> Choice:
+    def choose(_: str, q: Producer) -> EdgeChoice:
         if x in q.inputs:
             return x, False
         return next(((p, True) for p in q.inputs if p in graph.dominators and graph.dominates(x, p)), None)
