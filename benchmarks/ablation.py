@@ -89,7 +89,7 @@ def greedily(graph: Graph, cones: Sequence[Cone], profiler: Profiler, count_kern
     while True:
         priced = _priced(problem, ledger, count_kernels)
         chosen = [priced.candidates[i].id for i in greedy(priced) or ()]
-        todo = [(e, o) for i in chosen for e in [ledger.entry(i)] for o in e.open]
+        todo = [(e, o) for i in chosen for e in [ledger.entry(i)] for o in e.open(bounds)]
         if not todo:
             cost = sum(ledger.entry(i).at(bounds) for i in chosen)
             return ledger, Tuned(check(priced, chosen).ids, cost, 0.0, 1.0, 0, profiler.measured, 0.0)
