@@ -19,7 +19,7 @@ class Costs(Protocol):
 
     measured: int
     physics: Physics
-    """The best rates of whatever the kernels run on: no cost lies below what these allow."""
+    """The best rates of the machine or device: they bound every cost from below."""
     tally: Tally
     """The samples taken."""
 

@@ -44,7 +44,6 @@ def NO_FLOOR(_: float) -> float:
     return 0.0
 
 
-
 @dataclass(frozen=True)
 class Timing:
     """Seconds of a call and their relative spread; infinitely many where every sample was rejected."""

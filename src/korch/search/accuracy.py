@@ -9,7 +9,7 @@ that multiply in some precision it is the precision that goes, whoever offers it
 It is the sums of a kernel that err. So what goes is not one kernel: it is that way of computing these sums, for all
 cones that hold them, larger or smaller. Those of single primitives have the fallback backends then.
 
-What can be had by other variants of the plan's own kernels is tried before (`executable/exchange.py`).
+Other variants of the plan's own kernels are tried first (`exchange.py`).
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _errors(entry: Entry, profiler: Costs) -> dict[Named, float]:
 
 
 def _apart(ledger: Ledger, cone: Cone, profiler: Costs) -> float:
-    """What the sums of `cone` err by fallback backends, one after the other; infinitely much where none works."""
+    """The error of the sums of `cone` by fallback backends, one after the other; infinitely much where none works."""
     threads = profiler.setting.threads
     singles = [Cone.of([p]) for p in sums(cone)]
     offered = [[k for o in ledger.fallbacks(c) for k in o.kernels(c, threads)] for c in singles]

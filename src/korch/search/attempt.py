@@ -27,7 +27,7 @@ from korch.targets import Target
 
 @dataclass
 class Resources:
-    """What the attempts of one search share. `feeds`: seeded inputs. `rounds` and `solver_seconds` of all of them;
+    """Shared by the attempts of one search. `feeds`: seeded inputs. `rounds` and `solver_seconds` of all of them;
     `largest`: columns and rows of the largest program solved; `lost`: whether kernels failed by no fault of their
     own."""
 
@@ -59,7 +59,7 @@ class Attempt:
         return self._counted(self.tuner.with_physical_bound(tuned))
 
     def plan(self, tuned: Tuned) -> Plan:
-        """What of the ledger was chosen, as kernels in their order."""
+        """The chosen cones as kernels in their order."""
         options, threads = self.resources.target.options, self.resources.costs.setting.threads
         return planned(self.graph, self.ledger, tuned, options, threads)
 
@@ -129,7 +129,7 @@ class Attempt:
                     entry.ban([(kernel.backend, kernel.variant)], threads)
 
     def _steps(self, tuned: Tuned) -> Sequence[InPlace]:
-        """What each kernel takes in the linked program, in seconds of a machine that nobody shares."""
+        """The time of each kernel in the linked program, on a machine that nobody shares."""
         self.tuner.rest()
         resources, costs = self.resources, self.resources.costs
         with resources.target.trial(self.plan(tuned), costs) as trial, costs.alone(resources.deadline.at):

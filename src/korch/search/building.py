@@ -71,7 +71,7 @@ class Builder:
 
 
 def _taken(pop: Callable[[], int]) -> int | None:
-    """What is popped; None where somebody else was faster."""
+    """The popped item; None where another thread was faster."""
     try:
         return pop()
     except IndexError:

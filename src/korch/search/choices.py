@@ -1,7 +1,7 @@
 """Where the graph left a choice: what the plan picked, and by how much it won.
 
 The true worth of a choice is the cost of the cheapest plan without it, less the cost of the plan; that takes a search
-for each. What is told instead is a bound from above that costs little: the plan is *repaired* without the choice. The
+for each. Instead there is an upper bound that costs little: the plan is *repaired* without the choice. The
 kernels that hold what was picked go, and what they made is made from what earlier kernels store, by the cheapest
 kernels that do without it; all else stays. Where such a kernel was never measured, its lower bound stands in.
 """
@@ -27,7 +27,7 @@ NEAR = 48
 
 
 def choices(graph: Graph, ledger: Ledger, chosen: tuple[int, ...]) -> tuple[Choice, ...]:
-    """What the plan of the cones `chosen` picked wherever `graph` has several producers of a value."""
+    """The picks of the plan of the cones `chosen` wherever `graph` has several producers of a value."""
     offered: dict[Tensor, list[Primitive]] = defaultdict(list)
     for p in graph.primitives:
         if not graph.only_moves(p):
@@ -48,7 +48,7 @@ def _choice(site: _Site, value: Tensor, offered: Iterable[Primitive]) -> Choice:
 
 
 def label(p: Primitive) -> str:
-    """Who computes, and how: `winograd: WinogradOutput, F(4, 3)`."""
+    """The rule and the operator: `winograd: WinogradOutput, F(4, 3)`."""
     return f"{p.rule or 'as written'}: {p.op}{_form(p) if p.op.startswith('Winograd') else ''}"
 
 

@@ -13,7 +13,7 @@ from korch.search.offers import Offer
 from korch.solve.problem import Candidate, PrimitiveRef, Problem
 
 Cost = Callable[[Offer], float]
-"""What an offer of the ledger costs, in seconds."""
+"""Seconds of an offer of the ledger."""
 
 
 class Costed:
@@ -30,7 +30,7 @@ class Costed:
         return replace(self.free, candidates=tuple(replace(c, cost=x) for c, x in candidates if isfinite(x)))
 
     def costs(self, cost: Cost) -> list[float]:
-        """What each candidate costs, with the price of its memory."""
+        """Seconds of each candidate, with the price of its memory."""
         known = {id(e): e.at(cost) for e in self.ledger.distinct}
         return [known[id(e)] + self.ledger.price(i) for i, e in enumerate(self.ledger.entries)]
 

@@ -1,4 +1,4 @@
-"""What is known of a kernel's cost: one value, from nothing measured to timed in a program."""
+"""The cost of a kernel as far as it is known: one value, from nothing measured to timed in a program."""
 
 from __future__ import annotations
 

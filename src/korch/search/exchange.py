@@ -117,7 +117,7 @@ class Exchange:
 
 
 def exchanges(before: Plan, after: Plan) -> list[str]:
-    """What the plan after does without, of the plan before."""
+    """The kernels of the plan before that the plan after does without."""
     pairs = zip(before.steps, after.steps, strict=True)
     return [f"{s.writes.name} by {precision_of(s.kernel.variant) or s.kernel.variant}" for s, t in pairs
             if (s.kernel.backend, s.kernel.variant) != (t.kernel.backend, t.kernel.variant)]  # fmt: skip

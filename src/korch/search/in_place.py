@@ -35,9 +35,7 @@ def steady_seconds(executable: Executable, feeds: Mapping[str, Array], costs: Co
     return times[-1]
 
 
-def in_place(
-    executable: Executable, feeds: Mapping[str, Array], promised: float, until: Deadline = NEVER
-) -> Profile:
+def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float, until: Deadline = NEVER) -> Profile:
     """The program's times, nothing else of ours running and ahead of other programs where this user may ask for that;
     again while they are far from what was promised, but not after `until`."""
     runs = _within(RUNS, ENOUGH / BLOCKS[1], promised)

@@ -91,7 +91,7 @@ def is_unlikely(cone: Cone) -> bool:
 
 
 def trait_of(p: Primitive) -> str:
-    """What of a primitive shapes the loops or the call: coarse, so that a few measurements tell of many kernels."""
+    """The traits of a primitive that shape the loops or the call: coarse, so that kinds have many kernels."""
     if p.op in ("Conv", "ConvTranspose"):
         w = p.inputs[1]
         depthwise = p.attr("group") > 1 and w.shape[1] == 1

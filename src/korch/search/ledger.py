@@ -1,4 +1,4 @@
-"""What is known about the cost of every candidate."""
+"""The candidates and the offers for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the database knows of kernels inside one model's program."""
+"""Times of kernels inside one model's program, in the database."""
 
 from __future__ import annotations
 

@@ -40,6 +40,7 @@ from korch.targets import Target
 
 log = logging.getLogger(__name__)
 
+
 @dataclass(frozen=True)
 class Facts:
     """Figures of a finished search. `columns`, `rows`: of the largest program solved. `whole`: whether no candidate was

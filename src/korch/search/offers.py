@@ -108,7 +108,7 @@ class Offer:
 
     @property
     def best(self) -> Best:
-        """What was measured."""
+        """The measurement."""
         assert self.alone is not None
         return Best(self.variant, self.alone, self.error, self.spread)
 
@@ -141,7 +141,7 @@ class Offer:
             self.alone = self.in_place = self.before = None
 
     def kernels(self, cone: Cone, threads: int) -> list[Kernel]:
-        """What is worth measuring."""
+        """The kernels that are worth measuring."""
         return self.worthwhile(self.backend.build(cone, threads))
 
     def worthwhile(self, built: Sequence[Kernel]) -> list[Kernel]:
@@ -182,7 +182,7 @@ class Entry:
         return min(o.seconds for o in self.offers)
 
     def at(self, cost: Callable[[Offer], float]) -> float:
-        """What the entry costs where its offers cost so much."""
+        """Seconds of the entry where its offers cost so much."""
         return min(map(cost, self.offers))
 
     def open(self, cost: Callable[[Offer], float]) -> list[Offer]:

@@ -10,7 +10,7 @@ from korch.search import steering as by
 from korch.search.offers import Offer
 
 SolveWith = Callable[[Offer], float]
-"""What an offer costs in a phase's problem, in seconds."""
+"""Seconds of an offer in a phase's problem."""
 
 
 def bounds(o: Offer) -> float:
@@ -45,7 +45,7 @@ def measured(o: Offer) -> float:
 
 
 class First(Enum):
-    """What a phase does before it solves."""
+    """The first action of a phase, before it solves."""
 
     NOTHING = "nothing"
     REMEASURE = "measure promising kernels again"

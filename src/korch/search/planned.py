@@ -26,7 +26,7 @@ def planned(graph: Graph, ledger: Ledger, tuned: Tuned, options: Options, thread
 
 
 def accounted(plan: Plan, ledger: Ledger, tuned: Tuned) -> Plan:
-    """The plan with what cannot be told from its steps: the model's own multiply-adds, and what else was on offer."""
+    """The plan with the model's own multiply-adds and the choices that it left."""
     made = choices(plan.graph, ledger, tuned.chosen)
     return replace(plan, as_written=total(plan.graph.plain().primitives), choices=made)
 

@@ -17,7 +17,7 @@ SPREAD = 0.5
 
 @dataclass
 class Price:
-    """What memory costs now: `factor` times as much as at first. `low`, `high`: the highest price known to be too low,
+    """The price of memory: `factor` times as much as at first. `low`, `high`: the highest price known to be too low,
     if any, and the least that was enough."""
 
     factor: float = 1.0
@@ -26,11 +26,11 @@ class Price:
     tries: int = TRIES
 
     def of(self, first: float, place: float) -> float:
-        """What something costs that has cost `first`; `place`, in [0, 1), is its place among equal kernels."""
+        """The present cost of something that has cost `first`; `place`, in [0, 1), is its place among equal kernels."""
         return first * (1 + (self.factor - 1) * (1 + SPREAD * place))
 
     def reopen(self) -> None:
-        """What is known of other prices counts no more, as kernels cost something else by now."""
+        """Forgets other prices: kernels cost something else by now."""
         self.low, self.high = 0.0, inf
 
     def moved(self, held: float) -> bool:

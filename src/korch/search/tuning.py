@@ -129,7 +129,7 @@ class Tuner:
         allow."""
         problem = self._costed.problem(physical)
         limit = Deadline.after(PHYSICAL_SECONDS)
-        bound = solve(problem, deadline=limit, gap=ROUGH, highs=self.highs).bound
+        bound = solve(problem, deadline=limit, warm=self._warm, gap=ROUGH, highs=self.highs).bound
         return replace(tuned, physical=min(tuned.cost, bound))
 
     def certain(self, tuned: Tuned) -> Tuned:
@@ -179,7 +179,7 @@ class Tuner:
         self._tell(incumbent=self._known(self._incumbent))
 
     def _known(self, chosen: tuple[int, ...]) -> float:
-        """What a plan costs with measured kernels only; infinitely much without a plan."""
+        """The cost of a plan by measured kernels only; infinite without a plan."""
         return sum(self.ledger.entry(i).seconds + self.ledger.price(i) for i in chosen) if chosen else inf
 
     def _tuned(self, solution: Solution, measured: bool) -> Tuned:
@@ -258,7 +258,7 @@ class Tuner:
         return learnt, sum(map(abs, changes)) / max(tuned.cost, 1e-12)
 
     def _each(self, tuned: Tuned) -> list[float]:
-        """What each kernel of the plan costs."""
+        """Seconds of each kernel of the plan."""
         return [self.ledger.entry(i).best.seconds for i in tuned.chosen]
 
     def _means(self, tuned: Tuned, timed: Sequence[InPlace]) -> list[Placed]:
@@ -325,13 +325,13 @@ class Tuner:
         results = iter(self.profiler.measure_until(until.at, flat))
         for entry, offer in todo:
             own = kernels[id(offer)]
-            told = [r for r in [next(results) for _ in own] if r]
-            self.measured += len(told)
-            failed = [r for r in told if isinstance(r, Failed)]
+            known = [r for r in [next(results) for _ in own] if r]
+            self.measured += len(known)
+            failed = [r for r in known if isinstance(r, Failed)]
             self._failures.update({id(entry): r.reason for r in failed})
             self.lost |= not all(r.lasting for r in failed)
-            if len(told) == len(own):
-                offer.learn(own, told, self.profiler.setting.threads)
+            if len(known) == len(own):
+                offer.learn(own, known, self.profiler.setting.threads)
         for entry, _ in todo:
             if len(entry.cone.primitives) == 1 and all(o.alone == inf for o in entry.offers):
                 entry.add(self.ledger.fallbacks(entry.cone))
@@ -345,7 +345,7 @@ class Tuner:
         return ""
 
     def _kernels(self, todo: Sequence[tuple[Entry, Offer]]) -> dict[int, list[Kernel]]:
-        """What is worth measuring of each offer, by its identity."""
+        """The kernels of each offer that are worth measuring, by its identity."""
         threads = self.profiler.setting.threads
         if self.builder is None:
             return {id(o): o.kernels(e.cone, threads) for e, o in todo}

@@ -1,6 +1,6 @@
 """Which samples of a time count on a machine that others use.
 
-A sample is disturbed where a thread lost its processor in it: the thread's own time falls behind the wall clock.
+A sample is disturbed if a thread lost its processor in it: its own clock then advances less than the wall clock.
 """
 
 from __future__ import annotations
