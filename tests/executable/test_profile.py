@@ -33,12 +33,15 @@ static void KERNEL_team(void *state, const void *const *in, void *out, void *wor
     *(float *)out = 1;
 }}
 """
-SINGLE = HELPED.replace("KERNEL_team", "KERNEL_run").split("static void")[0] + f"""\
+SINGLE = (
+    HELPED.replace("KERNEL_team", "KERNEL_run").split("static void")[0]
+    + f"""\
 static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {{
     for (double end = KERNEL_now() + {FLOOR}; KERNEL_now() < end;) {{}}
     *(float *)out = 1;
 }}
 """
+)
 
 
 @pytest.mark.skipif(not find_toolchain().openmp, reason="the compiler has no OpenMP")

@@ -34,8 +34,8 @@ def promising(
 
 
 def shares(ledger: Ledger, chosen: Sequence[int]) -> dict[Primitive, float]:
-    """Seconds that the plan spends on each primitive, by its work in the kernels that compute it. Solutions do not contain
-    kernels that cost more than their parts, such as one that was measured in a bad moment."""
+    """Seconds that the plan spends on each primitive, by its work in the kernels that compute it. Solutions do not
+    contain kernels that cost more than their parts, such as one that was measured in a bad moment."""
     found: dict[Primitive, float] = {}
     for i in chosen:
         cone, seconds = ledger.cones[i], ledger.entry(i).best.seconds
