@@ -16,7 +16,8 @@ from korch.ir import Builder as Graphs
 from korch.ir import Cone
 from korch.profile.results import Failed
 from korch.search import building
-from korch.search.building import FEW, Builder, Wanted
+from korch.search.building import Builder, Wanted
+from korch.search.steering import MIN_CHAINS_FOR_A_PROCESS
 
 
 def chain(rows: int) -> Cone:
@@ -26,7 +27,7 @@ def chain(rows: int) -> Cone:
 
 
 def wanted() -> list[Wanted]:
-    chains: list[Wanted] = [(TILES, chain(rows)) for rows in range(16, 16 + 4 * FEW, 4)]
+    chains: list[Wanted] = [(TILES, chain(rows)) for rows in range(16, 16 + 4 * MIN_CHAINS_FOR_A_PROCESS, 4)]
     return [*chains, (LOOPS, Cone.of(chain(16).primitives[:2]))]
 
 
@@ -40,7 +41,7 @@ def test_what_another_process_builds_is_the_same():
 
 def test_the_other_process_takes_part(monkeypatch: pytest.MonkeyPatch):
     """From the other end: the last of what waits first."""
-    some, asked = wanted()[:FEW], list[str]()
+    some, asked = wanted()[:MIN_CHAINS_FOR_A_PROCESS], list[str]()
 
     def other(task: tuple[str, Cone, int]) -> object:
         asked.append(task[0])
@@ -48,9 +49,9 @@ def test_the_other_process_takes_part(monkeypatch: pytest.MonkeyPatch):
 
     with Builder() as builder:
         monkeypatch.setattr(builder._other, "ask", other)
-        assert len(builder.build(some, 1)) == FEW and set(asked) <= {"tiles"}
-        elsewhere = builder._build_elsewhere(some, building.deque(range(FEW)), 1)
-    assert list(elsewhere) == list(reversed(range(FEW)))
+        assert len(builder.build(some, 1)) == MIN_CHAINS_FOR_A_PROCESS and set(asked) <= {"tiles"}
+        elsewhere = builder._build_elsewhere(some, building.deque(range(MIN_CHAINS_FOR_A_PROCESS)), 1)
+    assert list(elsewhere) == list(reversed(range(MIN_CHAINS_FOR_A_PROCESS)))
 
 
 def test_what_the_other_process_cannot_do_is_done_here(monkeypatch: pytest.MonkeyPatch):
@@ -74,7 +75,7 @@ def test_who_is_interrupted_does_not_wait_for_the_other(building_here: bool, mon
 
     def build(cone: Any, threads: int) -> tuple[object, ...]:
         asked.wait(120)
-        if building_here or cone == FEW - 2:  # what is left then is the other's
+        if building_here or cone == MIN_CHAINS_FOR_A_PROCESS - 2:  # what is left then is the other's
             done.set()
             Timer(0.0 if building_here else 0.2, pthread_kill, (get_ident(), SIGINT)).start()
         if building_here:
@@ -88,6 +89,6 @@ def test_who_is_interrupted_does_not_wait_for_the_other(building_here: bool, mon
         monkeypatch.setattr(builder._other, "ask", other)
         monkeypatch.setattr(builder._other, "interrupt", ended.set)
         with pytest.raises(KeyboardInterrupt):
-            builder.build(cast("list[Wanted]", [(backend, i) for i in range(FEW)]), 1)
+            builder.build(cast("list[Wanted]", [(backend, i) for i in range(MIN_CHAINS_FOR_A_PROCESS)]), 1)
     signal(SIGINT, before)
     assert waits == [True]

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from korch.numerics.verdict import Verdict
-from korch.search.exactness import CLOSE, GROUPS, TRIES, Refinement
+from korch.search.exactness import Refinement
 from korch.search.exchange import Exchange
+from korch.search.steering import CLOSE_ENOUGH_ERROR, REFINEMENTS, WEIGHED_GROUPS
 from korch.system.deadline import NEVER, Deadline
 
 from .rough_plans import search, variants
@@ -45,7 +46,7 @@ def test_kernels_are_exact_whose_errors_reach_the_outputs():
     runs = Runs(0.2, 0.2, 1.5, 0.2, 0.2, 0.2, 0.9, 0.2)
     plan = fitted(runs)
     assert [k for k, v in enumerate(variants(plan)) if v != "fp16"] == [2, 6]
-    assert runs.verdict(plan).passed and runs.closed == len(runs.plans) <= GROUPS + TRIES
+    assert runs.verdict(plan).passed and runs.closed == len(runs.plans) <= WEIGHED_GROUPS + REFINEMENTS
 
 
 @pytest.mark.parametrize("count", [3, 16, 40])
@@ -54,8 +55,8 @@ def test_no_more_kernels_are_exact_than_must_be(count: int):
     plan = fitted(runs)
     assert runs.verdict(plan).passed
     most = max(n for n in range(count) if (n / count) ** 0.5 * 2.0 <= 1.0)
-    assert most - 1 <= variants(plan).count("fp16") <= most or runs.verdict(plan).excess >= CLOSE
-    assert len(runs.plans) <= GROUPS + TRIES
+    assert most - 1 <= variants(plan).count("fp16") <= most or runs.verdict(plan).excess >= CLOSE_ENOUGH_ERROR
+    assert len(runs.plans) <= WEIGHED_GROUPS + REFINEMENTS
 
 
 def test_without_time_the_first_that_fits_is_taken():

@@ -8,7 +8,8 @@ from korch.backends.contract import Kernel
 from korch.ir import Builder, Cone
 from korch.profile import Failed, Measurement
 from korch.profile.results import Result
-from korch.search.forms import NEAR, TRIES, Forms
+from korch.search.forms import Forms
+from korch.search.steering import CONES_PER_FORM, NEAR_THE_BEST
 
 _B = Builder()
 CONE = Cone.of(_B.graph([("y", _B.input("x", "float32", (4,)) + 1.0)]).primitives)
@@ -29,16 +30,16 @@ def taught(*rounds: tuple[float, float]) -> Forms:
 
 def test_a_form_that_never_comes_near_is_given_up():
     asked = kernels("8 rows", "16 rows: apart", "new")
-    for slow in (1.1 * NEAR, inf):
-        assert taught(*[(1.0, slow)] * (TRIES - 1)).worthwhile(asked) == asked
-        assert [k.variant for k in taught(*[(1.0, slow)] * TRIES).worthwhile(asked)] == ["8 rows", "new"]
-    assert taught(*[(1.0, 1.1 * NEAR)] * TRIES, (1.0, 0.9 * NEAR)).worthwhile(asked) == asked
+    for slow in (1.1 * NEAR_THE_BEST, inf):
+        assert taught(*[(1.0, slow)] * (CONES_PER_FORM - 1)).worthwhile(asked) == asked
+        assert [k.variant for k in taught(*[(1.0, slow)] * CONES_PER_FORM).worthwhile(asked)] == ["8 rows", "new"]
+    assert taught(*[(1.0, 1.1 * NEAR_THE_BEST)] * CONES_PER_FORM, (1.0, 0.9 * NEAR_THE_BEST)).worthwhile(asked) == asked
 
 
 def test_what_stands_alone_is_never_given_up():
     alone = kernels("16 rows: apart")
-    assert taught(*[(1.0, 9.0)] * TRIES).worthwhile(alone) == alone
+    assert taught(*[(1.0, 9.0)] * CONES_PER_FORM).worthwhile(alone) == alone
     forms = Forms()
-    for _ in range(TRIES):
+    for _ in range(CONES_PER_FORM):
         forms.learn(kernels("2 rows", "4 rows"), [Failed("wrong"), Failed("wrong")])
     assert forms.worthwhile(kernels("8 rows")) == kernels("8 rows")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from korch.search.price import FULL, NEAR, TRIES, Price
+from korch.search.price import Price
+from korch.search.steering import FULL_ENOUGH, PRICE_PRECISION, PRICES_TRIED
 
 
 def settled(price: Price, enough: float, within: float = 0.5) -> int:
@@ -18,8 +19,8 @@ def settled(price: Price, enough: float, within: float = 0.5) -> int:
 @pytest.mark.parametrize("enough", [1.01, 2.0, 3.0, 4.5, 7.9])
 def test_the_price_is_little_more_than_enough(enough: float):
     price = Price()
-    assert settled(price, enough) <= TRIES
-    assert enough <= price.factor <= NEAR * enough
+    assert settled(price, enough) <= PRICES_TRIED
+    assert enough <= price.factor <= PRICE_PRECISION * enough
     assert not price.moved(0.5)
 
 
@@ -30,7 +31,7 @@ def test_it_stays_where_nobody_holds_too_much():
 
 def test_it_stays_where_plans_hold_nearly_what_they_may():
     price = Price()
-    assert settled(price, 4.5, FULL) == 3 and price.factor == 8
+    assert settled(price, 4.5, FULL_ENOUGH) == 3 and price.factor == 8
 
 
 @pytest.mark.parametrize("enough", [1.0, 3.0])
@@ -38,9 +39,9 @@ def test_it_falls_where_it_is_too_high_by_now(enough: float):
     price = Price()
     settled(price, 14.0)
     price.reopen()
-    price.tries = TRIES
+    price.tries = PRICES_TRIED
     settled(price, enough)
-    assert enough <= price.factor <= NEAR * enough
+    assert enough <= price.factor <= PRICE_PRECISION * enough
 
 
 def test_it_rises_again_where_what_was_enough_is_not():

@@ -12,7 +12,8 @@ from korch.ir import Builder
 from korch.machine import Machine
 from korch.profile.results import Best
 from korch.search.ledger import Ledger, open_ledger
-from korch.search.spare import WORTH, without_spare_libraries
+from korch.search.spare import without_spare_libraries
+from korch.search.steering import MIN_LIBRARY_GAIN
 from korch.search.tuning import Tuned
 
 ROOFLINE = Machine(1, 1e11, ((1 << 40, 1e11),), 1e-8)
@@ -40,15 +41,16 @@ def backends_of(ledger: Ledger) -> list[str]:
 
 
 def test_a_library_that_gains_next_to_nothing_goes_and_the_gap_tells_so():
-    ledger, tuned = planned((1e-3, 1e-3 * (1 + WORTH)), (3e-3, LOOPS_ALONE))
+    ledger, tuned = planned((1e-3, 1e-3 * (1 + MIN_LIBRARY_GAIN)), (3e-3, LOOPS_ALONE))
     spared = without_spare_libraries(ledger, tuned, 1)
     assert backends_of(ledger) == ["loops", "loops"]
-    assert spared.cost == pytest.approx(tuned.cost + 1e-3 * WORTH) and tuned.cost > 3e-3
-    assert spared.gap == pytest.approx(1e-3 * WORTH / spared.cost)
+    assert spared.cost == pytest.approx(tuned.cost + 1e-3 * MIN_LIBRARY_GAIN) and tuned.cost > 3e-3
+    assert spared.gap == pytest.approx(1e-3 * MIN_LIBRARY_GAIN / spared.cost)
 
 
 def test_what_it_gains_in_all_its_kernels_counts():
-    ledger, tuned = planned(*[(1e-3, 1e-3 * (1 + 0.8 * WORTH))] * 2, (1e-3, 1e-3 * (1 + 2 * WORTH)))
+    less, more = (1e-3 * (1 + share * MIN_LIBRARY_GAIN) for share in (0.8, 2))
+    ledger, tuned = planned(*[(1e-3, less)] * 2, (1e-3, more))
     assert without_spare_libraries(ledger, tuned, 1) == tuned
     assert backends_of(ledger) == ["onednn"] * 3
 

@@ -23,14 +23,20 @@ from korch.rewrite import add_choices
 from korch.rewrite.layouts import add_layouts
 from korch.search import tuning
 from korch.search.costed import Costed, problem_of
-from korch.search.kinds import ENOUGH, SEEN, Kind
-from korch.search.ledger import HELD, UNLIKELY, Ledger, open_ledger
+from korch.search.kinds import Kind
+from korch.search.ledger import Ledger, open_ledger
 from korch.search.memory import InPlace
 from korch.search.offers import worthy
 from korch.search.phases import EXPLORE, PHASES, PROVE, SKETCH, bounds, expected
 from korch.search.planned import planned
-from korch.search.price import NEAR
 from korch.search.remeasure import shares
+from korch.search.steering import (
+    BYTE_PRICE,
+    CHANNELS_FIRST_PENALTY,
+    MIN_FOR_BOUNDS,
+    MIN_FOR_EXPECTATIONS,
+    PRICE_PRECISION,
+)
 from korch.search.tuning import State, Tuned, Tuner
 from korch.solve.rows import all_rows, incidence
 from korch.solve.solve import solve
@@ -131,7 +137,7 @@ def test_what_took_far_longer_than_its_kind_gets_a_second_look(profiler: Profile
     entry = next(e for e in map(tuner.ledger.entry, plan.chosen) if len(e.offers) > 1)
     rival = next(o for o in entry.offers if o is not entry.best)
     rival.roofline = 0.1 * entry.best.seconds
-    rival.kind = Kind(alone=[5.0] * SEEN)
+    rival.kind = Kind(alone=[5.0] * MIN_FOR_EXPECTATIONS)
     rival.alone, rival.variant = 20 * entry.best.seconds, rival.kernels(entry.cone, 1)[0].variant
     again: list[Kernel] = []
     monkeypatch.setattr(profiler, "measure_again", lambda _, kernels, rivals: [again.append(k) for k in kernels])
@@ -268,7 +274,7 @@ def way(tuner: Tuner, plan: Tuned, ways: dict[str, Tensor]) -> str:
 def test_memory_is_worth_some_time(less: float, wins: str, profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     """The matrix is to save more than the time of its bytes."""
     graph, ways = two_ways()
-    price = HELD * ways["large"].nbytes / ROOFLINE.bandwidths[-1][1]
+    price = BYTE_PRICE * ways["large"].nbytes / ROOFLINE.bandwidths[-1][1]
     takes(profiler, monkeypatch, {ways["small"]: 1e-3, ways["large"]: 1e-3 - less * price})
     tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
     plan = tuner.run(PROVE)
@@ -278,7 +284,7 @@ def test_memory_is_worth_some_time(less: float, wins: str, profiler: Profiler, m
 
 def test_memory_becomes_dearer_where_a_plan_holds_too_much(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     graph, ways = two_ways()
-    price = HELD * ways["large"].nbytes / ROOFLINE.bandwidths[-1][1]
+    price = BYTE_PRICE * ways["large"].nbytes / ROOFLINE.bandwidths[-1][1]
     takes(profiler, monkeypatch, {ways["small"]: 1e-3, ways["large"]: 1e-3 - 3 * price})
     monkeypatch.setattr(tuning, "ANYWAY", ways["large"].nbytes - 1)
     monkeypatch.setattr(tuning, "HOLDS", 0.0)
@@ -286,7 +292,7 @@ def test_memory_becomes_dearer_where_a_plan_holds_too_much(profiler: Profiler, m
         tuner = Tuner(graph, ledger_of(graph), profiler, lambda state: None)
         tuner.ledger.pricing.tries = tries
         assert way(tuner, tuner.run(PROVE), ways) == wins
-    assert 3 < tuner.ledger.pricing.factor < 3 * NEAR
+    assert 3 < tuner.ledger.pricing.factor < 3 * PRICE_PRECISION
 
 
 @pytest.mark.parametrize(("in_place", "wins"), [(0.9e-3, "large"), (1.05e-3, "small")])
@@ -309,7 +315,7 @@ def test_channels_first_convolutions_are_expected_to_be_slow():
     y = b.op("Conv", x, w, strides=(1, 1), dilations=(1, 1), pads=(1,) * 4, group=1, channels_last=0)
     ledger = ledger_of(add_layouts(b.graph([("y", y)])))
     first = {e.cone.signature for e in ledger.entries if any(not p.attr("channels_last") for p in e.cone.linear)}
-    raised = {e.cone.signature for e in ledger.entries if e.at(expected) >= UNLIKELY * e.at(bounds) > 0}
+    raised = {e.cone.signature for e in ledger.entries if e.at(expected) >= CHANNELS_FIRST_PENALTY * e.at(bounds) > 0}
     assert raised == first and 0 < len(first) < len(ledger.distinct)
 
 
@@ -318,7 +324,7 @@ def test_channels_first_convolutions_to_few_channels_are_not():
     x, w = b.input("x", "float32", (1, 16, 9, 40)), b.constant(np.ones((2, 16, 3, 3), np.float32))
     y = b.op("Conv", x, w, strides=(1, 1), dilations=(1, 1), pads=(1,) * 4, group=1, channels_last=0)
     (entry,) = ledger_of(b.graph([("y", y)])).distinct
-    assert {o.backend.name: o.kind.prior for o in entry.offers} == {"loops": 1.0, "onednn": UNLIKELY}
+    assert {o.backend.name: o.kind.prior for o in entry.offers} == {"loops": 1.0, "onednn": CHANNELS_FIRST_PENALTY}
 
 
 def test_what_nobody_has_timed_is_expected_to_compute_and_to_move_in_turn():
@@ -328,7 +334,7 @@ def test_what_nobody_has_timed_is_expected_to_compute_and_to_move_in_turn():
     moving = ROOFLINE.moving(4 * (64 * 512 + 512 * 256 + 64 * 256))
     offer = next(o for o in entry.offers if o.backend.name == "loops")
     assert bounds(offer) == offer.roofline > 2 * moving
-    for _ in range(SEEN):
+    for _ in range(MIN_FOR_EXPECTATIONS):
         assert expected(offer) == offer.roofline + moving
         offer.kind.learn(1.5 * offer.roofline, offer.roofline)
     assert expected(offer) == 1.5 * offer.roofline
@@ -337,7 +343,7 @@ def test_what_nobody_has_timed_is_expected_to_compute_and_to_move_in_turn():
 def test_what_a_kind_usually_takes_is_what_its_better_kernels_take():
     kind = Kind(prior=7.0)
     for seconds in (9.0, 2.0, 4.0, 8.0, 3.0):
-        assert kind.usual == 7.0 or len(kind.alone) >= SEEN
+        assert kind.usual == 7.0 or len(kind.alone) >= MIN_FOR_EXPECTATIONS
         kind.learn(seconds, 1.0)
     assert kind.usual == 3.0
 
@@ -457,12 +463,12 @@ def test_equal_cones_share_an_entry():
 
 def test_efficiency_calibrates_bounds_only_after_enough_measurements():
     kind = Kind()
-    for i in range(ENOUGH):
+    for i in range(MIN_FOR_BOUNDS):
         assert kind.factor == 1.0
         kind.learn((2.0 + i) * 1e-6, 1e-6)
     assert 1.5 < kind.factor <= 2.0
     kind.learn(inf, 1e-6)
-    assert len(kind.alone) == ENOUGH
+    assert len(kind.alone) == MIN_FOR_BOUNDS
 
 
 def test_the_best_variant_counts_and_failures_cost_infinitely_much():
@@ -493,12 +499,12 @@ def test_nobody_has_to_make_the_layout_twin_of_an_input():
 def test_what_kernels_lose_in_place_is_expected_of_their_kind():
     """Else each plan would be left for kernels that nobody has seen in place."""
     graph = attention()
-    offers = [o for e in ledger_of(graph).distinct for o in e.offers][: SEEN + 1]
+    offers = [o for e in ledger_of(graph).distinct for o in e.offers][: MIN_FOR_EXPECTATIONS + 1]
     kind = Kind()
     for offer in offers:
         offer.kind = kind
         offer.settle(Best("", 1e-6))
-    for offer in offers[:SEEN]:
+    for offer in offers[:MIN_FOR_EXPECTATIONS]:
         assert offers[-1].seconds == 1e-6
         offer.place(1.2e-6)
     assert offers[-1].seconds == pytest.approx(1.2e-6) and offers[0].seconds == 1.2e-6

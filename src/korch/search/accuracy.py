@@ -27,11 +27,7 @@ from korch.profile.costs import Costs
 from korch.profile.results import Measurement
 from korch.search.ledger import Ledger
 from korch.search.offers import Entry, Named
-
-WORTH = 0.25
-"""Of a kernel's error: what does not save so much is no reason to do without the kernel."""
-FITS = 0.8
-"""Of what would just fit: kernels go until the errors of the rest are down to this, as they do not add up exactly."""
+from korch.search.steering import ERROR_MARGIN_OF_BANS, MIN_ERROR_SAVED
 
 
 @dataclass(frozen=True)
@@ -58,7 +54,7 @@ def culprits(ledger: Ledger, chosen: Sequence[int], profiler: Costs, excess: flo
     total = left = sum(error.values())
     found: list[Culprit] = []
     for i in sorted(chosen, key=lambda i: -error[i]):
-        if left <= FITS * total / excess:
+        if left <= ERROR_MARGIN_OF_BANS * total / excess:
             break
         if culprit := _culprit(ledger, i, profiler):
             found.append(culprit)
@@ -88,7 +84,7 @@ def _culprit(ledger: Ledger, i: int, profiler: Costs) -> Culprit | None:
     apart = _apart(ledger, cone, profiler)
     rivals = {**_errors(entry, profiler), (own.backend.name, own.variant): own.error}
     least = min(apart, *rivals.values())
-    if own.error - least < WORTH * own.error:
+    if own.error - least < MIN_ERROR_SAVED * own.error:
         return None
     limit = (own.error + least) / 2
     worse = dict.fromkeys(_named(*k) for k, error in rivals.items() if error > limit)

@@ -19,12 +19,9 @@ from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.profile.answering import answering
 from korch.profile.process import WorkerProcess
+from korch.search.steering import BUILD_SECONDS, MIN_CHAINS_FOR_A_PROCESS
 from korch.system.processes import plain_environment
 
-LONG = 120.0
-"""Seconds that building for one cone may take elsewhere."""
-FEW = 4
-"""Cones of several linear primitives that are not worth another process's start."""
 Wanted = tuple[Backend, Cone]
 
 
@@ -32,7 +29,7 @@ class Builder:
     """Builds what is wanted; the other process starts when there is enough for it, and ends with the block."""
 
     def __init__(self) -> None:
-        self._other = WorkerProcess("korch.search.building", (), LONG, plain_environment())
+        self._other = WorkerProcess("korch.search.building", (), BUILD_SECONDS, plain_environment())
 
     def __enter__(self) -> Builder:
         return self
@@ -44,7 +41,7 @@ class Builder:
         """The kernels of each backend for its cone, in order."""
         heavy = deque(i for i, one in enumerate(wanted) if _is_heavy(*one))
         found: dict[int, tuple[Kernel, ...]] = {}
-        if len(heavy) >= FEW:
+        if len(heavy) >= MIN_CHAINS_FOR_A_PROCESS:
             with ThreadPoolExecutor(1) as pool:
                 elsewhere = pool.submit(self._build_elsewhere, wanted, heavy, threads)
                 try:

@@ -21,9 +21,7 @@ from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.search.ledger import Ledger
 from korch.search.phases import bounds
-
-NEAR = 48
-"""Tensors around a gap that a repair may make anew."""
+from korch.search.steering import REPAIRED_TENSORS
 
 
 def choices(graph: Graph, ledger: Ledger, chosen: tuple[int, ...]) -> tuple[Choice, ...]:
@@ -131,7 +129,7 @@ class _Site:
         there."""
         result: dict[Tensor, list[tuple[int, float, tuple[Tensor, ...]]]] = {}
         waiting = dict.fromkeys([root])
-        while waiting and len(result) < NEAR:
+        while waiting and len(result) < REPAIRED_TENSORS:
             t = next(iter(waiting))
             del waiting[t]
             result[t] = []

@@ -11,19 +11,11 @@ from korch.executable import Executable
 from korch.executable.plan import Plan
 from korch.numerics.verdict import Verdict
 from korch.search.exchange import Exchange, exchanges
+from korch.search.steering import AIMED_ERROR, CLOSE_ENOUGH_ERROR, MIN_TELLING_ERROR, REFINEMENTS, WEIGHED_GROUPS
 from korch.system.deadline import Deadline
 
 log = logging.getLogger(__name__)
 
-FITS, CLOSE = 0.9, 0.85
-"""Of what is allowed: what a plan is made to err, as errors do not add up exactly; and what is near enough to that."""
-LEAST = 0.01
-"""Of what is allowed: an error below says nothing of how many more kernels may round."""
-TRIES = 6
-"""Programs with more kernels exact, until one fits and errs nearly as much as it may."""
-GROUPS = 8
-"""Of neighbouring kernels, whose share of the error is found by rounding them alone. (The first 3 of `candy`'s 16
-convolutions make two thirds of its squared error.)"""
 
 Try = Callable[[Plan], tuple[Executable, Verdict]]
 """Links a plan, and says what it errs."""
@@ -52,8 +44,8 @@ class Refinement:
         """Between a sum of squared errors that fits and one that does not."""
         most, low, high, best = exchange.total, 0.0, exchange.total, None
         last = exchange.plan
-        for _ in range(TRIES):
-            wanted = most * (FITS / max(verdict.excess, LEAST)) ** 2
+        for _ in range(REFINEMENTS):
+            wanted = most * (AIMED_ERROR / max(verdict.excess, MIN_TELLING_ERROR)) ** 2
             most = wanted if low < wanted < high else sqrt(low * high)
             plan = exchange.within(most)
             if plan is None or not exchanges(last, plan) or (best and self.until.passed):
@@ -63,7 +55,7 @@ class Refinement:
                      len(exchanges(exchange.plan, plan)), verdict.excess)  # fmt: skip
             if verdict.passed:
                 low, best = most, plan
-                if verdict.excess >= CLOSE:
+                if verdict.excess >= CLOSE_ENOUGH_ERROR:
                     break
             else:
                 high = most
@@ -72,7 +64,7 @@ class Refinement:
     def _weighed(self, exchange: Exchange) -> Exchange:
         """With what the errors of its kernels do to the outputs, as far as there is time to find out."""
         places = exchange.rounding
-        size = -(-len(places) // GROUPS)
+        size = -(-len(places) // WEIGHED_GROUPS)
         weights = [0.0] * len(exchange.plan.steps)
         for group in (places[i : i + size] for i in range(0, len(places), max(size, 1))):
             if self.until.passed:

@@ -9,12 +9,8 @@ from dataclasses import dataclass, field
 from korch.backends.contract import Kernel
 from korch.backends.precision import precision_of
 from korch.profile.results import Measurement, Result
+from korch.search.steering import CONES_PER_FORM, NEAR_THE_BEST
 
-NEAR = 1.3
-"""How many times as long as the best for its cone and precision a kernel may take for its form to be worth another
-try."""
-TRIES = 4
-"""Cones for which a form must have been tried before it is given up."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -35,13 +31,13 @@ class Forms:
         for k, seconds in times:
             precision = precision_of(k.variant)
             best[precision] = min(seconds, best.get(precision, seconds))
-        self.near |= {form_of(k) for k, seconds in times if seconds <= NEAR * best[precision_of(k.variant)]}
+        self.near |= {form_of(k) for k, seconds in times if seconds <= NEAR_THE_BEST * best[precision_of(k.variant)]}
         for form in forms:
             self.tried[form] = self.tried.get(form, 0) + 1
 
     def worthwhile(self, kernels: Sequence[Kernel]) -> list[Kernel]:
         """Those that are worth a measurement; all where none is."""
-        kept = [k for k in kernels if form_of(k) in self.near or self.tried.get(form_of(k), 0) < TRIES]
+        kept = [k for k in kernels if form_of(k) in self.near or self.tried.get(form_of(k), 0) < CONES_PER_FORM]
         return kept or list(kernels)
 
 

@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from korch.executable import Executable, Profile
 from korch.ir.ops.table import Array
 from korch.profile.costs import Costs
+from korch.search.steering import (
+    BLOCKS,
+    MAX_PROFILE_SECONDS,
+    MAX_TIMES,
+    PAUSES,
+    PROFILE_SECONDS,
+    RUNS,
+    STEADY,
+    SUSPICIOUS,
+    UNSUSPICIOUS_SECONDS,
+)
 from korch.system.deadline import NEVER, Deadline
 from korch.system.processor import ahead_of_others
-
-RUNS, BLOCKS, ENOUGH, MUCH = (2, 12), (2, 4), 2.0, 6.0
-"""Runs of a linked program over which its kernels are timed in place, and how often that is repeated, at least and at
-most: as many as take no more than so many seconds; and seconds after which nothing is repeated because of a surprise.
-(A program of half a second would have four blocks of three runs, 6 seconds, and five times that after a surprise.)"""
-STEADY, MOST_PACES = 0.03, 4
-"""How far two times of a program may lie apart, one after the other, before it is timed once more: its plan's costs are
-scaled to the last, and a machine that others use has moments of another pace."""
-SUSPICIOUS, NOTHING, PAUSES = 1.15, 1e-5, (0.2, 0.5, 1.0, 2.0)
-"""How much slower than the sum of its kernels a program may seem before it is timed again, and the seconds that it may
-take without any; after so many seconds."""
 
 
 def steady_seconds(executable: Executable, feeds: Mapping[str, Array], costs: Costs, until: Deadline) -> float:
@@ -28,7 +28,7 @@ def steady_seconds(executable: Executable, feeds: Mapping[str, Array], costs: Co
     with costs.alone(until.at):
         promised = executable.plan.predicted_seconds / costs.pace()
         times = [in_place(executable, feeds, promised, until).total]
-        while len(times) < MOST_PACES and not until.passed:
+        while len(times) < MAX_TIMES and not until.passed:
             times.append(in_place(executable, feeds, times[-1], until).total)
             if abs(times[-1] - times[-2]) <= STEADY * times[-2]:
                 break
@@ -38,12 +38,12 @@ def steady_seconds(executable: Executable, feeds: Mapping[str, Array], costs: Co
 def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float, until: Deadline = NEVER) -> Profile:
     """The program's times, nothing else of ours running and ahead of other programs where this user may ask for that;
     again while they are far from what was promised, but not after `until`."""
-    runs = _within(RUNS, ENOUGH / BLOCKS[1], promised)
-    blocks = _within(BLOCKS, 1.5 * ENOUGH, (runs + 1) * promised)
+    runs = _within(RUNS, PROFILE_SECONDS / BLOCKS[1], promised)
+    blocks = _within(BLOCKS, 1.5 * PROFILE_SECONDS, (runs + 1) * promised)
     with ahead_of_others():
-        patience, best = until.within(MUCH), executable.profile(feeds, runs, blocks)
+        patience, best = until.within(MAX_PROFILE_SECONDS), executable.profile(feeds, runs, blocks)
         for pause in PAUSES:
-            if best.total <= SUSPICIOUS * promised + NOTHING or patience.passed:
+            if best.total <= SUSPICIOUS * promised + UNSUSPICIOUS_SECONDS or patience.passed:
                 break
             time.sleep(pause)
             best = best.better(executable.profile(feeds, runs, blocks))

@@ -13,17 +13,9 @@ from korch.ir.cone import Cone
 from korch.ir.ops.elementwise import COSTLY
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
+from korch.search.steering import BOUND_MARGIN, EXPECTED_QUANTILE, MIN_FOR_BOUNDS, MIN_FOR_EXPECTATIONS, SAME_FROM
 
 MOVING = frozenset({"Gather", "Concat", "Pad", "Interpolate"})
-MANY = 3
-"""So many of a trait and more count as the same."""
-ENOUGH = 6
-"""Measurements of a kind of kernel after which its best efficiency is trusted."""
-MARGIN = 0.95
-SEEN = 3
-"""Kernels of a kind that must have been timed, alone or in place, before that tells what to expect of the others."""
-BETTER = 4
-"""One in so many kernels of a kind is as good as is expected of those that nobody has timed."""
 
 
 @dataclass
@@ -55,26 +47,26 @@ class Kind:
     def place(self, alone: float, in_place: float) -> None:
         if alone > 0:
             self.placed.append(in_place / alone)
-            self.slowdown = max(1.0, median(self.placed)) if len(self.placed) >= SEEN else 1.0
+            self.slowdown = max(1.0, median(self.placed)) if len(self.placed) >= MIN_FOR_EXPECTATIONS else 1.0
 
     @property
     def factor(self) -> float:
         """By how much every kernel of the kind misses its roofline at least, a margin allowed; below 1 where one has
         done better than the rates that were found on a busy machine."""
         if self.alone and self.alone[0] < 1:
-            return MARGIN * self.alone[0]
-        return max(1.0, MARGIN * self.alone[0]) if len(self.alone) >= ENOUGH else 1.0
+            return BOUND_MARGIN * self.alone[0]
+        return max(1.0, BOUND_MARGIN * self.alone[0]) if len(self.alone) >= MIN_FOR_BOUNDS else 1.0
 
     @property
     def known(self) -> bool:
         """Whether a few of the kind have been timed, or of those alike."""
-        return len(self.alone) >= SEEN or bool(self.alike and self.alike.known)
+        return len(self.alone) >= MIN_FOR_EXPECTATIONS or bool(self.alike and self.alike.known)
 
     @property
     def usual(self) -> float:
         """By how much the better ones of the kind miss their rooflines, or of those alike while few are known."""
-        if len(self.alone) >= SEEN:
-            return max(1.0, self.alone[len(self.alone) // BETTER])
+        if len(self.alone) >= MIN_FOR_EXPECTATIONS:
+            return max(1.0, self.alone[len(self.alone) // EXPECTED_QUANTILE])
         return max(self.prior, self.alike.usual) if self.alike else self.prior
 
 
@@ -82,7 +74,7 @@ def sort_of(backend: Backend, cone: Cone, roofline: float) -> tuple[object, ...]
     """Kernels that may be expected to miss their rooflines alike: same backend, sort of work and order of size."""
     size = round(log2(roofline) / 2) if roofline > 0 else None
     traits = Counter(trait for p in cone.primitives if (trait := trait_of(p)))
-    return backend.name, frozenset((t, min(n, MANY)) for t, n in traits.items()), size
+    return backend.name, frozenset((t, min(n, SAME_FROM)) for t, n in traits.items()), size
 
 
 def is_unlikely(cone: Cone) -> bool:

@@ -16,13 +16,7 @@ from korch.search.forms import Forms
 from korch.search.kinds import Kind, is_unlikely, sort_of, trait_of
 from korch.search.offers import Entry, Named, Offer
 from korch.search.price import Price
-
-UNLIKELY = 4.0
-"""By how much convolutions of channels-first images miss their bounds more than others, on processors. `loops` takes
-only those whose channels would not fill a vector."""
-HELD = 0.5
-"""A byte of constants that a program holds for a kernel is worth as much of the time that memory takes to read it: ways
-to multiply that are faster by less are not worth what they hold (Winograd's F(4, 3) has four times the weights)."""
+from korch.search.steering import BYTE_PRICE, CHANNELS_FIRST_PENALTY
 
 
 def _nobody(cone: Cone) -> list[Offer]:
@@ -120,7 +114,7 @@ class _Collector:
         offers = [self._offer(b, cone) for b in self.backends if not b.fallback and self._takes(b, cone)]
         offers = offers or self.fallbacks(cone)
         held = sum(t.nbytes for t in cone.leaves if t.const and t.value is None)
-        return Entry(cone, offers, HELD * held / self.machine.bandwidths[-1][1]) if offers else None
+        return Entry(cone, offers, BYTE_PRICE * held / self.machine.bandwidths[-1][1]) if offers else None
 
     def fallbacks(self, cone: Cone) -> list[Offer]:
         return [self._offer(b, cone) for b in self.backends if b.fallback and self._takes(b, cone)]
@@ -128,7 +122,7 @@ class _Collector:
     def _offer(self, backend: Backend, cone: Cone) -> Offer:
         roofline = backend.bound(cone, self.machine)
         alike = self.kinds.setdefault((backend.name, len(cone.linear)), Kind())
-        kind = Kind(UNLIKELY if backend.name != "loops" and is_unlikely(cone) else 1.0, alike)
+        kind = Kind(CHANNELS_FIRST_PENALTY if backend.name != "loops" and is_unlikely(cone) else 1.0, alike)
         forms = self.forms.setdefault((backend.name, *sorted(map(trait_of, cone.linear))), Forms())
         kind = self.kinds.setdefault(sort_of(backend, cone, roofline), kind)
         work = Work.of(cone)

@@ -11,19 +11,17 @@ from math import inf, isfinite
 
 from korch.search.ledger import Ledger
 from korch.search.offers import Entry, Offer
+from korch.search.steering import MIN_LIBRARY_GAIN
 from korch.search.tuning import Tuned
-
-WORTH = 0.005
-"""Of a plan's time: what a library has to gain to be linked."""
 
 
 def without_spare_libraries(ledger: Ledger, tuned: Tuned, threads: int) -> Tuned:
-    """The plan with the next best measured kernels in place of a library's, where that gains less than `WORTH`; the
-    gap tells what this costs."""
+    """The plan with the next best measured kernels in place of a library's, where that gains less than
+    `MIN_LIBRARY_GAIN`; the gap includes this loss."""
     entries = [ledger.entry(i) for i in tuned.chosen]
     for library in sorted({n for e in entries for n in _libraries(e, e.best, threads)}):
         held = {id(e): _needing(e, library, threads) for e in entries}
-        if sum(_instead(e, held[id(e)]) - e.best.seconds for e in entries) < WORTH * tuned.cost:
+        if sum(_instead(e, held[id(e)]) - e.best.seconds for e in entries) < MIN_LIBRARY_GAIN * tuned.cost:
             for e in entries:
                 e.ban([(o.backend.name, o.variant) for o in held[id(e)]], threads)
     cost = sum(ledger.entry(i).best.seconds + ledger.price(i) for i in tuned.chosen)

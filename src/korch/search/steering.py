@@ -1,12 +1,12 @@
 """Every number that steers the search, with the figure that made it.
 
-Numbers of single algorithms stand with these: how a kernel is timed (`profile/timing.py`), which samples count
-(`system/samples.py`), how wide the solver searches (`solve/solve.py`).
+Elsewhere: how a kernel is timed (`profile/timing.py`), which samples count (`system/samples.py`), and how wide the
+solver searches (`solve/solve.py`).
 """
 
 from __future__ import annotations
 
-# ---- when time is short ------------------------------------------------------------------------------------------
+# ---- when time is short ----------------------------------------------------------------------------------------
 
 SHORT = 90.0
 """Seconds left below which time is short."""
@@ -24,7 +24,7 @@ FAR = 3 << 23
 (`efficientvit` with 30 seconds: 0.70 of the full search's speed without any chains, 0.84 with these; `segformer` 0.91
 and 0.89, 0.78 with those of 16 MB, too.)"""
 
-# ---- how much is measured between two solutions ------------------------------------------------------------------
+# ---- how much is measured between two solutions ----------------------------------------------------------------
 
 BATCH, SKETCHED, HURRIED = 80, 30, 48
 """Offers measured between two solutions; fewer for a sketch, or where time is short."""
@@ -35,7 +35,7 @@ ROUGHLY = 0.1
 CLOSE_BY = 0.002
 """Of a plan's time: the reduced cost up to which candidates that were not picked are measured with those that were."""
 
-# ---- how exact solutions are -------------------------------------------------------------------------------------
+# ---- how exact solutions are -----------------------------------------------------------------------------------
 
 ROUGH, FINE = 0.02, 0.002
 """Relative gap at which a solution is good enough to say what to measure next, and to be the plan when time is over."""
@@ -50,7 +50,7 @@ PHYSICAL_SECONDS = 5.0
 MOVED = 0.02
 """Of the predicted time: where the plan's kernels changed by less since its proof, it stands."""
 
-# ---- expectations ------------------------------------------------------------------------------------------------
+# ---- expectations ----------------------------------------------------------------------------------------------
 
 SPREAD = 0.12
 """By how much a kernel's time in a program may differ from its time alone: its neighbours leave caches warm, and of
@@ -70,13 +70,13 @@ REMEASURED, REMEASURED_EARLY = 96, 48
 WORTH = 0.001
 """Of a plan's time: what a kernel must be able to save to be measured again."""
 
-# ---- memory ------------------------------------------------------------------------------------------------------
+# ---- memory ----------------------------------------------------------------------------------------------------
 
 HOLDS, ANYWAY = 2.5, 1 << 27
 """How many times the model's own constants a plan may hold, and bytes that it may hold whatever the model has.
 (`yolov4` with Winograd's F(4, 3) wherever it gained a little held three times its 257 MB.)"""
 
-# ---- accuracy ----------------------------------------------------------------------------------------------------
+# ---- accuracy --------------------------------------------------------------------------------------------------
 
 MOST_ATTEMPTS = 3
 """Searches for a program that errs little enough before all choices go that are not exact."""
@@ -85,3 +85,92 @@ MOST_BANS = 4
 HEAVY = 1 << 30
 """Multiply-adds of a model whose float64 outputs another process evaluates while cones are enumerated and priced and
 the first kernels are built: those of 28 billion took 22 seconds when all else was done."""
+
+# ---- kernels that err too much ---------------------------------------------------------------------------------------
+
+MIN_ERROR_SAVED = 0.25
+"""Of a kernel's error: what does not save so much is no reason to do without the kernel."""
+ERROR_MARGIN_OF_BANS = 0.8
+"""Of what would just fit: kernels go until the errors of the rest are down to this, as they do not add up exactly."""
+
+# ---- building --------------------------------------------------------------------------------------------------------
+
+BUILD_SECONDS = 120.0
+"""Seconds that building for one cone may take elsewhere."""
+MIN_CHAINS_FOR_A_PROCESS = 4
+"""Cones of several linear primitives that are not worth another process's start."""
+
+# ---- explanations ----------------------------------------------------------------------------------------------------
+
+REPAIRED_TENSORS = 48
+"""Tensors around a gap that a repair may make anew."""
+
+# ---- more exact kernels (exchanged in a plan) ------------------------------------------------------------------------
+
+AIMED_ERROR, CLOSE_ENOUGH_ERROR = 0.9, 0.85
+"""Of what is allowed: what a plan is made to err, as errors do not add up exactly; and what is near enough to that."""
+MIN_TELLING_ERROR = 0.01
+"""Of what is allowed: an error below says nothing of how many more kernels may round."""
+REFINEMENTS = 6
+"""Programs with more kernels exact, until one fits and errs nearly as much as it may."""
+WEIGHED_GROUPS = 8
+"""Of neighbouring kernels, whose share of the error is found by rounding them alone. (The first 3 of `candy`'s 16
+convolutions make two thirds of its squared error.)"""
+
+# ---- forms of kernels ------------------------------------------------------------------------------------------------
+
+NEAR_THE_BEST = 1.3
+"""How many times as long as the best for its cone and precision a kernel may take for its form to be worth another
+try."""
+CONES_PER_FORM = 4
+"""Cones for which a form must have been tried before it is given up."""
+
+# ---- timing programs in place ----------------------------------------------------------------------------------------
+
+RUNS, BLOCKS, PROFILE_SECONDS, MAX_PROFILE_SECONDS = (2, 12), (2, 4), 2.0, 6.0
+"""Runs of a linked program over which its kernels are timed in place, and how often that is repeated, at least and at
+most: as many as take no more than so many seconds; and seconds after which nothing is repeated because of a surprise.
+(A program of half a second would have four blocks of three runs, 6 seconds, and five times that after a surprise.)"""
+STEADY, MAX_TIMES = 0.03, 4
+"""How far two times of a program may lie apart, one after the other, before it is timed once more: its plan's costs are
+scaled to the last, and a machine that others use has moments of another pace."""
+SUSPICIOUS, UNSUSPICIOUS_SECONDS, PAUSES = 1.15, 1e-5, (0.2, 0.5, 1.0, 2.0)
+"""How much slower than the sum of its kernels a program may seem before it is timed again, and the seconds that it may
+take without any; after so many seconds."""
+
+# ---- kinds of kernels ------------------------------------------------------------------------------------------------
+
+SAME_FROM = 3
+"""So many of a trait and more count as the same."""
+MIN_FOR_BOUNDS = 6
+"""Measurements of a kind of kernel after which its best efficiency is trusted."""
+BOUND_MARGIN = 0.95
+MIN_FOR_EXPECTATIONS = 3
+"""Kernels of a kind that must have been timed, alone or in place, before that tells what to expect of the others."""
+EXPECTED_QUANTILE = 4
+"""One in so many kernels of a kind is as good as is expected of those that nobody has timed."""
+
+# ---- offers ----------------------------------------------------------------------------------------------------------
+
+CHANNELS_FIRST_PENALTY = 4.0
+"""By how much convolutions of channels-first images miss their bounds more than others, on processors. `loops` takes
+only those whose channels would not fill a vector."""
+BYTE_PRICE = 0.5
+"""A byte of constants that a program holds for a kernel is worth as much of the time that memory takes to read it: ways
+to multiply that are faster by less are not worth what they hold (Winograd's F(4, 3) has four times the weights)."""
+
+# ---- price of memory -------------------------------------------------------------------------------------------------
+
+PRICE_STEP, PRICE_PRECISION, PRICES_TRIED = 2.0, 1.2, 8
+"""By how much memory becomes dearer while plans hold too much, how near the price is to be to the least that will do,
+and how many prices a search tries. (`yolov4`, whose plans hold 835 MB of the 643 they may at the first price, 686 at
+four times that and 433 at eight times: those take 10% longer.)"""
+FULL_ENOUGH = 0.85
+"""The share of what plans may hold from which on nobody looks for a lower price."""
+PRICE_SPREAD = 0.5
+"""How much dearer the last of equal kernels pays for being dear, so that they do not all go at one price."""
+
+# ---- libraries -------------------------------------------------------------------------------------------------------
+
+MIN_LIBRARY_GAIN = 0.005
+"""Of a plan's time: what a library has to gain to be linked."""

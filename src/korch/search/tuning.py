@@ -26,7 +26,6 @@ from korch.search.memory import InPlace, Memory, Placed
 from korch.search.offers import Entry, Offer
 from korch.search.phases import Phase, bounds, pessimistic, physical
 from korch.search.phases import measured as measured_only
-from korch.search.price import TRIES
 from korch.search.remeasure import promising
 from korch.search.steering import (
     ANYWAY,
@@ -36,6 +35,7 @@ from korch.search.steering import (
     HURRIED,
     LEAST_SOLVING,
     PHYSICAL_SECONDS,
+    PRICES_TRIED,
     PROOF_SHARE,
     REMEASURED,
     ROUGH,
@@ -116,7 +116,7 @@ class Tuner:
         self._warm: Solution | None = None
         self._incumbent: tuple[int, ...] = ()
         self._room = max(HOLDS * _bytes(p.inputs for p in graph.primitives if not p.rule), ANYWAY)
-        ledger.pricing.tries = TRIES
+        ledger.pricing.tries = PRICES_TRIED
 
     def run(self, phase: Phase, until: Deadline = NEVER) -> Tuned:
         """The plan that `phase` settles on, of measured kernels; at `until` as good as it is. Expectations bound
