@@ -38,7 +38,7 @@ class Library:
     def run(self, number: int, leaves: Sequence[Array]) -> list[Array]:
         """What kernel `number` stores: the root, then what it exports."""
         kernel, arena = self.kernels[number], Arena()
-        cone, tensors = kernel.cone, (*kernel.cone.leaves, *kernel.cone.outputs)
+        cone, tensors = kernel.cone, (*kernel.cone.leaves, *kernel.(cone.root,))
         *buffers, workspace = arena.buffers([*(t.nbytes for t in tensors), kernel.workspace])
         for buffer, t, x in zip(buffers, cone.leaves, leaves, strict=False):
             tensor_view(buffer, t)[...] = x
@@ -52,7 +52,7 @@ class Library:
         finally:
             runner.close()
         assert arena.intact
-        return [tensor_view(buffer, t).copy() for buffer, t in zip(outs, cone.outputs, strict=True)]
+        return [tensor_view(buffer, t).copy() for buffer, t in zip(outs, (cone.root,), strict=True)]
 
 
 def poisoned(cone: Cone, seed: int) -> Iterator[list[Array]]:
@@ -70,7 +70,7 @@ def poisoned(cone: Cone, seed: int) -> Iterator[list[Array]]:
 
 def forgotten(found: Sequence[Array], cone: Cone, leaves: Sequence[Array]) -> str:
     """Where outputs are NaN and should not be, or the other way round; integers and booleans where they differ."""
-    for t, x in zip(cone.outputs, found, strict=True):
+    for t, x in zip((cone.root,), found, strict=True):
         with np.errstate(all="ignore"):
             wanted = np.asarray(evaluate_cone(cone.part(t), leaves))
         wrong = np.isnan(x) != np.isnan(wanted) if t.is_float else x != wanted
