@@ -38,7 +38,7 @@ class Library:
     def run(self, number: int, leaves: Sequence[Array]) -> list[Array]:
         """What kernel `number` stores: the root, then what it exports."""
         kernel, arena = self.kernels[number], Arena()
-        cone, tensors = kernel.cone, (*kernel.cone.leaves, *kernel.(cone.root,))
+        cone, tensors = kernel.cone, (*kernel.cone.leaves, kernel.cone.root)
         *buffers, workspace = arena.buffers([*(t.nbytes for t in tensors), kernel.workspace])
         for buffer, t, x in zip(buffers, cone.leaves, leaves, strict=False):
             tensor_view(buffer, t)[...] = x
