@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from korch.backends.contract import Backend, Declined
 from korch.backends.cpu.loops.backend import Loops
-from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
 from korch.backends.cpu.onednn.backend import OneDnn
 from korch.candidates import enumerate_cones
 from korch.ir import Cone, Graph
@@ -32,6 +31,14 @@ class Memory(Loops):
         return Declined("a linear primitive") if cone.linear else super().declines(cone)
 
 
+class Fusing(OneDnn):
+    """A library whose post-ops keep NaN, whatever this version does."""
+
+    def declines(self, cone: Cone) -> Declined | None:
+        answer = super().declines(cone)
+        return None if answer and "NaN" in answer.reason else answer
+
+
 class Products(OneDnn):
     """A library as the paper has it: one linear primitive, no views before it and nothing behind it."""
 
@@ -39,7 +46,7 @@ class Products(OneDnn):
         return Declined("more than a product") if len(cone.primitives) > 1 else super().declines(cone)
 
 
-FUSING: tuple[Backend, ...] = (Memory(), ONEDNN)
+FUSING: tuple[Backend, ...] = (Memory(), Fusing())
 PLAIN: tuple[Backend, ...] = (Memory(), Products())
 
 

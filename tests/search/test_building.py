@@ -56,7 +56,7 @@ def test_the_other_process_takes_part(monkeypatch: pytest.MonkeyPatch):
 
 def test_what_the_other_process_cannot_do_is_done_here(monkeypatch: pytest.MonkeyPatch):
     some = wanted()
-    monkeypatch.setattr(building, "LONG", 0.0)
+    monkeypatch.setattr(building, "BUILD_SECONDS", 0.0)
     with Builder() as builder:
         monkeypatch.setattr(builder._other, "_module", "korch.no_such_module")
         assert builder.build(some, 1) == [backend.build(cone, 1) for backend, cone in some]

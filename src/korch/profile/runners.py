@@ -34,6 +34,11 @@ def _switches() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw if resource else 0
 
 
+def _crowded(switches: int, seconds: float) -> bool:
+    """As `korch_crowded` of timing.c."""
+    return switches > (0 if seconds < 5e-3 else 1 + 20 * seconds)
+
+
 class EntryRow(ctypes.Structure):
     """`korch_entry` of a composed program."""
 
@@ -178,8 +183,8 @@ class Host:
             switches, start = _switches(), time.perf_counter()
             for _ in range(calls):
                 self._session.run_with_iobinding(self._binding)
-            seconds[i] = (time.perf_counter() - start) / calls
-            lost[i] = float(_switches() > switches)
+            taken = time.perf_counter() - start
+            seconds[i], lost[i] = taken / calls, float(_crowded(_switches() - switches, taken))
         return seconds, lost
 
     def close(self) -> None:

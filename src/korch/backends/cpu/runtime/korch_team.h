@@ -48,11 +48,13 @@ typedef struct {
 } korch_times;
 static inline korch_times korch_times_now(void) { return (korch_times){korch_now(), korch_own_time()}; }
 
+#define KORCH_SLACK 3e-6  // seconds by which the two clocks may differ, as they are read one after the other
+
 /* The share of the time since then in which this thread did not have its processor. */
 static inline double korch_lost_since(korch_times then) {
   const korch_times now = korch_times_now();
-  const double wall = now.wall - then.wall;
-  return wall > 0 ? 1 - (now.own - then.own) / wall : 0;
+  const double wall = now.wall - then.wall, lost = wall - (now.own - then.own) - KORCH_SLACK;
+  return lost > 0 ? lost / wall : 0;
 }
 
 /* A test compiles programs with KORCH_DELAY, which holds up a random thread now and then. */
