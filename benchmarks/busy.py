@@ -5,7 +5,7 @@
 Each model is tuned so many times alone and as often beside two processes that compile C in a loop, every time from an
 empty cache. Then all of its programs run side by side on the quiet machine. A cost is below physics where the
 multiply-adds of a step take longer at the peak, or its compulsory bytes at the highest bandwidth, each the best of
-three calibrations on the quiet machine. What the results file holds is not measured again; the programs are beside it,
+three calibrations on the quiet machine. Entries of the results file are not measured again; the programs are beside it,
 in `results.archives`. Exit status 1 where a model misses a target.
 """
 
@@ -62,7 +62,7 @@ class Best:
     bandwidth: float
 
     def seconds(self, step: Step) -> float:
-        """What the step takes at least."""
+        """Seconds that the step takes at least."""
         if step.idle:
             return 0.0
         moved, _ = footprint(step.kernel.cone)

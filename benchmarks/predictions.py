@@ -38,13 +38,13 @@ class Compared:
 
     @property
     def misses(self) -> list[str]:
-        """What is further off than it may be."""
+        """The lines that miss their targets."""
         found = (("a kernel", self.worst, EACH), ("the sum", self.sums, ALL), ("the whole run", self.whole, WHOLE))
         return [f"{what} by {ratio - 1:+.1%}" for what, ratio, most in found if abs(ratio - 1) > most]
 
 
 def compared(steps: Sequence[Step], profile: Profile) -> Compared:
-    """What the plan of `steps` predicts beside what `profile` has seen."""
+    """The predictions of the plan of `steps` beside the times of `profile`."""
     pairs = [(s, seconds) for s, seconds in zip(steps, profile.steps, strict=True) if not s.idle]
     large = [(s, seconds) for s, seconds in pairs if seconds >= SHARE * profile.total]
     worst = max((s.cost / seconds for s, seconds in large), key=lambda ratio: abs(ratio - 1), default=1.0)

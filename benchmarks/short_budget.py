@@ -3,7 +3,7 @@
     python benchmarks/short_budget.py [NAMES] --models DIR [--seconds 30] [--rounds 10] [-o results.json]
 
 Each model is tuned without a limit and with `--time-budget 30`, both from an empty cache, and both programs run side by
-side. What the results file holds is not measured again. Exit status 1 where the short search's program has less than
+side. Entries of the results file are not measured again. Exit status 1 where the short search's program has less than
 0.95 of the full one's speed.
 """
 

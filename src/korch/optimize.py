@@ -40,7 +40,7 @@ Source = str | Path | bytes | onnx.ModelProto
 
 @dataclass(frozen=True)
 class Summary:
-    """What an optimisation did: counts, milliseconds, relative gaps, seconds and bytes.
+    """Figures of an optimisation: counts, milliseconds, relative gaps, seconds and bytes.
 
     How the problem grew: `primitives` of the model; the `choices`, producers that rewriting and layouts add to these,
     and the `tensors` that all of them can compute; the `cones` enumerated, the `candidates` among them that a backend

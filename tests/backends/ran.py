@@ -36,7 +36,7 @@ class Library:
         self.kernels = kernels
 
     def run(self, number: int, leaves: Sequence[Array]) -> list[Array]:
-        """What kernel `number` stores: the root, then what it exports."""
+        """The output of kernel `number`."""
         kernel, arena = self.kernels[number], Arena()
         cone, tensors = kernel.cone, (*kernel.cone.leaves, kernel.cone.root)
         *buffers, workspace = arena.buffers([*(t.nbytes for t in tensors), kernel.workspace])

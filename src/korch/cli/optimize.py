@@ -77,7 +77,7 @@ def _text(path: Path, s: Summary) -> str:
 
 
 def _disturbance(s: Summary) -> list[str]:
-    """What other programs did to the measurements, where they did anything."""
+    """Lines on disturbed and rejected samples; none for a quiet machine."""
     busy = [f"a busy machine: {s.busy:.0%} of the samples were disturbed and do not count"] if s.busy > BUSY else []
     rejected = [f"{count(s.rejected_samples, 'sample')} below what the machine can do, rejected"]
     return busy + (rejected if s.rejected_samples else [])

@@ -15,7 +15,7 @@ from korch.machine import Machine
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a kernel must do: float32 operations (a multiply-add counts two), and bytes that it must read and write."""
+    """Compulsory work of a kernel: float32 operations (a multiply-add counts two), and bytes to read and write."""
 
     operations: float = 0.0
     moved: float = 0.0

@@ -24,8 +24,7 @@ from korch.search.costed import Costed
 from korch.search.ledger import Ledger
 from korch.search.memory import InPlace, Memory, Placed
 from korch.search.offers import Entry, Offer
-from korch.search.phases import Phase, bounds, pessimistic, physical
-from korch.search.phases import measured as measured_only
+from korch.search.phases import Phase, bounds, measured, pessimistic, physical
 from korch.search.remeasure import promising
 from korch.search.steering import (
     ANYWAY,
@@ -121,8 +120,8 @@ class Tuner:
     def run(self, phase: Phase, until: Deadline = NEVER) -> Tuned:
         """The plan that `phase` settles on, of measured kernels; at `until` as good as it is. Expectations bound
         nothing: where the phase solves with them, there is no bound."""
-        solution, measured = self._settle(phase, until.earlier(self.deadline))
-        return self._tuned(solution if phase.solve_with is bounds else replace(solution, bound=0.0), measured)
+        solution, complete = self._settle(phase, until.earlier(self.deadline))
+        return self._tuned(solution if phase.solve_with is bounds else replace(solution, bound=0.0), complete)
 
     def with_physical_bound(self, tuned: Tuned) -> Tuned:
         """The plan with the bound that holds whatever its kind suggests of a kernel: unmeasured ones cost what physics
@@ -182,11 +181,11 @@ class Tuner:
         """The cost of a plan by measured kernels only; infinite without a plan."""
         return sum(self.ledger.entry(i).seconds + self.ledger.price(i) for i in chosen) if chosen else inf
 
-    def _tuned(self, solution: Solution, measured: bool) -> Tuned:
-        """The solution where it is all measured and no earlier plan is cheaper; else the best measured plan."""
+    def _tuned(self, solution: Solution, complete: bool) -> Tuned:
+        """The solution where it is `complete` (all measured) and cheapest so far; else the best measured plan."""
         chosen, cost = solution.chosen, solution.cost
-        if not measured and self._has_plan():
-            chosen = self._solve(self._costed.problem(measured_only), None, ROUGH).chosen
+        if not complete and self._has_plan():
+            chosen = self._solve(self._costed.problem(measured), None, ROUGH).chosen
             cost = self._known(chosen)
         if self._known(self._incumbent) < cost:
             chosen, cost = self._incumbent, self._known(self._incumbent)

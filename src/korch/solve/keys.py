@@ -1,4 +1,4 @@
-"""What each row of the program says, as data: a row is found again by its key, and searched by its kind.
+"""The meaning of each row of the program, as data: a row is found again by its key, and searched by its kind.
 
 Tensors may have any name, so a key is compared and never read as text; `str` of a key is for people.
 """
