@@ -18,7 +18,8 @@ from korch.ir.onnx_write import cone_to_onnx
 from korch.report.explain import explain
 from korch.rewrite.blocks import conv_in_blocks
 from korch.rewrite.layouts import add_layouts
-from korch.rewrite.strips import conv_in_strips
+from korch.rewrite.strips import conv_in_squares, conv_in_strips
+from korch.rewrite.table import Rewrite
 from korch.rewrite.winograd import winograd
 
 
@@ -178,14 +179,15 @@ def test_blocks_count_as_executed_and_as_the_convolution_of_the_image(
 
 
 @pytest.mark.parametrize("width", [20, 18])
-def test_strips_multiply_zeros_that_count_as_executed_only(width: int):
+@pytest.mark.parametrize("rewrite", [conv_in_strips, conv_in_squares], ids=lambda r: r.name)
+def test_strips_multiply_zeros_that_count_as_executed_only(rewrite: Rewrite, width: int):
     b = Builder()
     x = b.input("x", "float32", (1, 9, width, 3))
     w = b.constant(np.ones((3, 3, 5, 5), np.float32))
     attrs = {"strides": (1, 1), "pads": (2, 2, 2, 2), "dilations": (1, 1), "group": 1, "channels_last": 1}
     plain = b.graph([("y", b.op("Conv", x, w, **attrs))])
-    full = conv_in_strips(plain)
-    strips = [p for p in full.primitives if p.rule == "conv_in_strips"]
+    full = rewrite(plain)
+    strips = [p for p in full.primitives if p.rule == rewrite.name]
     written = total(plain.primitives)
     found = counted(Plan(full, tuple(map(host_step, strips)), as_written=written))
     assert found == {"as_written": written, "chosen": written, "executed": total(strips)}

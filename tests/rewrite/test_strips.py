@@ -12,7 +12,7 @@ from korch.ir import Builder, Graph
 from korch.ir.evaluate import evaluate_graph
 from korch.ir.graph import select
 from korch.rewrite.layouts import add_layouts
-from korch.rewrite.strips import conv_in_strips
+from korch.rewrite.strips import conv_in_squares, conv_in_strips
 
 
 def conv_graph(
@@ -25,17 +25,34 @@ def conv_graph(
     return b.graph([("y", y)])
 
 
+def by(rule: str, graph: Graph) -> Graph:
+    """The graph as `rule` computes it."""
+    chosen = {t: next((p for p in ps if p.rule == rule), None) or next((p for p in ps if p.op != "Conv"), ps[0])
+              for t, ps in graph.producers.items()}  # fmt: skip
+    return replace(graph, primitives=select(graph, chosen), twins={})
+
+
 @pytest.mark.parametrize("outputs", [1, 3, 6])
 @pytest.mark.parametrize(("width", "pads"), [(20, (0, 0, 0, 0)), (17, (1, 2, 0, 1)), (11, (1, 0, 1, 3))])
 def test_same_values(outputs: int, width: int, pads: tuple[int, ...]):
     plain = conv_graph(outputs, 5, width, pads)
     graph = conv_in_strips(add_layouts(plain))
-    chosen = {t: next((p for p in ps if p.rule == "conv_in_strips"), None) or next(
-        (p for p in ps if p.op != "Conv"), ps[0]) for t, ps in graph.producers.items()}  # fmt: skip
-    strips = replace(graph, primitives=select(graph, chosen), twins={})
+    strips = by("conv_in_strips", graph)
     assert any(p.op == "Conv" and p.output.shape[-1] > outputs for p in strips.primitives)
     feeds = random_feeds(plain)
     expected, got = evaluate_graph(plain, feeds)["y"], evaluate_graph(strips, feeds)["y"]
+    assert np.abs(got - expected).max() <= 1e-12 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 3])
+@pytest.mark.parametrize(("width", "pads"), [(20, (0, 0, 0, 0)), (17, (1, 2, 0, 1)), (11, (1, 0, 1, 3))])
+def test_squares_have_the_same_values(outputs: int, width: int, pads: tuple[int, ...]):
+    """Also where blocks reach over the lower and the right edge."""
+    plain = conv_graph(outputs, 5, width, pads)
+    squares = by("conv_in_squares", conv_in_squares(add_layouts(plain)))
+    assert any(p.op == "Conv" and p.output.shape[-1] == 16 * outputs for p in squares.primitives)
+    feeds = random_feeds(plain)
+    expected, got = evaluate_graph(plain, feeds)["y"], evaluate_graph(squares, feeds)["y"]
     assert np.abs(got - expected).max() <= 1e-12 * np.abs(expected).max()
 
 
@@ -43,4 +60,4 @@ def test_left_alone_where_it_would_not_pay():
     for graph in (conv_graph(16, 5, 20, (0, 0, 0, 0)), conv_graph(12, 3, 20, (0, 0, 0, 0)),
                   conv_graph(3, 5, 20, (0, 0, 0, 0), strides=(2, 2))):  # fmt: skip
         twins = add_layouts(graph)
-        assert conv_in_strips(twins).primitives == twins.primitives
+        assert conv_in_strips(twins).primitives == conv_in_squares(twins).primitives == twins.primitives

@@ -11,8 +11,8 @@ from korch.ir.ops.winograd import frames_of, tiling_of
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 
-STRIPS = "conv_in_strips"
-"""The rewrite whose convolutions multiply zeros."""
+STRIPS = {"conv_in_strips": (False, True), "conv_in_squares": (True, True)}
+"""The rewrites whose convolutions multiply zeros, and along which axes neighbours become channels."""
 BLOCKS = "conv_in_blocks"
 """The rewrite whose convolutions have blocks of neighbours as channels."""
 COUNTED = ("MatMul", "Conv", "ConvTranspose")
@@ -38,7 +38,7 @@ def total_of_values(graph: Graph) -> int:
     Winograd's and Strassen's products and convolutions in strips are counted as what they stand for."""
     distinct = _distinct(graph.primitives)
     makers = {p.output: p for p in distinct}
-    stands = {p.inputs[0]: p for p in distinct if p.op in BACK or (p.rule == STRIPS and p.op != "Conv")}
+    stands = {p.inputs[0]: p for p in distinct if p.op in BACK or (p.rule in STRIPS and p.op != "Conv")}
     return sum(products(_plain(p, stands, makers)) for p in distinct)
 
 
@@ -46,7 +46,7 @@ def _plain(p: Primitive, stands: Mapping[Tensor, Primitive], makers: Mapping[Ten
     """The convolution or product that `p` is the work of, or `p` itself."""
     if p.output not in stands:
         return p
-    if p.op == "Conv" and p.rule == STRIPS:
+    if p.op == "Conv" and p.rule in STRIPS:
         return _out_of_strips(p, stands)
     given = makers.get(p.inputs[0])
     if p.op != "MatMul" or given is None:
@@ -121,10 +121,11 @@ def _out_of_strips(p: Primitive, stands: Mapping[Tensor, Primitive]) -> Primitiv
     end = stands[p.output]
     while end.output in stands:
         end = stands[end.output]
-    (down, together), (outputs, inputs, height, width) = p.attr("strides"), p.inputs[1].shape
-    shape = (outputs // together, inputs, height, width - together + 1)
-    weights = Tensor(p.inputs[1].name, p.inputs[1].dtype, shape, True)
-    attrs = dict(p.attrs) | {"strides": (down, 1)}
+    strides, (outputs, inputs, *window) = p.attr("strides"), p.inputs[1].shape
+    block = [s if shared else 1 for s, shared in zip(strides, STRIPS[p.rule], strict=True)]
+    kernel = (k - b + 1 for k, b in zip(window, block, strict=True))
+    weights = Tensor(p.inputs[1].name, p.inputs[1].dtype, (outputs // math.prod(block), inputs, *kernel), True)
+    attrs = dict(p.attrs) | {"strides": tuple(s // b for s, b in zip(strides, block, strict=True))}
     return Primitive("Conv", (p.inputs[0], weights), end.output, freeze(attrs))
 
 
