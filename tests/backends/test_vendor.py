@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import timeit
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -110,29 +111,85 @@ def test_calls_are_data():
     assert not check(buffers[len(leaves)], cone, leaves).reason
 
 
-def device(monkeypatch: pytest.MonkeyPatch, precision: str) -> Any:
+def device(precision: str) -> Any:
     """How a GPU is asked, given tensors of the host."""
-    torch = pytest.importorskip("torch")
-    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
-    return Device(torch, precision)
+    return Device(pytest.importorskip("torch"), precision)
 
 
+@pytest.mark.parametrize("tried", [True, False])
 @pytest.mark.parametrize("precision, wanted", [("tf32", "tf32"), ("ieee", "ieee"), ("fp16", "ieee")])
-def test_settings_of_torch_are_restored(monkeypatch, precision, wanted):
-    asked = device(monkeypatch, precision)
+def test_settings_of_torch_are_restored(monkeypatch, precision, wanted, tried):
+    """cuDNN tries no kernels, even where the user's program lets it."""
+    asked = device(precision)
     matmul, cudnn = asked.torch.backends.cuda.matmul, asked.torch.backends.cudnn
-    before = matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark
+    monkeypatch.setattr(cudnn, "benchmark", tried)
+
+    def found() -> tuple[Any, ...]:
+        return matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark, cudnn.deterministic
+
+    before = found()
     with asked.settings():
-        assert matmul.fp32_precision == cudnn.conv.fp32_precision == wanted and cudnn.benchmark
-    assert before == (matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark)
+        assert found() == (wanted, wanted, False, True)
+    assert before == found()
     assert isinstance(matmul.allow_tf32, bool)  # raises where both ways to set it were mixed
+
+
+def test_threads_do_not_give_each_other_their_precisions():
+    """Another thread sets its own when this one is done."""
+    one, other = device("tf32"), device("ieee")
+    matmul, waiting, seen = one.torch.backends.cuda.matmul, Event(), list[str]()
+
+    def work() -> None:
+        waiting.set()
+        with other.settings():
+            seen.append(matmul.fp32_precision)
+
+    thread = Thread(target=work)
+    with one.settings():
+        thread.start()
+        assert waiting.wait(60)
+        thread.join(0.05)
+        assert not seen and matmul.fp32_precision == "tf32"
+    thread.join(60)
+    assert seen == ["ieee"]
+
+
+class Asked:
+    """torch.ops.aten and the functions of torch that convolve: what each was given last."""
+
+    def __init__(self) -> None:
+        self.given: tuple[Any, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        return self
+
+    def __call__(self, *args: Any, **_: Any) -> Any:
+        self.given = args
+        return self
+
+
+def test_cudnn_is_asked_for_the_kernel_that_its_rules_choose():
+    """No trial, which would choose anew whenever a program is loaded; the same bits each time."""
+    torch, window = Asked(), {"strides": (1, 1), "pads": (0, 0), "dilations": (1, 1), "extra": (0, 0), "group": 1}
+    Device(torch, "tf32").convolve(Asked(), Asked(), Asked(), None, window)
+    assert torch.given[-3:] == (False, True, True)
+
+
+def test_launches_inside_of_a_call_are_counted():
+    """A factor that is rounded, the library's own function, and what follows it, each with its temporary memory."""
+    cone = cone_of(lambda b: CONVOLUTIONS["relu"](b, 1))
+    by_precision = {k.variant.split()[0]: k.call for k in ALL.build(cone, 132) if k.call}
+    ieee, half = by_precision["ieee"], by_precision["fp16"]
+    (image_,) = (t for t in cone.leaves if not t.const)
+    assert (ieee.launches, ieee.temporary) == (2, cone.root.nbytes), "torch copies what ends in Relu"
+    assert half.launches == 4 and half.temporary == cone.root.nbytes // 2 + image_.nbytes // 2
 
 
 @pytest.mark.parametrize("name", [n for n in PRODUCTS if "gelu" not in n])
 def test_products_are_asked_of_a_device_in_the_same_words(monkeypatch, name):
     """What torch has on both sides gives the right result here, too; Gelu is another function on the host."""
     monkeypatch.setattr(calls, "Plain", Device)
-    device(monkeypatch, "ieee")
+    device("ieee")
     cone = cone_of(PRODUCTS[name])
     for kernel in Vendor(("ieee", "tf32")).build(cone, 132):
         assert_right(kernel, leaf_arrays(cone))
@@ -155,24 +212,24 @@ ON_DEVICE = {
 def test_what_only_a_device_has_is_called_with_the_arguments_that_torch_knows(monkeypatch, name):
     """Torch reads all arguments before it finds that there is no such kernel on the host."""
     precision, call = ON_DEVICE[name]
-    asked = device(monkeypatch, precision)
+    asked = device(precision)
     with pytest.raises(NotImplementedError, match=rf"'aten::{name.split()[0]}[.'].* 'CPU' backend"):
         call(asked, asked.torch.ones(3, 3, 3, 3))
 
 
 def test_transposed_convolutions_are_asked_for_the_same_bits_each_time(monkeypatch):
-    """Kernels that add in any order are no choice: the last arguments are whether to try, to want the same, TF32."""
-    asked, given = device(monkeypatch, "ieee"), []
+    """Kernels that add in any order are no choice, nor is a trial: the last arguments say so, then TF32."""
+    asked, given = device("ieee"), []
     x = asked.torch.ones(3, 3, 3, 3)
     monkeypatch.setattr(asked.torch, "cudnn_convolution_transpose", lambda *args: given.append(args[-3:]) or x)
     asked.convolve_transposed(x, x, x, None, WINDOW)
-    assert given == [(True, True, False)]
+    assert given == [(False, True, False)]
 
 
 @pytest.mark.parametrize("precision", ["tf32x3", "fp16"])
 def test_attention_is_asked_of_one_implementation(monkeypatch, precision):
     """The host has flash attention only, which is as good to try the words."""
-    asked = device(monkeypatch, precision)
+    asked = device(precision)
     q = asked.torch.randn(2, 3, 8, 16)
     out, mask = asked.torch.full_like(q, np.nan), asked.torch.full((2, 3, 8, 8), -np.inf).triu(1)
     asked.attend(q, q, q, out, mask, 0.25, "flash")

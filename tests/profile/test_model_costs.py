@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from korch.backends.contract import Call, Kernel, Launch
+from korch.backends.contract import Call, Kernel, Launch, Prepared
 from korch.devices import DEVICES, LAUNCH
-from korch.ir import Cone
+from korch.ir import Builder, Cone
 from korch.profile.database import Database
 from korch.profile.modelled import Modelled
 from korch.profile.results import Measurement
 from korch.profile.roofline import SHARES, modelled_error, modelled_seconds
+from korch.system.deadline import Deadline
 
 from .fake_board import product_cone, relu_cone
 
@@ -21,8 +23,9 @@ H100 = DEVICES["H100"]
 WIDE = product_cone(4096, 4096, 4096)
 
 
-def launched(cone: Cone, blocks: int, variant: str = "", count: int = 1, workspace: int = 0, warps: int = 4) -> Kernel:
-    launch = Launch("f", (blocks, 1, 1), (0,), warps)
+def launched(cone: Cone, blocks: int, variant: str = "", count: int = 1, workspace: int = 0, warps: int = 4,
+             tile: tuple[int, ...] = ()) -> Kernel:  # fmt: skip
+    launch = Launch("f", (blocks, 1, 1), (0,), warps, 4, tile)
     return Kernel(cone, "by-hand", "f", workspace, variant, launches=(launch,) * count)
 
 
@@ -53,38 +56,66 @@ def test_a_workspace_is_written_and_read():
     assert more == pytest.approx(2 * (1 << 28) / (SHARES.memory * 3.35e12))
 
 
+def in_tiles(cone: Cone, tile: tuple[int, int, int], variant: str, parts: int = 1) -> Kernel:
+    """A product in tiles, split into parts that a second launch joins."""
+    rows, columns = cone.root.shape
+    product = Launch("product", (-(-rows // tile[0]) * -(-columns // tile[1]) * parts, 1, 1), (0,), 8, 4, tile)
+    join = (Launch("join", (-(-rows // 4) * -(-columns // 128), 1, 1), (0,)),) if parts > 1 else ()
+    workspace = 4 * parts * cone.root.size if parts > 1 else 0
+    return Kernel(cone, "by-hand", "f", workspace, variant, launches=(product, *join))
+
+
 def test_products_cost_arithmetic_in_their_precision():
     flops = 2 * 4096**3
+    times = {p: seconds(in_tiles(WIDE, (128, 256, 32), p)) for p in ("fp16", "tf32", "tf32x3", "ieee")}
+    for precision, peak in (("tf32", 494e12), ("tf32x3", 494e12 / 3), ("ieee", 67e12)):
+        assert 1.0 < times[precision] * peak / flops < 2.5, "a large product is near the peak"
+    assert times["fp16"] <= times["tf32"] < times["tf32x3"] < times["ieee"]
+
+
+def test_a_call_is_as_fast_as_good_tiles_and_its_own_launches_count():
     call = Kernel(WIDE, "vendor", variant="tf32", call=Call("product"))
-    assert seconds(call) == pytest.approx(flops / (SHARES.call * 494e12) + LAUNCH, rel=0.01)
-    ieee = seconds(replace(call, variant="ieee")) - LAUNCH
-    assert ieee == pytest.approx(flops / (SHARES.call * 67e12), rel=0.01)
-    assert seconds(replace(call, variant="tf32x3")) - LAUNCH == pytest.approx(
-        3 * flops / (SHARES.call * 494e12), rel=0.01
-    )
-    generated = seconds(launched(WIDE, 1056, "ieee 128x128"))
-    assert generated - LAUNCH == pytest.approx(flops / (SHARES.product * 67e12)), "eight full waves"
+    assert seconds(call) <= seconds(in_tiles(WIDE, (128, 128, 32), "tf32")) * 1.01
+    more = seconds(replace(call, call=Call("product", launches=3))) - seconds(call)
+    assert more == pytest.approx(2 * LAUNCH)
+    passing = seconds(replace(call, call=Call("product", temporary=1 << 32))) - LAUNCH
+    assert passing == pytest.approx((2 * (1 << 32) + 3 * 4 * 4096**2) / (SHARES.memory * 3.35e12))
 
 
 def test_blocks_come_in_waves():
-    full, one_more = (seconds(launched(WIDE, blocks, "ieee")) - LAUNCH for blocks in (132, 133))
-    assert one_more == pytest.approx(full * 2 * 132 / 133)
+    """One row of tiles more than the multiprocessors have room for takes another turn of all."""
+    cones = [product_cone(rows, 4096, 256) for rows in (16896, 17024)]
+    full, one_more = (seconds(in_tiles(cone, (128, 256, 32), "tf32")) for cone in cones)
+    assert one_more > 1.2 * full
 
 
-def test_a_library_divides_small_products_and_cannot_divide_the_smallest():
-    """64 x 32 outputs of 256 terms are one block's work; so are more terms divided."""
-    one, divided = (
-        Kernel(product_cone(64, k, 32), "vendor", variant="ieee", call=Call("product")) for k in (256, 8192)
-    )
-    flops = [2 * 64 * 32 * k for k in (256, 8192)]
-    times = [seconds(k) - LAUNCH for k in (one, divided)]
-    assert times[0] == pytest.approx(132 * flops[0] / (SHARES.call * 67e12))
-    assert times[1] == pytest.approx(132 / 16 * flops[1] / (SHARES.call * 67e12))
+def test_a_split_product_counts_with_its_own_launch_not_with_its_join():
+    """Few rows and many steps: the parts fill the multiprocessors, which one tile alone does not."""
+    cone = product_cone(128, 16384, 256)
+    whole, split = in_tiles(cone, (128, 256, 32), "tf32"), in_tiles(cone, (128, 256, 32), "tf32", parts=16)
+    assert seconds(split) < 0.5 * seconds(whole)
 
 
-def test_small_tiles_read_their_factors_more_often():
-    small, large = (seconds(launched(WIDE, blocks, "fp16")) for blocks in (132 * 512, 132 * 8))
+def test_small_tiles_read_their_factors_more_often_and_rounded_ones_are_smaller():
+    small, large = (seconds(in_tiles(WIDE, tile, "fp16")) for tile in ((32, 32, 32), (128, 256, 32)))
     assert small > 2 * large
+    kernel = in_tiles(WIDE, (64, 64, 32), "fp16")
+    halved = replace(kernel, prepared=(Prepared("float16", (4096, 4096), 1),))
+    assert seconds(halved) < 0.9 * seconds(kernel), "constants are stored rounded"
+
+
+def test_windows_cost_their_taps():
+    """What no tensor core computes: loads, places and masks of every tap."""
+
+    def depthwise(taps: int) -> Cone:
+        b = Builder()
+        w = b.constant(np.zeros((256, 1, taps, taps), np.float32))
+        b.op("Conv", b.input("x", "float32", (1, 256, 256, 256)), w, strides=(1, 1), dilations=(1, 1),
+             pads=(taps // 2,) * 4, group=256, channels_last=1)  # fmt: skip
+        return Cone.of(b.primitives)
+
+    three, five = (seconds(launched(depthwise(taps), 1 << 14)) - LAUNCH for taps in (3, 5))
+    assert five / three == pytest.approx(25 / 9, rel=0.3) and five < 1e-3
 
 
 def test_errors_are_those_of_the_precision():
@@ -108,7 +139,7 @@ def test_no_cost_is_below_the_bound_and_nothing_is_kept(tmp_path: Path):
         (plain,) = costs.measure([kernel])
         assert isinstance(plain, Measurement) and plain.seconds == seconds(kernel)
         assert not costs.measured and not database.counts()["costs"]
-        assert costs.measure_until(0.0, [kernel]) == [None]
+        assert costs.measure_until(Deadline(0.0), [kernel]) == [None]
         strict = Modelled(H100, [Optimist()], database)  # pyright: ignore[reportArgumentType]
         assert strict.measure([kernel]) == [Measurement(1.0, 0.0, modelled_error(kernel))]
 

@@ -22,7 +22,8 @@ class Launch:
     """A function of a kernel's source, started once on a device.
 
     `buffers` are its arguments, as numbers into the kernel's buffers: leaves, root, what is prepared, and the
-    workspace last. `warps` a block of threads and the pipeline `stages` are Triton's.
+    workspace last. `warps` a block of threads and the pipeline `stages` are Triton's. `tile`: rows, columns and depth
+    of a product's tile that a block computes; empty where the function computes no product in tiles.
     """
 
     function: str
@@ -30,15 +31,18 @@ class Launch:
     buffers: tuple[int, ...]
     warps: int = 4
     stages: int = 2
+    tile: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """A function of a vendor's library, by its name in the backend's table, which is given `attrs` and the kernel's
-    buffers."""
+    buffers. It starts so many `launches`, between which so many bytes pass through `temporary` memory."""
 
     function: str
     attrs: Attrs = ()
+    launches: int = 1
+    temporary: int = 0
 
 
 @dataclass(frozen=True, slots=True)

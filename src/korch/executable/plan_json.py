@@ -99,11 +99,13 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
 
 
 def _call_to_json(call: Call) -> dict[str, Any]:
-    return {"function": call.function, "attrs": {k: pack(v) for k, v in call.attrs}}
+    return {"function": call.function, "attrs": {k: pack(v) for k, v in call.attrs}, "launches": call.launches,
+            "temporary": call.temporary}  # fmt: skip
 
 
 def _call_from_json(c: dict[str, Any]) -> Call:
-    return Call(c["function"], tuple((k, unpack(v)) for k, v in c["attrs"].items()))
+    attrs = tuple((k, unpack(v)) for k, v in c["attrs"].items())
+    return Call(c["function"], attrs, c.get("launches", 1), c.get("temporary", 0))
 
 
 def _fields(record: Choice | Accuracy | Launch | Prepared) -> dict[str, Any]:

@@ -1,21 +1,25 @@
 """What a kernel costs on a device by a model: a roofline, refined by how the kernel is launched.
 
-The bound of a backend knows a cone's least traffic and arithmetic. The model knows the kernel too: how many functions
-are launched, how evenly their blocks fill the multiprocessors, how often the tiles of a product read their factors,
-what goes through a workspace; and which share of a device's rates kernels reach (`Shares`). It is no measurement: what
-it is for are plans for a device that is not at hand.
+The bound of a backend knows a cone's least traffic and arithmetic. The model knows the kernel too: the functions that
+are launched, those inside of a library's call included; the tiles in which products are computed, by the tile model of
+generated products (`backends/cuda/triton/linear/tiles.py`); the bytes that pass through a workspace; and which share of
+a device's rates kernels reach (`Shares`). It is no measurement: it makes plans for a device that is not at hand.
+`benchmarks/model_accuracy.py` compares it with what an H200 measured.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product as combinations
 
-from korch.backends.contract import Kernel
+from korch.backends.contract import Kernel, Launch
+from korch.backends.cuda.triton.linear.product import Size, product_of
+from korch.backends.cuda.triton.linear.tiles import Multiprocessor, Tile
+from korch.backends.cuda.triton.linear.tiles import seconds as tiled
 from korch.backends.footprint import footprint
-from korch.backends.precision import THRICE, part_of, precision_of
+from korch.backends.precision import HALVES, KNOWN, THRICE, part_of, precision_of
 from korch.devices import LAUNCH, Device
-from korch.ir.cone import Cone
 from korch.ir.macs import products
 from korch.ir.ops.elementwise import COSTLY
 from korch.ir.ops.table import Category
@@ -26,26 +30,28 @@ from korch.ir.primitive import Primitive
 class Shares:
     """What kernels reach of a device's rates.
 
-    call, product: of a precision's peak, a vendor's products and generated ones. memory, cache: of the bandwidths.
-    plain: of the float32 peak, arithmetic outside of products. costly: operations of an exponential and its like.
-    passes: of tensor cores for a product in several parts. warps: that a multiprocessor needs at work to draw its
-    share of the memory's bandwidth. tile, terms: of the parts into which a vendor's library is taken to divide a
-    product that has few outputs.
+    call: of a precision's peak, products of a vendor that have no tiles here (transposed convolutions). memory: of the
+    bandwidths. plain: of the float32 peak, arithmetic outside of tensor cores. costly: operations of an exponential and
+    its like. tap: operations of an element of a window outside of tensor cores: its load, its place, its mask. passes:
+    of tensor cores for a product in several parts. warps: that a multiprocessor needs at work to draw its share of the
+    memory's bandwidth.
     """
 
     call: float = 0.8
-    product: float = 0.7
     memory: float = 0.85
-    cache: float = 0.6
     plain: float = 0.4
     costly: float = 12.0
+    tap: float = 6.0
     passes: int = 3
     warps: int = 8
-    tile: int = 64 * 64
-    terms: int = 512
 
 
 SHARES = Shares()
+SIDES = ((256, 128), (128, 256), (128, 128), (128, 64), (64, 128), (64, 64), (64, 32))
+DEPTHS, PARTS = (32, 64), (1, 2, 4, 8)
+"""Tiles that a vendor's library is taken to choose from, and into how many parts it divides the steps of a product."""
+LARGE, STAGES = 128 * 128, 4
+"""Elements of a tile from which on eight warps compute it, four else; its pipeline."""
 ERRORS = {"bf16x3": 1.5e-5, "tf32": 5e-4, "fp16": 5e-4, "bf16": 4e-3}
 """Of a product's largest magnitude: half of what the last bit of a rounded factor is worth, or a little less."""
 EXACT = 1e-6
@@ -55,11 +61,10 @@ def modelled_seconds(kernel: Kernel, device: Device, shares: Shares = SHARES) ->
     """Seconds that `kernel` takes on `device`, as far as its launches and its traffic tell."""
     if kernel.alias:
         return 0.0
-    arithmetic = _products(kernel, device, shares) + _rest(kernel.cone, device, shares)
-    work = max(
-        arithmetic * _rounds(kernel, device, shares), _moving(kernel, device, shares), _tiles(kernel, device, shares)
-    )
-    return work + LAUNCH * max(len(kernel.launches), 1)
+    launches = kernel.call.launches if kernel.call else max(len(kernel.launches), 1)
+    arithmetic = _products(kernel, device, shares) + _rest(kernel, device, shares)
+    joined = len(kernel.launches) - 1 if _tile_of(kernel) else 0  # the tile model has them
+    return max(arithmetic, _moving(kernel, device, shares)) + LAUNCH * (launches - joined)
 
 
 def modelled_error(kernel: Kernel) -> float:
@@ -68,65 +73,96 @@ def modelled_error(kernel: Kernel) -> float:
 
 
 def _products(kernel: Kernel, device: Device, shares: Shares) -> float:
-    """Seconds of multiplying and adding."""
-    precision = precision_of(kernel.variant)
-    passes = shares.passes if precision in THRICE else 1
-    share = shares.call if kernel.call else shares.product
-    return 2 * passes * sum(map(products, kernel.cone.primitives)) / (share * device.machine.peak(part_of(precision)))
+    """Seconds of the linear primitives on tensor cores."""
+    return sum(_product(kernel, p, device, shares) for p in kernel.cone.linear if not _is_depthwise(p))
 
 
-def _rest(cone: Cone, device: Device, shares: Shares) -> float:
-    """Seconds of all other arithmetic."""
-    _, computed = footprint(cone)
+def _product(kernel: Kernel, p: Primitive, device: Device, shares: Shares) -> float:
+    precision = precision_of(kernel.variant) or "ieee"
+    if p.op not in ("Conv", "MatMul"):
+        passes = shares.passes if precision in THRICE else 1
+        return 2 * passes * products(p) / (shares.call * device.machine.peak(part_of(precision)))
+    rates, size = _rates(device, shares), Size.of(product_of(p), _widths(kernel, p, precision))
+    launch = _tile_of(kernel)
+    tiles = [_tile(launch, size)] if launch else _library_tiles(size, p, device.multiprocessors)
+    return min(tiled(t, size, device.multiprocessors, precision, rates) for t in tiles)
+
+
+def _rates(device: Device, shares: Shares) -> Multiprocessor:
+    width = device.multiprocessors
+    peaks = {p: device.machine.peak(part_of(p)) / (shares.passes if p in THRICE else 1) / width for p in KNOWN}
+    return Multiprocessor(peaks, device.machine.bandwidth(0) / width)
+
+
+def _tile_of(kernel: Kernel) -> Launch | None:
+    """The launch that computes a product in tiles, if one does."""
+    return next((launch for launch in kernel.launches if launch.tile), None)
+
+
+def _tile(launch: Launch, size: Size) -> Tile:
+    rows, columns, depth = launch.tile
+    tile = Tile(rows, columns, depth, launch.warps, launch.stages)
+    return replace(tile, parts=max(math.prod(launch.grid) // tile.blocks(size), 1))
+
+
+def _library_tiles(size: Size, p: Primitive, multiprocessors: int) -> list[Tile]:
+    """The tiles a library may choose; it divides the steps of products only, and of few tiles."""
+    tiles = [Tile(r, c, d, 8 if r * c >= LARGE else 4, STAGES) for (r, c), d in combinations(SIDES, DEPTHS)]
+    divided = [replace(t, parts=n) for t in tiles for n in PARTS[1:]
+               if p.op == "MatMul" and n * t.blocks(size) <= 2 * multiprocessors and n <= t.turns(size)]  # fmt: skip
+    return tiles + divided
+
+
+def _widths(kernel: Kernel, p: Primitive, precision: str) -> tuple[int, int]:
+    """Bytes of an element of each factor as tiles read it. A call rounds its factors before."""
+    if precision not in HALVES:
+        return 4, 4
+    rounded = {made.leaf for made in kernel.prepared if made.dtype in HALVES.values()}
+    leaves = kernel.cone.leaves
+    first, second = (2 if kernel.call or (t in leaves and leaves.index(t) in rounded) else 4 for t in p.inputs[:2])
+    return first, second
+
+
+def _rest(kernel: Kernel, device: Device, shares: Shares) -> float:
+    """Seconds of all arithmetic outside of tensor cores."""
+    _, computed = footprint(kernel.cone)
     operations = sum(n * _weight(p, shares) for p, n in computed.items())
-    return operations / (shares.plain * device.machine.peak_flops)
+    return operations * _rounds(kernel, device) / (shares.plain * device.machine.peak_flops)
 
 
 def _weight(p: Primitive, shares: Shares) -> float:
+    """Operations for an element that is computed; `footprint` counts all taps of a pooling window."""
+    if _is_depthwise(p):
+        return shares.tap * math.prod(p.inputs[1].shape[2:])
+    if p.op in ("MaxPool", "AveragePool"):
+        return shares.tap
+    if p.op == "Interpolate":
+        return shares.tap * p.attr("taps")
     if p.category in (Category.LINEAR, Category.LAYOUT, Category.BROADCAST):
         return 0.0
     return shares.costly if p.op in COSTLY else 1.0
 
 
+def _is_depthwise(p: Primitive) -> bool:
+    """Whether a convolution has groups of one channel, which no tensor core computes."""
+    return p.op == "Conv" and p.inputs[1].shape[1] == 1 and p.attr("group") > 1
+
+
 def _moving(kernel: Kernel, device: Device, shares: Shares) -> float:
     """Seconds of reading and writing, what passes through the workspace twice; few warps draw less than all of the
     bandwidth."""
-    moved = footprint(kernel.cone)[0] + 2 * kernel.workspace
+    temporary = kernel.call.temporary if kernel.call else kernel.workspace
+    moved = footprint(kernel.cone)[0] + 2 * temporary
     drawn = min(1.0, _warps(kernel) / (shares.warps * device.multiprocessors)) if kernel.launches else 1.0
     return moved / (shares.memory * drawn * device.machine.bandwidth(moved))
 
 
-def _tiles(kernel: Kernel, device: Device, shares: Shares) -> float:
-    """Seconds that the tiles of a generated product take to read their factors from the cache, each as many rows and
-    columns as a square tile of its size."""
-    if not kernel.launches:
-        return 0.0
-    read = sum(_read_by_tiles(p, _blocks(kernel)) for p in kernel.cone.primitives)
-    return read / (shares.cache * device.machine.bandwidth(0))
-
-
-def _read_by_tiles(p: Primitive, blocks: int) -> float:
-    terms = products(p) / max(p.output.size, 1)
-    tile = p.output.size / blocks
-    return blocks * terms * 2 * math.sqrt(tile) * p.inputs[0].nbytes / max(p.inputs[0].size, 1)
-
-
-def _rounds(kernel: Kernel, device: Device, shares: Shares) -> float:
+def _rounds(kernel: Kernel, device: Device) -> float:
     """By how much the blocks of the largest launch take longer than if they filled all multiprocessors to the end."""
-    blocks = _blocks(kernel) if kernel.launches else _parts(kernel.cone, shares)
-    width = device.multiprocessors
+    if not kernel.launches:
+        return 1.0
+    blocks, width = max(math.prod(launch.grid) for launch in kernel.launches), device.multiprocessors
     return -(-blocks // width) * width / blocks
-
-
-def _parts(cone: Cone, shares: Shares) -> int:
-    """Into how many blocks a library divides the largest product of a cone."""
-    parts = [-(-p.output.size // shares.tile) * max(products(p) // max(p.output.size, 1) // shares.terms, 1)
-             for p in cone.linear]  # fmt: skip
-    return max(parts, default=1)
-
-
-def _blocks(kernel: Kernel) -> int:
-    return max(math.prod(launch.grid) for launch in kernel.launches)
 
 
 def _warps(kernel: Kernel) -> int:

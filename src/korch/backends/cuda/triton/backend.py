@@ -42,7 +42,7 @@ class Triton:
     @property
     def version(self) -> str:
         try:
-            return f"2 triton {installed('triton')}"
+            return f"3 triton {installed('triton')}"
         except PackageNotFoundError:
             raise BackendError("Triton is not installed: pip install 'korch[cuda]'") from None
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from korch.backends.contract import Declined, Kernel
 from korch.backends.cuda.vendor.heads import Attention, find_attention
-from korch.backends.cuda.vendor.operands import Operand, kernel, objection, whole_axes
+from korch.backends.cuda.vendor.kernel import kernel
+from korch.backends.cuda.vendor.operands import Operand, objection, whole_axes
 from korch.ir import Cone
 
 

@@ -40,7 +40,7 @@ class Vendor:
     @property
     def version(self) -> str:
         try:
-            return f"2 torch {version('torch')}"
+            return f"3 torch {version('torch')}"
         except PackageNotFoundError:
             return "without torch"
 

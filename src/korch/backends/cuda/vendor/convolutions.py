@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from korch.backends.contract import Declined, Kernel, Prepared
 from korch.backends.cuda.vendor.epilogue import Epilogue, epilogue_of
-from korch.backends.cuda.vendor.operands import Operand, factor, kernel, objection, whole_axes, zeros
+from korch.backends.cuda.vendor.kernel import kernel
+from korch.backends.cuda.vendor.operands import Operand, factor, objection, whole_axes, zeros
 from korch.backends.cuda.vendor.products import OFFERED
 from korch.backends.linear.pattern import Binary, Match, PostOp
 from korch.backends.linear.views import Shape, View, row_major

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 
 from korch.backends.cuda.vendor.rounding import half, rounded, rounded_mask
@@ -13,34 +14,44 @@ IMPLEMENTATIONS = {"efficient": "EFFICIENT_ATTENTION", "flash": "FLASH_ATTENTION
 """Of `torch.nn.attention.SDPBackend`."""
 
 Window = Mapping[str, Any]
+_SETTINGS = RLock()
+"""Held while the settings of the process are those of a call: threads would give each other their precisions."""
 
 
 @dataclass(frozen=True)
 class Device:
-    """cuBLAS and cuDNN in one precision."""
+    """cuBLAS and cuDNN in one precision.
+
+    cuDNN chooses its kernels by rules, which give the same for the same problem and version, and never by a trial: that
+    chose anew whenever a program was loaded, and other kernels than those that the search had timed.
+    """
 
     torch: Any
     precision: str
 
     @contextmanager
     def settings(self) -> Iterator[None]:
-        """What torch knows as process-wide settings, while calls run: TF32 or not, and whether cuDNN tries its kernels.
+        """What torch knows as process-wide settings, while calls run, of one thread at a time: TF32 or not, and that
+        cuDNN tries no kernels and takes those that give the same bits each time.
 
         Of torch's two ways to allow TF32 this is the one by names of precisions; the other one is not touched.
         """
-        matmul, cudnn = self.torch.backends.cuda.matmul, self.torch.backends.cudnn
-        before = matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark
         wanted = "tf32" if self.precision == "tf32" else "ieee"
-        matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark = wanted, wanted, self._may_try
-        try:
-            yield
-        finally:
-            matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark = before
+        with _SETTINGS:
+            before = self._set(wanted, wanted, False, True)
+            try:
+                yield
+            finally:
+                self._set(*before)
 
-    @property
-    def _may_try(self) -> bool:
-        """Trying kernels waits for the device, which cannot be recorded; what was tried before is remembered."""
-        return not self.torch.cuda.is_current_stream_capturing()
+    def _set(self, product: str, convolution: str, tries: bool, same: bool) -> tuple[str, str, bool, bool]:
+        """What was set before."""
+        matmul, cudnn = self.torch.backends.cuda.matmul, self.torch.backends.cudnn
+        before = matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark, cudnn.deterministic
+        matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark, cudnn.deterministic = (
+            product, convolution, tries, same
+        )  # fmt: skip
+        return before
 
     @property
     def _half(self) -> Any:
@@ -98,13 +109,10 @@ class Device:
         out.copy_(y)
 
     def convolve_transposed(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
-        """out = transposed conv(x, w) + bias
-
-        Only kernels that give the same bits each time are asked for: others add in the order in which their blocks end.
-        """
+        """out = transposed conv(x, w) + bias"""
         dtype, (pads, strides, dilations) = self._half or x.dtype, self._geometry(window)
         y = self.torch.cudnn_convolution_transpose(rounded(x, dtype), rounded(w, dtype), pads, window["extra"], strides,
-                                                   dilations, window["group"], *self._flags(same=True))  # fmt: skip
+                                                   dilations, window["group"], *self._flags())  # fmt: skip
         store(self.torch, y, bias, out)
 
     def depthwise(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
@@ -116,9 +124,10 @@ class Device:
         """As cuDNN's calls have it."""
         return window["pads"], window["strides"], window["dilations"]
 
-    def _flags(self, same: bool = False) -> tuple[bool, bool, bool]:
-        """Whether to try kernels, to want the same bits each time, to allow TF32."""
-        return self._may_try, same, self.precision == "tf32"
+    def _flags(self) -> tuple[bool, bool, bool]:
+        """Whether to try kernels, to want the same bits each time (others add in the order in which their blocks end),
+        to allow TF32."""
+        return False, True, self.precision == "tf32"
 
     # Attention ----------------------------------------------------------------------------------------------------
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
-from korch.backends.contract import Call, Kernel, Prepared
+from korch.backends.contract import Prepared
 from korch.backends.linear.views import OUT, View
 from korch.backends.precision import HALVES
 from korch.ir import Cone
-from korch.ir.primitive import freeze
-
-NAME = "vendor"
-Spec = tuple[int, tuple[int, ...], tuple[int, ...], int]
-"""A view as calls are told it: number of the buffer, shape, strides and offset in elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +17,6 @@ class Operand:
 
     view: View
     prepared: Prepared | None = None
-
-
-def kernel(cone: Cone, variant: str, function: str, operands: Mapping[str, Operand | None], **attrs: Any) -> Kernel:
-    """The kernel that calls `function` of the table in `calls.py`; operands are named as the function calls them."""
-    first, prepared, specs = len(cone.leaves) + 1, list[Prepared](), dict[str, Spec | None]()
-    for name, operand in operands.items():
-        number = None if operand is None else _number(operand, cone, first + len(prepared))
-        specs[name] = None if operand is None or number is None else _spec(operand.view, number)
-        if operand and operand.prepared:
-            prepared.append(operand.prepared)
-    call = Call(function, freeze({**attrs, **specs}))
-    return Kernel(cone, NAME, variant=variant, call=call, prepared=tuple(prepared))
 
 
 def factor(cone: Cone, view: View, precision: str) -> Operand:
@@ -67,13 +49,3 @@ def objection(cone: Cone, views: Iterable[View]) -> str:
         if view.leaf != OUT and cone.leaves[view.leaf].value is not None:
             return f"{cone.leaves[view.leaf].name} is a number, which is no operand of a call"
     return ""
-
-
-def _number(operand: Operand, cone: Cone, prepared: int) -> int:
-    if operand.prepared:
-        return prepared
-    return len(cone.leaves) if operand.view.leaf == OUT else operand.view.leaf
-
-
-def _spec(view: View, number: int) -> Spec:
-    return number, view.shape, view.strides, view.offset

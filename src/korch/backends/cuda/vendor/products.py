@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from korch.backends.contract import Declined, Kernel, Prepared
 from korch.backends.cuda.vendor.epilogue import Epilogue, epilogue_of
-from korch.backends.cuda.vendor.operands import Operand, factor, kernel, objection, whole_axes, zeros
+from korch.backends.cuda.vendor.kernel import kernel
+from korch.backends.cuda.vendor.operands import Operand, factor, objection, whole_axes, zeros
 from korch.backends.linear.product import Product, folded, has_dense_axis, merged, steps, transposed
 from korch.backends.linear.views import View
 from korch.ir import Cone

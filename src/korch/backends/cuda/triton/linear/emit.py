@@ -62,7 +62,8 @@ class Writer:
     def _launch(self, name: str, tile: Tile, lines: list[str]) -> Launch:
         numbers = {buffer: i for i, buffer in enumerate(self._buffers())}
         used = tuple(numbers[b] for b in self._used(lines))
-        return Launch(name, (tile.blocks(self.size), 1, 1), used, tile.warps, tile.stages)
+        sides = (tile.rows, tile.columns, tile.depth) if tile is self.tile else ()
+        return Launch(name, (tile.blocks(self.size), 1, 1), used, tile.warps, tile.stages, sides)
 
     def _buffers(self) -> list[str]:
         leaves = [f"in{i}" for i in range(len(self.cone.leaves))]

@@ -6,7 +6,7 @@ from korch.backends.contract import Kernel
 from korch.backends.cuda.triton.elementwise import TYPES, spells
 from korch.backends.cuda.triton.linear.behind import behind
 from korch.backends.cuda.triton.linear.emit import kernel
-from korch.backends.cuda.triton.linear.operands import weights_of
+from korch.backends.cuda.triton.linear.operands import weights_of, widths_of
 from korch.backends.cuda.triton.linear.product import Size, product_of
 from korch.backends.cuda.triton.linear.tiles import chosen
 from korch.backends.cuda.triton.linear.turn import variables
@@ -49,9 +49,10 @@ def bound(cone: Cone, machine: Machine, precisions: tuple[str, ...]) -> float:
 
 def build(cone: Cone, multiprocessors: int, precisions: tuple[str, ...]) -> tuple[Kernel, ...]:
     """The tiles worth trying in each precision."""
-    size = Size.of(product_of(cone.linear[0]))
+    product = product_of(cone.linear[0])
+    sizes = {p: Size.of(product, widths_of(cone, product, p)) for p in precisions}
     return tuple(kernel(cone, tile, precision) for precision in precisions
-                 for tile in chosen(size, multiprocessors, precision))  # fmt: skip
+                 for tile in chosen(sizes[precision], multiprocessors, precision))  # fmt: skip
 
 
 def _multiplied(p: Primitive) -> str:

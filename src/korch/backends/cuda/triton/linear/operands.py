@@ -56,6 +56,13 @@ def weights_of(cone: Cone, product: Product, precision: str) -> tuple[Weights, .
     return tuple(made)
 
 
+def widths_of(cone: Cone, product: Product, precision: str) -> tuple[int, int]:
+    """Bytes of an element of each factor as tiles read it: constants are stored rounded."""
+    halved = {w.tensor for w in weights_of(cone, product, precision) if w.dtype != "float32"}
+    first, second = (2 if t in halved else 4 for t in product.primitive.inputs)
+    return first, second
+
+
 def _perm(product: Product, side: int, t: Tensor, precision: str) -> tuple[int, ...]:
     """The order of the axes of the constant operand `t`."""
     if product.primitive.op == "MatMul":

@@ -172,18 +172,20 @@ def product_of(p: Primitive) -> Product:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The lengths of a product: matrix products in the batch, rows, columns, taps of the window, steps for a tap."""
+    """The lengths of a product: matrix products in the batch, rows, columns, taps of the window, steps for a tap; and
+    the bytes of an element of each factor where it is stored."""
 
     batch: int
     rows: int
     columns: int
     taps: int
     inner: int
+    widths: tuple[int, int] = (4, 4)
 
     @staticmethod
-    def of(product: Product) -> Size:
+    def of(product: Product, widths: tuple[int, int] = (4, 4)) -> Size:
         batch, rows, columns = math.prod(product.batch), math.prod(product.rows), math.prod(product.columns)
-        return Size(batch, rows, columns, math.prod(product.steps[:-1]), product.steps[-1])
+        return Size(batch, rows, columns, math.prod(product.steps[:-1]), product.steps[-1], widths)
 
     @property
     def steps(self) -> int:

@@ -7,26 +7,27 @@ and a load's latency divided by the stages in flight; and what a lone block wait
 fewer tiles than multiprocessors the steps are split; the partial sums then cost their way through the cache and a
 second launch.
 
-The rates are those of an H100, whose ratios are what counts: only tiles of one precision are compared.
+To choose tiles, the rates are those of an H100, whose ratios are what counts: only tiles of one precision are
+compared. The model of costs (`korch.profile.roofline`) asks with the rates of its device.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
 from korch.backends.cuda.triton.linear.product import Size
 from korch.backends.precision import THRICE
+from korch.devices import LAUNCH
 
 RATES = {"ieee": 0.5e12, "tf32x3": 1.2e12, "bf16x3": 2.0e12, "tf32": 3.7e12, "fp16": 7.5e12, "bf16": 7.5e12}
 """Operations a second of one multiprocessor."""
 CACHE = 4.3e10
 """Bytes a second that one multiprocessor reads of the second-level cache."""
-LATENCY, TURN, START, LAUNCH = 0.7e-6, 0.1e-6, 1.0e-6, 2.5e-6
-"""Seconds: of a load; in which a block only waits, each turn; until its first turn and after its last; of another
-launch."""
+LATENCY, TURN, START = 0.7e-6, 0.1e-6, 1.0e-6
+"""Seconds: of a load; in which a block only waits, each turn; until its first turn and after its last."""
 SHARED, MOST_SHARED = 220 << 10, 160 << 10
 """Bytes of a multiprocessor's shared memory, and what one block may take."""
 REGISTERS, OWN = 65536, 72
@@ -54,6 +55,17 @@ MOST_PARTS = 64
 """Of the steps; the second launch adds them one after another."""
 
 
+@dataclass(frozen=True)
+class Multiprocessor:
+    """`rates`: operations a second by precision; `cache`: bytes a second of the second-level cache."""
+
+    rates: Mapping[str, float]
+    cache: float
+
+
+H100 = Multiprocessor(RATES, CACHE)
+
+
 @dataclass(frozen=True, slots=True)
 class Tile:
     """`rows` x `columns` of the result for a block, `depth` steps a turn, the turns in so many `parts`."""
@@ -68,9 +80,13 @@ class Tile:
     def __str__(self) -> str:
         return f"{self.rows}x{self.columns}x{self.depth} w{self.warps} s{self.stages} k{self.parts}"
 
-    def shared(self, precision: str) -> int:
+    def shared(self, precision: str, widths: tuple[int, int]) -> int:
         """Bytes of shared memory: of all stages, and of the halves that three products in parts are made of."""
-        return 4 * (self.stages + (precision in THRICE)) * (self.rows + self.columns) * self.depth
+        return (self.stages + (precision in THRICE)) * self.loaded(widths)
+
+    def loaded(self, widths: tuple[int, int]) -> int:
+        """Bytes of both factors that a turn reads; `widths`: bytes of an element of each."""
+        return (self.rows * widths[0] + self.columns * widths[1]) * self.depth
 
     @property
     def sums(self) -> int:
@@ -107,43 +123,43 @@ def chosen(size: Size, multiprocessors: int, precision: str) -> tuple[Tile, ...]
     return tuple(kept[:KEPT])
 
 
-def seconds(tile: Tile, size: Size, multiprocessors: int, precision: str) -> float:
-    """What the model predicts."""
-    together = _together(tile, precision)
+def seconds(tile: Tile, size: Size, multiprocessors: int, precision: str, rates: Multiprocessor = H100) -> float:
+    """What the model predicts, without the first launch."""
+    together = _together(tile, precision, size.widths)
     waves, rest = divmod(tile.blocks(size), multiprocessors * together)
     turns = tile.turns(size) // tile.parts
     last = math.ceil(rest / multiprocessors)
-    total = waves * _wave(tile, turns, together, precision)
-    total += _wave(tile, turns, last, precision) if last else 0.0
-    return total + _joining(tile, size, multiprocessors)
+    total = waves * _wave(tile, turns, together, precision, size.widths, rates)
+    total += _wave(tile, turns, last, precision, size.widths, rates) if last else 0.0
+    return total + _joining(tile, size, multiprocessors * rates.cache)
 
 
-def _together(tile: Tile, precision: str) -> int:
+def _together(tile: Tile, precision: str, widths: tuple[int, int]) -> int:
     """Blocks that a multiprocessor runs side by side."""
     registers = 32 * tile.warps * (tile.sums + OWN)
-    return max(1, min(SHARED // tile.shared(precision), REGISTERS // registers, 8))
+    return max(1, min(SHARED // tile.shared(precision, widths), REGISTERS // registers, 8))
 
 
-def _wave(tile: Tile, turns: int, side: int, precision: str) -> float:
+def _wave(tile: Tile, turns: int, side: int, precision: str, widths: tuple[int, int], rates: Multiprocessor) -> float:
     """Seconds for one block on each multiprocessor, or for `side` blocks."""
     area, edge = tile.rows * tile.columns, tile.rows + tile.columns
-    arithmetic = 2 * area * tile.depth / _rate(tile, precision) * (area + FEED * edge) / area
-    loaded = 4 * edge * tile.depth / CACHE
+    arithmetic = 2 * area * tile.depth / _rate(tile, precision, rates) * (area + FEED * edge) / area
+    loaded = tile.loaded(widths) / rates.cache
     turn = max(side * arithmetic, side * loaded, LATENCY / (tile.stages - 1)) + TURN / side
-    return START + turns * turn + side * 4 * area / CACHE
+    return START + turns * turn + side * 4 * area / rates.cache
 
 
-def _rate(tile: Tile, precision: str) -> float:
+def _rate(tile: Tile, precision: str, rates: Multiprocessor) -> float:
     wide = tile.rows >= WIDE and tile.warps % 4 == 0
-    return RATES[precision] * (1.0 if wide or precision == "ieee" else NARROWED)
+    return rates.rates[precision] * (1.0 if wide or precision == "ieee" else NARROWED)
 
 
-def _joining(tile: Tile, size: Size, multiprocessors: int) -> float:
-    """Seconds that partial sums take on their way through the cache."""
+def _joining(tile: Tile, size: Size, cache: float) -> float:
+    """Seconds of the second launch, and of partial sums on their way through the cache."""
     if tile.parts == 1:
         return 0.0
     moved = 8.0 * tile.parts * size.batch * size.rows * size.columns
-    return LAUNCH + moved / (CACHE * multiprocessors)
+    return LAUNCH + START + moved / cache
 
 
 def _tiles(size: Size, multiprocessors: int, precision: str) -> Iterator[Tile]:
@@ -153,7 +169,7 @@ def _tiles(size: Size, multiprocessors: int, precision: str) -> Iterator[Tile]:
     depths = [d for d in DEPTHS if least <= d < 2 * size.steps or d == least]
     for r, c, d, warps, stages in product(rows, columns, depths, WARPS, STAGES):
         tile = Tile(r, c, d, warps, stages)
-        if tile.shared(precision) <= MOST_SHARED and _busy(tile, precision):
+        if tile.shared(precision, size.widths) <= MOST_SHARED and _busy(tile, precision):
             yield tile
             yield from _split(tile, size, multiprocessors)
 
