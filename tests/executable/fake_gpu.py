@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import itertools
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -61,6 +60,9 @@ class Tensor:
     def clone(self) -> Tensor:
         return Tensor(self.array.copy(), self._gpu)
 
+    def fill_(self, value: int) -> None:
+        self._gpu.do(lambda: self.array.fill(value))
+
     def copy_(self, other: Tensor, non_blocking: bool = False) -> None:
         self._gpu.do(lambda: np.copyto(self.array, other.array))
 
@@ -90,13 +92,15 @@ class Stream:
 
 
 class Event:
-    clock = itertools.count()
+    """`now` in milliseconds: starting a graph takes `START`, each of its nodes one."""
+
+    now, START = 0.0, 5.0
 
     def __init__(self, frontier: set[int] | None = None, enable_timing: bool = False) -> None:
         self.frontier = None if frontier is None else set(frontier)
 
     def record(self) -> None:
-        self.time = float(next(self.clock))
+        self.time = Event.now
 
     def synchronize(self) -> None: ...
 
@@ -109,6 +113,7 @@ class Graph:
         self.nodes: list[tuple[set[int], Callable[[], None]]] = []
 
     def replay(self) -> None:
+        Event.now += Event.START + len(self.nodes)
         done: set[int] = set()
         while len(done) < len(self.nodes):
             ready = [n for n, (before, _) in enumerate(self.nodes) if n not in done and before <= done]
@@ -121,9 +126,10 @@ class Graph:
 
 
 class FakeGpu:
-    """Also the driver. `kernels`: what is behind each binary."""
+    """Also the driver. `kernels`: what is behind each binary; `refused`: binaries that it does not load."""
 
     def __init__(self) -> None:
+        self.refused: set[bytes] = set()
         self.kernels: dict[bytes, Kernel] = {}
         self.main, self.capturing, self.loaded = Stream(), None, 0
         self.stream, self.sm, self.cuda = self.main, 90, 13000
@@ -142,6 +148,8 @@ class FakeGpu:
 
     def load(self, cubin: bytes) -> bytes:
         assert self.capturing is None
+        if cubin in self.refused:
+            raise Error("the NVIDIA driver: cuModuleLoadData: device kernel image is invalid (200)")
         self.loaded += 1
         return cubin
 

@@ -53,6 +53,9 @@ class Library:
     def _cuDeviceTotalMem_v2(self, out: Any, device: int) -> None:
         out.value = 141 << 30
 
+    def _cuDeviceGetUuid(self, out: Any, device: int) -> None:
+        out[1] = b"\xff"
+
     def _cuModuleLoadData(self, out: Any, cubin: bytes) -> None:
         out.value = len(cubin)
 
@@ -67,6 +70,7 @@ def test_a_device_says_what_it_is() -> None:
     found = Driver(Library())
     assert (found.version(), found.count(), found.name(0)) == (13000, 1, "NVIDIA H200")
     assert (found.capability(0), found.multiprocessors(0), found.memory(0)) == (90, 132, 141 << 30)
+    assert found.uuid(0) == "00ff" + "00" * 14
 
 
 def test_functions_are_started_with_their_parameters() -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from threading import get_ident
 
 import numpy as np
 import pytest
@@ -16,14 +19,16 @@ from korch.backends.cuda.buffers import buffers_of
 from korch.devices import DEVICES
 from korch.errors import ArchiveError, BackendError, Error, InputError
 from korch.executable import Executable, load
-from korch.executable.cuda import DeviceExecutable
+from korch.executable.cuda import DeviceExecutable, resident
+from korch.executable.cuda.replays import changed_bits
 from korch.executable.cuda.resident import pytorch
+from korch.executable.memory import Room
 from korch.executable.plan import Plan
 from korch.ir import Builder, Primitive
 from korch.ir.evaluate import evaluate_graph
 
 from .device_plans import random_plan
-from .fake_gpu import FakeGpu, Tensor, gpu
+from .fake_gpu import Event, FakeGpu, Tensor, gpu
 from .small_plans import alias, chain, feeds_of, plan_of
 
 __all__ = ["gpu"]
@@ -113,9 +118,60 @@ def test_inputs_that_do_not_fit(small: DeviceExecutable, feeds: dict, text: str)
 
 
 def test_a_profile_has_every_step(small: DeviceExecutable) -> None:
+    """A step takes its own time, without the start of the graph, which the total holds."""
     profile = small.profile(feeds_of(small.plan), runs=3, blocks=2)
-    assert profile.runs == 6 and profile.total == 1e-3
-    assert [t > 0 for t in profile.steps] == [not s.idle for s in small.plan.steps]
+    assert profile.runs == 6
+    assert profile.steps == pytest.approx([0.0 if s.idle else 1e-3 for s in small.plan.steps])
+    copies = len(small._layout.copies)  # pyright: ignore[reportPrivateUsage]
+    assert profile.total == pytest.approx(sum(profile.steps) + 1e-3 * (Event.START + copies))
+
+
+def test_no_kernel_finds_zeros_that_nobody_wrote(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(launched(random_plan(3))) as e:
+        found: list[np.ndarray] = []
+        monkeypatch.setattr(resident, "warmed", lambda torch, work: found.append(arena_of(work.__self__)))
+        e.run(feeds_of(e.plan))
+    assert found[0].size and (found[0] == resident.POISON).all()
+
+
+def arena_of(program: resident.Resident) -> np.ndarray:
+    return program.room(Room.ARENA).array.copy()
+
+
+def test_a_program_is_recorded_by_the_thread_that_warmed_it_up(gpu: FakeGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Libraries keep what they chose and allocated by thread."""
+    threads = dict[str, int]()
+    for name in ("warmed", "captured"):
+        whole = getattr(resident, name)
+        monkeypatch.setattr(resident, name, lambda *args, name=name, whole=whole: (
+            threads.update({name: get_ident()}), whole(*args))[1])  # fmt: skip
+    with opened(launched(random_plan(3))) as e, ThreadPoolExecutor(1) as pool:
+        pool.submit(e.run, feeds_of(e.plan)).result()
+    assert threads["warmed"] == threads["captured"] != get_ident()
+
+
+def test_binaries_that_the_device_refuses_are_found_when_the_archive_is_opened(tmp_path: Path, gpu: FakeGpu) -> None:
+    with opened(launched(random_plan(7))) as e:
+        path = e.save(tmp_path / "m.korch")
+    gpu.refused = set(gpu.kernels)
+    with pytest.raises(Error, match=r"was compiled elsewhere: .* image is invalid .* `korch optimize` again"):
+        load(path)
+    with load(path, runs=False) as e:
+        assert e.plan.device == "H200"
+
+
+def test_replays_give_the_same_bits_and_a_kernel_that_reads_its_own_output_does_not(gpu: FakeGpu) -> None:
+    with opened(launched(random_plan(3))) as e:
+        one, other = (feeds_of(e.plan, k) for k in (0, 1))
+        assert not changed_bits(e, one, other, replays=10)
+        kernels, runs = e.run, count()
+
+        def drifting(feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+            found = kernels(feeds)
+            return {n: y + (y.dtype.type(1) if next(runs) >= 7 else y.dtype.type(0)) for n, y in found.items()}
+
+        e.run = drifting  # pyright: ignore[reportAttributeAccessIssue]
+        assert "replay" in changed_bits(e, one, other, replays=10)
 
 
 def test_runs_take_turns(small: DeviceExecutable) -> None:

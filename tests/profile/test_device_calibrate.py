@@ -78,6 +78,9 @@ class Gpu:
     def memory(self, ordinal: int) -> int:
         return 48 << 30
 
+    def uuid(self, ordinal: int) -> str:
+        return "5a"
+
 
 FACTS = {"shared": 101376, "l2": 96 << 20, "clock": 2_520_000, "memory_clock": 10_000_000, "bus": 384}
 
@@ -107,8 +110,13 @@ def test_the_driver_describes_the_gpus_here(monkeypatch: pytest.MonkeyPatch):
 
 def test_known_gpus_have_their_description(monkeypatch: pytest.MonkeyPatch):
     (found,) = told(monkeypatch, Gpu("NVIDIA A100-SXM4-80GB", 80, 108, **FACTS))
-    assert found.device() == replace(DEVICES["A100"], shared=101376)
-    assert found.like(replace(found, index=4)) and not found.like(replace(found, name="NVIDIA A100-PCIE-40GB"))
+    device = found.device()
+    assert replace(device, machine=DEVICES["A100"].machine) == replace(DEVICES["A100"], shared=101376)
+    (cache, rate), memory = device.machine.bandwidths
+    assert cache == 96 << 20, "the driver's own figure"
+    assert (rate, memory) == (DEVICES["A100"].machine.bandwidths[0][1], DEVICES["A100"].machine.bandwidths[1])
+    assert found.like(replace(found, index=4, uuid="5b"))
+    assert not found.like(replace(found, name="NVIDIA A100-PCIE-40GB"))
 
 
 def test_without_a_driver_there_is_none(monkeypatch: pytest.MonkeyPatch):

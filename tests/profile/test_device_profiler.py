@@ -16,15 +16,15 @@ from korch.backends.contract import Call, Kernel
 from korch.backends.cuda.triton.compile import Binary
 from korch.errors import BackendError
 from korch.profile.cuda import compiler
-from korch.profile.cuda import pipeline as pipelines
 from korch.profile.cuda.installed import Installed
 from korch.profile.cuda.pipeline import Pipeline
-from korch.profile.cuda.profiler import DeviceProfiler, setting_of
-from korch.profile.cuda.shelf import Shelf
-from korch.profile.cuda.tasks import BoardRates, Compile, Measure, MeasureRates
+from korch.profile.cuda.profiler import DeviceProfiler, lock_of, setting_of
+from korch.profile.cuda.ready import ReadyQueue
+from korch.profile.cuda.tasks import BoardRates, Compile, Measure, MeasurePace, MeasureRates
 from korch.profile.database import Database
 from korch.profile.remembered import by_cone
 from korch.profile.results import Failed, Measurement
+from korch.system.deadline import NEVER, Deadline
 
 from .fake_board import on_board, product_cone, relu_cone
 
@@ -133,24 +133,38 @@ def test_devices_measure_while_others_compile(database: Database):
     assert DeviceProfiler([H200], database, pipeline=line).measure(batch) == [Measurement(1e-6)] * 2
 
 
+def test_processes_that_number_the_boards_differently_share_a_lock(database: Database):
+    first, second = replace(H200, uuid="5a"), replace(H200, index=1, uuid="5b")
+    assert lock_of(second) == lock_of(replace(second, index=0)) != lock_of(first)
+
+
+def test_the_pace_is_that_of_a_reference_kernel(database: Database):
+    line = pipeline(reply=lambda task: 0.8 if isinstance(task, MeasurePace) else measuring(task))
+    assert DeviceProfiler([H200], database, pipeline=line).pace() == 0.8
+
+
 def test_at_the_deadline_the_rest_stays_open(database: Database, monkeypatch: pytest.MonkeyPatch):
     """It comes when ten are measured; the eleventh, which is being measured then, is the last."""
-    measured, closed, close = list[object](), Event(), Shelf.close
+    measured, closed, close = list[object](), Event(), ReadyQueue.close
 
     def slow(task: Measure) -> object:
         assert len(measured) != 10 or closed.wait(120), "nobody looks at the clock"
         measured.append(task)
         return Measurement(1e-6)
 
-    monkeypatch.setattr(pipelines, "monotonic", lambda: 1e3 if len(measured) >= 10 else 0.0)
-    monkeypatch.setattr(Shelf, "close", lambda shelf: (close(shelf), closed.set()))
+    class AfterTen(Deadline):
+        @property
+        def passed(self) -> bool:
+            return len(measured) >= 10
+
+    monkeypatch.setattr(ReadyQueue, "close", lambda queue: (close(queue), closed.set()))
     line = pipeline(reply=slow)
     profiler = DeviceProfiler([H200], database, pipeline=line)
-    results = profiler.measure_until(1e3, kernels())
+    results = profiler.measure_until(AfterTen(inf), kernels())
     done = [r for r in results if r]
     assert len(done) == 11 == profiler.measured
-    assert profiler.measure_until(0.0, kernels(1)) == [results[0]] or results[0] is None
-    assert len([r for r in profiler.measure_until(inf, kernels()) if r]) == 20
+    assert profiler.measure_until(Deadline(0.0), kernels(1)) == [results[0]] or results[0] is None
+    assert len([r for r in profiler.measure_until(NEVER, kernels()) if r]) == 20
 
 
 def test_a_process_that_cannot_start_ends_the_search(database: Database):

@@ -9,8 +9,9 @@ from korch.numerics.rounding import EPSILONS, rounded
 from korch.profile.check import reference
 from korch.profile.cuda import trial as trials
 from korch.profile.cuda.board import BoardError, BoardLost
-from korch.profile.cuda.tasks import BoardRates, Measure, MeasureRates
+from korch.profile.cuda.tasks import BoardRates, Measure, MeasurePace, MeasureRates
 from korch.profile.cuda.trial import Trial
+from korch.profile.pace import SHARE
 from korch.profile.results import Failed, Last, Measurement
 
 from .fake_board import FakeBoard, kernel, on_board, product_cone, relu_cone
@@ -160,6 +161,21 @@ def test_the_device_itself_has_rates(trial: Trial):
     rates = trial.answer(MeasureRates())
     assert isinstance(rates, BoardRates) and rates.launch == pytest.approx(10e-6)
     assert [p for p, _ in rates.peaks] == ["ieee", "tf32", "fp16", "bf16"] and rates.copies[0] == (2048, 10e-6)
+
+
+def test_costs_are_those_of_the_device_at_its_best(monkeypatch: pytest.MonkeyPatch):
+    """The reference kernel runs every so often; a device whose clock falls makes all kernels slower."""
+    board = FakeBoard()
+    trial = Trial(board)
+    monkeypatch.setattr(trials, "PACED", 3)
+    kernels = [Measure(on_board(relu_cone(), right))] * 3
+    best = [trial.answer(k) for k in kernels]
+    board.seconds *= 2
+    slow = [trial.answer(k) for k in kernels]
+    assert all(isinstance(r, Measurement) and r.seconds == pytest.approx(10e-6) for r in best)
+    scaled = [r.seconds for r in slow if isinstance(r, Measurement)]
+    assert scaled[-1] == pytest.approx(20e-6 * 0.5**SHARE)
+    assert trial.answer(MeasurePace()) == pytest.approx(0.5**SHARE)
 
 
 @pytest.mark.parametrize("function", [crowded, starved], ids=lambda f: f.__name__)

@@ -27,6 +27,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuDeviceGetName": (c_char_p, c_int, c_int),
     "cuDeviceGetAttribute": (POINTER(c_int), c_int, c_int),
     "cuDeviceTotalMem_v2": (POINTER(c_size_t), c_int),
+    "cuDeviceGetUuid": (c_char_p, c_int),
     "cuDevicePrimaryCtxRetain": (POINTER(c_void_p), c_int),
     "cuCtxSetCurrent": (c_void_p,),
     "cuModuleLoadData": (POINTER(c_void_p), c_char_p),
@@ -68,6 +69,12 @@ class Driver:
 
     def multiprocessors(self, ordinal: int) -> int:
         return self.attribute(_MULTIPROCESSORS, ordinal)
+
+    def uuid(self, ordinal: int) -> str:
+        """The device's own number, the same in every process."""
+        raw = ctypes.create_string_buffer(16)
+        self._call("cuDeviceGetUuid", raw, self._device(ordinal))
+        return raw.raw.hex()
 
     def memory(self, ordinal: int) -> int:
         """Bytes of the device."""

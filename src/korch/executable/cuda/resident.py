@@ -21,8 +21,8 @@ from korch.ir.ops.table import Array
 
 CHUNK = 64 << 20
 """Bytes of a constant that are brought to the device at once."""
-COPIES = 20
-"""Of one step, in the graph that tells how long it takes: starting a graph takes as long as a short step."""
+POISON = 0xFF
+"""Of the arena's bytes before the first run: what a kernel reads that none has written is no number."""
 
 
 class Resident:
@@ -36,6 +36,7 @@ class Resident:
         try:
             with torch.cuda.device(ORDINAL):
                 self._rooms = {room: self._empty(size) for room, size in layout.sizes.items()}
+                self._rooms[Room.ARENA].fill_(POISON)
                 driver().activate(ORDINAL)
                 self._fill(layout.constants())
                 self._work = [self._work_of(k, s) for k, s in enumerate(plan.steps)]
@@ -59,17 +60,25 @@ class Resident:
         self.graph.replay()
 
     @cached_property
-    def step_graphs(self) -> Mapping[int, Any]:
-        """For each step that runs, a graph of `COPIES` times this step alone."""
+    def prefix_graphs(self) -> Mapping[int, Any]:
+        """For each step that runs, a graph of the program that ends with it: in the order of the plan, what one takes
+        more than the one before it is the step's own time, with the caches as its neighbours leave them."""
         pool = self._torch.cuda.graph_pool_handle()
-        return {k: captured(self._torch, partial(_repeat, work), pool)
-                for k, work in enumerate(self._work) if not self._plan.steps[k].idle}  # fmt: skip
+        return {k: captured(self._torch, partial(self._first, k + 1), pool)
+                for k, step in enumerate(self._plan.steps) if not step.idle}  # fmt: skip
+
+    @cached_property
+    def second_start(self) -> Any:
+        """A graph of the first step that runs, twice: of the graph of it alone a part is the graph's own start."""
+        work = next(w for w, step in zip(self._work, self._plan.steps, strict=True) if not step.idle)
+        return captured(self._torch, partial(_twice, work), self._torch.cuda.graph_pool_handle())
 
     def close(self) -> None:
         """Gives back the graphs, the memory and the functions."""
         self._torch.cuda.synchronize(ORDINAL)
         self.graph = None
-        self.__dict__.pop("step_graphs", None)
+        for name in ("prefix_graphs", "second_start"):
+            self.__dict__.pop(name, None)
         self._work, self._rooms = [], {}
         driver().activate(ORDINAL)
         for module in self._modules.values():
@@ -97,6 +106,10 @@ class Resident:
         for source, target in self.layout.copies:
             self.view(target).copy_(self.view(source).reshape(target.buffer.shape))
 
+    def _first(self, count: int) -> None:
+        """Starts the first steps."""
+        in_lanes(self._torch, self._linked.schedule.lanes.first(count), self._work, self._others)
+
     def _work_of(self, number: int, step: Step) -> Work:
         slots = self.layout.steps[number]
         if step.idle:
@@ -123,7 +136,11 @@ class Resident:
 
     def _module(self, cubin: bytes) -> Any:
         if cubin not in self._modules:
-            self._modules[cubin] = driver().load(cubin)
+            try:
+                self._modules[cubin] = driver().load(cubin)
+            except Error as e:
+                raise Error(f"the device does not take a kernel that was compiled elsewhere: {e}; run `korch optimize` "
+                            f"again on this machine") from None  # fmt: skip
         return self._modules[cubin]
 
     def _launch(self, rows: Sequence[tuple[Any, ...]]) -> None:
@@ -159,6 +176,6 @@ def _nothing() -> None:
     return
 
 
-def _repeat(work: Work) -> None:
-    for _ in range(COPIES):
-        work()
+def _twice(work: Work) -> None:
+    work()
+    work()

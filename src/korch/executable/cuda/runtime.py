@@ -17,7 +17,7 @@ from korch.errors import InputError
 from korch.executable.cuda.layout import Layout
 from korch.executable.cuda.link import DeviceLinked, link_device
 from korch.executable.cuda.requirements import ORDINAL
-from korch.executable.cuda.resident import COPIES, Resident, pytorch
+from korch.executable.cuda.resident import Resident, pytorch
 from korch.executable.memory import Room
 from korch.executable.plan import Plan
 from korch.executable.ports import feeds_of, fitting_input, targets_of
@@ -99,18 +99,18 @@ class DeviceExecutable(Executable):
             self._done.record()
 
     def profile(self, feeds: Mapping[str, Any], runs: int = 20, blocks: int = 1) -> Profile:
-        """The total is that of the graph, on the device's clock; a step is timed alone, several times in a row, after
-        those before it in the plan. Idle steps take nothing, and steps side by side more than the whole."""
+        """Times on the device's clock. A step takes what the program up to it takes longer than the program up to the
+        step before: nothing where it is hidden beside others. The total holds the start of the graph, and copies."""
         inputs = feeds_of(self.plan, feeds, _fitting)
         with self._on_device() as resident:
             self._put(resident, inputs)
-            whole = [self._times(resident, [resident.graph], runs) for _ in range(blocks)]
-            graphs = resident.step_graphs
-            alone = [self._times(resident, list(graphs.values()), runs) for _ in range(blocks)]
+            prefixes = resident.prefix_graphs
+            graphs = [resident.graph, *([resident.second_start, *prefixes.values()] if prefixes else [])]
+            whole, *ends = np.min([self._times(resident, graphs, runs) for _ in range(blocks)], axis=0)
             self._done.record()
-        found = dict(zip(graphs, np.min(alone, axis=0) / COPIES, strict=True))
-        steps = tuple(float(found.get(k, 0.0)) for k in range(len(self.plan.steps)))
-        return Profile(steps, float(np.min(whole)), runs * blocks, (0.0,) * len(steps))
+        found = dict(zip(prefixes, _between(ends), strict=True))
+        steps = tuple(found.get(k, 0.0) for k in range(len(self.plan.steps)))
+        return Profile(steps, float(whole), runs * blocks, (0.0,) * len(steps))
 
     def close(self) -> None:
         with self._lock:
@@ -178,6 +178,13 @@ class DeviceExecutable(Executable):
         torch.cuda.current_stream().synchronize()
         seconds = [[a.elapsed_time(b) / 1e3 for a, b in pairwise(row)] for row in events]
         return np.median(seconds, axis=0)
+
+
+def _between(ends: Sequence[float]) -> list[float]:
+    """Seconds of each step, from those of the first one twice and of the program up to each; ends never go back."""
+    twice, *prefixes = ends or (0.0,)
+    own = np.diff(np.maximum.accumulate(prefixes)) if prefixes else []
+    return [max(float(twice - prefixes[0]), 0.0), *map(float, own)] if prefixes else []
 
 
 def _fitting(t: Tensor, x: Any) -> Any:

@@ -32,6 +32,10 @@ class Lanes:
     waits: tuple[tuple[int, ...], ...]
     ordered: tuple[int, ...]
 
+    def first(self, count: int) -> Lanes:
+        """Those of the first `count` steps."""
+        return Lanes(self.lane[:count], self.waits[:count], self.ordered[:count])
+
     @property
     def count(self) -> int:
         """At least one."""

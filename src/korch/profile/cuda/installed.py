@@ -21,7 +21,8 @@ TENSOR = {"tf32": 2048, "fp16": 4096, "bf16": 4096}
 
 @dataclass(frozen=True)
 class Installed:
-    """GPU number `index`; `l2` and `memory` in bytes, `clock` in Hz, `bandwidth` of its memory in bytes a second."""
+    """GPU number `index` of this process; `l2` and `memory` in bytes, `clock` in Hz, `bandwidth` of its memory in bytes
+    a second. `uuid`: what all processes call it."""
 
     index: int
     name: str
@@ -33,17 +34,24 @@ class Installed:
     bandwidth: float
     driver: str
     memory: int = 0
+    uuid: str = ""
 
     def like(self, other: Installed) -> bool:
         """Whether kernels cost the same on both."""
-        return replace(self, index=other.index) == other
+        return replace(self, index=other.index, uuid=other.uuid) == other
 
     def device(self) -> Device:
         """Its description, with rates that it does not exceed."""
         for d in DEVICES.values():
             if d.name in self.name.upper().replace("-", " ").split() and d.capability == self.capability:
-                return replace(d, multiprocessors=self.multiprocessors, shared=self.shared)
+                own = {"multiprocessors": self.multiprocessors, "shared": self.shared}
+                return replace(d, machine=self._cached(d.machine), **own)
         return Device(self.name, self.capability, self.multiprocessors, self.shared, self._machine())
+
+    def _cached(self, described: Machine) -> Machine:
+        """The described rates, with the cache that the driver reports."""
+        (_, rate), *others = described.bandwidths
+        return replace(described, bandwidths=((self.l2, rate), *others)) if self.l2 else described
 
     def _machine(self) -> Machine:
         turns = self.multiprocessors * self.clock
@@ -67,7 +75,7 @@ def _gpu(found: Driver, ordinal: int) -> Installed:
     bandwidth = 2e3 * a["memory_clock"] * a["bus"] / 8
     name, capability, multiprocessors = found.name(ordinal), found.capability(ordinal), found.multiprocessors(ordinal)
     return Installed(ordinal, name, capability, multiprocessors, a["shared"], a["l2"], 1e3 * a["clock"], bandwidth,
-                     _version(found), found.memory(ordinal))  # fmt: skip
+                     _version(found), found.memory(ordinal), found.uuid(ordinal))  # fmt: skip
 
 
 def _version(found: Driver) -> str:

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from math import isfinite
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from time import monotonic
 from typing import Any, Protocol
 
 from korch.backends.contract import Kernel
 from korch.backends.cuda.triton.compile import Binary, Made, identity
-from korch.profile.cuda.shelf import Shelf
+from korch.profile.cuda.ready import ReadyQueue
 from korch.profile.cuda.tasks import Compile, Measure
 from korch.profile.remembered import by_cone
 from korch.profile.results import Failed, Result
+from korch.system.deadline import Deadline
 
 READY = 8
 """Compiled kernels that wait to be measured, for each process that measures: enough that none is ever idle."""
@@ -44,7 +44,7 @@ class Pipeline:
     capability: int
     made: Made = field(default_factory=dict)
 
-    def results(self, kernels: Mapping[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
+    def results(self, kernels: Mapping[str, Kernel], deadline: Deadline) -> Iterator[tuple[str, Result]]:
         """Each kernel's result as it comes, by its key; at the deadline what is being measured is the last."""
         work = _Work(self, kernels)
         try:
@@ -69,7 +69,7 @@ class _Work:
         order = by_cone(kernels)
         self._sources = deque(item for item in order if item[1].launches)
         calls: list[Ready] = [(key, k, ()) for key, k in order if not k.launches]
-        self._ready = Shelf(READY * len(pipeline.boards), calls, lambda item: item[1].cone.signature)
+        self._ready = ReadyQueue(READY * len(pipeline.boards), calls, lambda item: item[1].cone.signature)
         self._done: SimpleQueue[tuple[str, Result] | BaseException] = SimpleQueue()
         self._stop = Event()
         compilers = pipeline.compilers[: len(self._sources)]
@@ -79,13 +79,12 @@ class _Work:
         for thread in self._threads:
             thread.start()
 
-    def until(self, deadline: float) -> Iterator[tuple[str, Result]]:
+    def until(self, deadline: Deadline) -> Iterator[tuple[str, Result]]:
         while self._left:
-            wait = deadline - monotonic()
-            if wait <= 0:
+            if deadline.passed:
                 return
             try:
-                item = self._done.get(timeout=wait if isfinite(wait) else None)
+                item = self._done.get(timeout=deadline.left if isfinite(deadline.left) else None)
             except Empty:
                 return
             if isinstance(item, BaseException):

@@ -13,12 +13,13 @@ from korch.backends.contract import Kernel
 from korch.backends.cuda.triton.compile import Made
 from korch.profile.cuda.installed import Installed
 from korch.profile.cuda.pipeline import Asked, Pipeline
-from korch.profile.cuda.tasks import BoardRates, MeasureRates
+from korch.profile.cuda.tasks import BoardRates, MeasurePace, MeasureRates
 from korch.profile.database import Database
 from korch.profile.process import WorkerProcess
 from korch.profile.remembered import Progress, Remembered
 from korch.profile.results import Failed, Measurement, Result
 from korch.profile.setting import Setting
+from korch.system.deadline import Deadline
 from korch.system.locks import locked
 from korch.system.processes import plain_environment
 from korch.system.processor import processors
@@ -48,9 +49,9 @@ class DeviceProfiler(Remembered):
         self._first = boards[0]
         self._pipeline = pipeline or _pipeline(boards)
 
-    def alone(self, until: float) -> AbstractContextManager[None]:
+    def alone(self, until: Deadline) -> AbstractContextManager[None]:
         """With the first board, on which programs run."""
-        return locked(_lock(self._first.index), until=until)
+        return locked(lock_of(self._first), until=until)
 
     def calibrate(self) -> BoardRates | Failed:
         """The rates of the device itself."""
@@ -62,8 +63,9 @@ class DeviceProfiler(Remembered):
         return self._pipeline.made
 
     def pace(self) -> float:
-        """All of it: a device is nobody else's."""
-        return 1.0
+        """By a reference kernel: clocks fall when a device is warm or others use its power."""
+        answer = self._pipeline.boards[0].ask(MeasurePace())
+        return answer if isinstance(answer, float) else 1.0
 
     def rest(self) -> None:
         """Nothing: a process that has a GPU and is not asked disturbs nobody."""
@@ -77,7 +79,7 @@ class DeviceProfiler(Remembered):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _results(self, kernels: Mapping[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
+    def _results(self, kernels: Mapping[str, Kernel], deadline: Deadline) -> Iterator[tuple[str, Result]]:
         if not kernels:
             return
         for key, result in self._pipeline.results(kernels, deadline):
@@ -100,7 +102,7 @@ def _pipeline(boards: Sequence[Installed]) -> Pipeline:
         for _ in range(processors())
     ]
     measuring: list[Asked] = [
-        WorkerProcess("korch.profile.cuda.worker", (str(b.index), str(b.l2), str(_lock(b.index))), TIMEOUT,
+        WorkerProcess("korch.profile.cuda.worker", (str(b.index), str(b.l2), str(lock_of(b))), TIMEOUT,
                       plain_environment(TRITON_INTERPRET="", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"))
         for _ in range(_sharing(boards[0])) for b in boards
     ]  # fmt: skip
@@ -112,10 +114,10 @@ def _sharing(board: Installed) -> int:
     return max(1, min(MEASURING, processors() // 2, board.memory // ROOM))
 
 
-def _lock(index: int) -> Path:
-    """What whoever measures on a GPU holds."""
+def lock_of(board: Installed) -> Path:
+    """Held by the process that measures on a GPU; processes may number the GPUs of a machine differently."""
     user = os.getuid() if hasattr(os, "getuid") else "all"
-    return Path(tempfile.gettempdir()) / f"korch-gpu-{index}-{user}.lock"
+    return Path(tempfile.gettempdir()) / f"korch-gpu-{board.uuid or board.index}-{user}.lock"
 
 
 def _version(distribution: str) -> str:

@@ -30,6 +30,11 @@ class MeasureRates:
 
 
 @dataclass(frozen=True)
+class MeasurePace:
+    """Measure how fast the device is at the moment."""
+
+
+@dataclass(frozen=True)
 class BoardRates:
     """`peaks`: (precision, operations a second) of the library's products. `copies`: (bytes moved, seconds) of copying
     half as many bytes. `launch`: seconds of the smallest kernel in a graph."""

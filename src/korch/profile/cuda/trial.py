@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from math import inf
 from time import monotonic
 
 import numpy as np
@@ -19,15 +22,21 @@ from korch.profile.check import Reference, Report, compare_part, reference
 from korch.profile.cuda.board import Board, BoardError, BoardLost, Memory, Run
 from korch.profile.cuda.rates import measured_rates
 from korch.profile.cuda.rotation import Rotation, rotation_of
-from korch.profile.cuda.tasks import BoardRates, Measure, MeasureRates
+from korch.profile.cuda.tasks import BoardRates, Measure, MeasurePace, MeasureRates
 from korch.profile.cuda.timing import timed
 from korch.profile.fault import failure_of
 from korch.profile.outputs import POISONS, first_finite, never_written, still, worst
+from korch.profile.pace import SHARE
 from korch.profile.results import Failed, Last, Measurement, Result
 
 PATIENCE = 20.0
 """Seconds of waiting for the others on a device, after which a kernel that hangs there is not this one's fault: well
 before the process that waits is taken for one that hangs."""
+PACED, SIDE, COPIES, SAMPLES = 50, 2048, 4, 5
+"""Kernels measured between two looks at the device's pace; the reference kernel, a product in TF32 of that many rows,
+its copies in a graph, and replays of it."""
+
+log = logging.getLogger(__name__)
 
 
 class Trial:
@@ -46,11 +55,21 @@ class Trial:
         self._pristine: list[Memory] = []
         self._references: tuple[Reference, ...] = ()
         self._of_precision: dict[str, tuple[Reference, ...]] = {}
+        self._reference: Run | None = None
+        self._best = inf
+        self._pace, self._measured_since = 1.0, PACED
 
-    def answer(self, task: Measure | MeasureRates) -> Result | BoardRates | Last:
+    def answer(self, task: Measure | MeasureRates | MeasurePace) -> Result | BoardRates | Last | float:
         """What a task comes to; `Last` where this process cannot go on."""
         try:
-            return self._rates() if isinstance(task, MeasureRates) else self.measure(task)
+            match task:
+                case Measure():
+                    return self.measure(task)
+                case MeasurePace():
+                    with self._alone():
+                        return self._look_at_pace()
+                case MeasureRates():
+                    return self._rates()
         except BoardLost as e:
             return Last(failure_of(e))
         except (BoardError, ArithmeticError, ValueError, RuntimeError, MemoryError) as e:
@@ -68,7 +87,25 @@ class Trial:
                 return Failed("waited in vain for the device, which another kernel holds", lasting=False)
             self._bring()
             buffers = [*self._leaves, *self._own(kernel, prepared)]
-            return self._measured(kernel, task.binaries, buffers)
+            return self._paced(self._measured(kernel, task.binaries, buffers))
+
+    def _paced(self, result: Result) -> Result:
+        """The result as if the device ran as fast as it ever did."""
+        self._measured_since += 1
+        if self._measured_since >= PACED:
+            self._look_at_pace()
+        return replace(result, seconds=self._pace * result.seconds) if isinstance(result, Measurement) else result
+
+    def _look_at_pace(self) -> float:
+        """Of what a kernel takes at the moment, the part that it takes at the device's best."""
+        if self._reference is None:
+            self._reference = self.board.product("tf32", SIDE)
+            self.board.finish(self._reference)
+        seconds = float(self.board.time([self._reference] * COPIES, SAMPLES).min()) / COPIES
+        self._best, self._measured_since = min(self._best, seconds), 0
+        self._pace = (self._best / seconds) ** SHARE
+        log.info("the reference kernel takes %.1f us, %.1f at best", 1e6 * seconds, 1e6 * self._best)
+        return self._pace
 
     def _measured(self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[Memory]) -> Result:
         outputs = _Outputs(self.board, kernel, buffers, self._references)

@@ -1,4 +1,4 @@
-"""What waits for one of several processes, each of which is quicker with what is like its last."""
+"""A queue of items for several processes, each of which is quicker with an item like its last."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 
 
-class Shelf(Generic[Item]):
+class ReadyQueue(Generic[Item]):
     """At most `room` items that are put, besides those of `others`, which fill the time until something is put.
 
-    Who takes gets what has the `kind` of what it took last, else what nobody else has at hand, else the oldest.
+    A process gets an item of the `kind` that it took last, else of a kind that no other process has, else the oldest.
     """
 
     def __init__(self, room: int, others: Iterable[Item], kind: Callable[[Item], str]) -> None:
@@ -24,14 +24,14 @@ class Shelf(Generic[Item]):
         self._closed = False
 
     def put(self, item: Item) -> None:
-        """Waits for room; nobody gets what is put when the shelf is closed."""
+        """Waits for room; nobody gets what is put when the queue is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or len(self._put) < self._room)
             self._put.append(item)
             self._changed.notify_all()
 
     def take(self, taker: int) -> Item | None:
-        """Waits for something; None when the shelf is closed."""
+        """Waits for something; None when the queue is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._put or self._others)
             if self._closed:

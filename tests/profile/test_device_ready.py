@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from threading import Thread
 
-from korch.profile.cuda.shelf import Shelf
+from korch.profile.cuda.ready import ReadyQueue
 
 
-def shelf(*others: str, room: int = 9) -> Shelf[str]:
+def queue(*others: str, room: int = 9) -> ReadyQueue[str]:
     """Of texts, whose first letter is their kind."""
-    return Shelf(room, others, lambda item: item[0])
+    return ReadyQueue(room, others, lambda item: item[0])
 
 
 def test_who_takes_stays_with_a_kind_and_away_from_those_of_others():
-    row = shelf()
+    row = queue()
     for item in ("a1", "a2", "b1", "a3", "b2", "c1"):
         row.put(item)
     assert [row.take(0), row.take(1), row.take(0), row.take(1)] == ["a1", "b1", "a2", "b2"]
@@ -21,14 +21,14 @@ def test_who_takes_stays_with_a_kind_and_away_from_those_of_others():
 
 
 def test_when_all_kinds_are_taken_the_oldest_is_next():
-    row = shelf()
+    row = queue()
     for item in ("a1", "a2", "a3"):
         row.put(item)
     assert [row.take(0), row.take(1), row.take(2)] == ["a1", "a2", "a3"]
 
 
 def test_what_was_put_comes_before_what_fills_the_time_unless_that_is_alike():
-    row = shelf("c1", "b1")
+    row = queue("c1", "b1")
     row.put("a1")
     assert [row.take(0), row.take(1)] == ["a1", "c1"]
     row.put("a2")
@@ -36,7 +36,7 @@ def test_what_was_put_comes_before_what_fills_the_time_unless_that_is_alike():
 
 
 def test_puts_wait_for_room_and_takes_for_puts():
-    row, taken = shelf(room=1), list[str | None]()
+    row, taken = queue(room=1), list[str | None]()
     row.put("a1")
     waiting = Thread(target=row.put, args=("a2",))
     waiting.start()
@@ -53,7 +53,7 @@ def test_puts_wait_for_room_and_takes_for_puts():
 
 
 def test_a_closed_shelf_gives_nothing_and_keeps_nobody_waiting():
-    full, empty, taken = shelf(room=1), shelf(), list[str | None]()
+    full, empty, taken = queue(room=1), queue(), list[str | None]()
     full.put("a1")
     threads = [Thread(target=full.put, args=("a2",)), Thread(target=lambda: taken.append(empty.take(0)))]
     for thread in threads:
