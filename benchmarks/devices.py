@@ -58,7 +58,9 @@ class Planned:
 
 def candidates(model: Path, numerics: str) -> tuple[Graph, list[Cone]]:
     """The model with its choices, and all candidate kernels: the same for all devices."""
+    target = target_of(Options(numerics=numerics, target="cuda", costs="model", device=next(iter(DEVICES))))
     graph = add_choices(fission(read(model, {})), numerics != "strict", unproved=numerics == "fast")
+    graph = target.choices(graph)
     return graph, enumerate_cones(graph)
 
 

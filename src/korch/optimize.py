@@ -121,7 +121,7 @@ def optimized(
     prepared = read(model, options.shapes)
     plain = fission(prepared)
     saturating = time.monotonic()
-    graph = add_choices(plain, options.numerics != "strict", unproved=options.numerics == "fast")
+    graph = target.choices(add_choices(plain, options.numerics != "strict", unproved=options.numerics == "fast"))
     saturating = time.monotonic() - saturating
     patience = options.time_budget or PATIENCE
     end = Deadline(start + patience)
@@ -139,13 +139,13 @@ def optimized(
                 target.keep(executable, recall)
         peak = target.peak(target.machine(costs))
         costs.rest()
-        with costs.alone(end.at):
+        with costs.alone(end):
             actual = _timed(target, executable, feeds, bool(known))
         measured = costs.measured
     plan = executable.plan
     accuracy = plan.accuracy or Accuracy("", 0.0, None)
     if known and not accuracy.passed:
-        log.warning("%s: an earlier search found nothing that errs less", accuracy.told(options.numerics))
+        log.warning("%s: an earlier search found nothing that errs less", accuracy.text(options.numerics))
     executed = total(p for s in plan.steps for p in s.kernel.cone.primitives)
     summary = Summary(
         primitives=len(plain.primitives), tensors=len(graph.producers),

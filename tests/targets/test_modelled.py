@@ -16,6 +16,7 @@ from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.triton.compile import Binary
 from korch.backends.precision import precision_of
 from korch.devices import Device, device_named
+from korch.errors import SolverError
 from korch.executable import Plan
 from korch.ir import Cone, Primitive, Tensor
 from korch.optimize import Summary, optimized
@@ -106,6 +107,15 @@ def test_what_does_not_compile_is_done_without(monkeypatch: pytest.MonkeyPatch):
     assert {s.kernel.variant for s in before.steps if s.kernel.variant} >= {"ieee 64x64"}
     assert {s.kernel.variant for s in after.steps if s.kernel.variant} == {"ieee 128x128"}
     assert len(asked) > 1 and asked[0] == "sm_90" and after.gap == 0.0
+
+
+def test_an_operator_that_no_gpu_takes_is_named_with_the_way_out():
+    """At once, and nobody is sent to install a runtime that has no part in programs for GPUs."""
+    text = '<ir_version: 8, opset_import: ["": 17]> m (float[3,4,4] x) => (float[3] y) { a = Relu(x) y = Det(a) }'
+    options = Options(0, 20.0, target="cuda", costs="model", device="H100")
+    with pytest.raises(SolverError, match=r"Det.*toy: is no toy.*--target cpu") as found:
+        optimized(onnx.parser.parse_model(text), options, lambda state: None)
+    assert "install" not in str(found.value)
 
 
 def test_the_device_is_that_of_this_machine_where_none_is_named(monkeypatch: pytest.MonkeyPatch):

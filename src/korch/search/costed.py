@@ -62,5 +62,6 @@ def problem_of(graph: Graph, ledger: Ledger) -> Problem:
     outputs = tuple(dict.fromkeys(t.name for t in graph.outputs if t.name in made))
     missing = set(outputs) - {c.root for c in candidates}
     if missing:
-        raise SolverError(f"no backend builds {sorted(missing)[0]!r}; install onnxruntime, which runs any operator")
+        name = sorted(missing)[0]
+        raise SolverError(f"no backend builds {name!r} ({ledger.refusals.get(name, 'no kernel was left')})")
     return Problem(outputs, refs, candidates, classes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -26,13 +26,15 @@ def _nobody(cone: Cone) -> list[Offer]:
 @dataclass
 class Ledger:
     """The costs of `cones` (those that some backend takes), by signature. `fallbacks`: who takes any one primitive;
-    `pricing`: what memory costs now, for all parts of a ledger."""
+    `pricing`: what memory costs now, for all parts of a ledger; `refusals`: why no backend takes a primitive alone, by
+    the name of its output."""
 
     cones: tuple[Cone, ...]
     entries: tuple[Entry, ...]
     declined: dict[str, int] = field(default_factory=dict)
     fallbacks: Callable[[Cone], list[Offer]] = _nobody
     pricing: Price = field(default_factory=Price)
+    refusals: Mapping[str, str] = field(default_factory=dict)
 
     def within(self, primitives: Collection[Primitive]) -> Ledger:
         """The cones that hold nothing but `primitives`, at the same costs."""
@@ -79,13 +81,13 @@ class Ledger:
 
 
 def open_ledger(cones: Iterable[Cone], backends: Sequence[Backend], machine: Machine,
-                physics: Physics | None = None) -> Ledger:  # fmt: skip
-    """Asks every backend about every distinct cone; cones that all decline are left out.
+                physics: Physics | None = None, way_out: str = "") -> Ledger:  # fmt: skip
+    """Asks every backend about every distinct cone; cones that all decline are left out. A refusal ends in `way_out`.
 
     Fallback backends (those that take any single primitive) are asked only where no other takes the cone. `physics`:
     the best rates known, by default the machine's.
     """
-    known: dict[str, Entry | None] = {}
+    known, refusals = dict[str, Entry | None](), dict[str, str]()
     kept: list[Cone] = []
     entries: list[Entry] = []
     collector = _Collector(tuple(backends), machine, physics or Physics.of(machine))
@@ -96,7 +98,9 @@ def open_ledger(cones: Iterable[Cone], backends: Sequence[Backend], machine: Mac
         if entry:
             kept.append(cone)
             entries.append(entry)
-    return Ledger(tuple(kept), tuple(entries), collector.declined, collector.fallbacks)
+        elif len(cone.primitives) == 1:
+            refusals[cone.root.name] = f"{collector.refusal(cone)}{way_out}"
+    return Ledger(tuple(kept), tuple(entries), collector.declined, collector.fallbacks, refusals=refusals)
 
 
 @dataclass
@@ -118,6 +122,12 @@ class _Collector:
 
     def fallbacks(self, cone: Cone) -> list[Offer]:
         return [self._offer(b, cone) for b in self.backends if b.fallback and self._takes(b, cone)]
+
+    def refusal(self, cone: Cone) -> str:
+        """Why all backends decline the only primitive of the cone, in one line."""
+        (p,), answers = cone.primitives, [(b.name, b.declines(cone)) for b in self.backends]
+        reasons = [f"{name}: {answer.reason}" for name, answer in answers if answer]
+        return f"{p.origin or p.op}: {'; '.join(reasons) or 'there is no backend'}"
 
     def _offer(self, backend: Backend, cone: Cone) -> Offer:
         roofline = backend.bound(cone, self.machine)

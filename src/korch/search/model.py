@@ -103,7 +103,8 @@ class Search:
             enumerating = time.monotonic() - begin
             if self.hurried:
                 cones = without_uncertain_chains(cones, self.target.backends())
-            ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics)
+            ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics,
+                                 self.target.way_out)  # fmt: skip
             with Highs(self._solver_threads) as highs, Builder() as builder:
                 resources = Resources(self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs,
                                       builder)  # fmt: skip
@@ -202,7 +203,7 @@ class Search:
     def _least(self, executable: Executable, tried: Sequence[Tried]) -> Executable:
         """The program of those `tried` that errs least, the first of equal ones; `executable` is the last of them."""
         best = min(tried, key=lambda t: t.verdict.excess)
-        text = best.verdict.told(self.target.options.numerics)
+        text = best.verdict.text(self.target.options.numerics)
         log.warning("%s: the least of %d tried; nothing was found to err less", text, len(tried))
         if best is not tried[-1]:
             executable.close()

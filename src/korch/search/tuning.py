@@ -235,7 +235,7 @@ class Tuner:
         kernels = [o.kernel(e.cone, threads) for e, o in found]
         rivals = [e.best.kernel(e.cone, threads) if o is not e.best else None for e, o in found]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(kernels))
-        results, lower = self.profiler.measure_again(self.deadline.at, kernels, rivals), False
+        results, lower = self.profiler.measure_again(self.deadline, kernels, rivals), False
         for (_, offer), result in zip(found, results, strict=True):
             if isinstance(result, Measurement):
                 lower |= result.seconds < (offer.alone or 0.0)
@@ -321,7 +321,7 @@ class Tuner:
         flat = [k for e, o in todo for k in kernels[id(o)]]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
         until = until if self._has_plan() else NEVER
-        results = iter(self.profiler.measure_until(until.at, flat))
+        results = iter(self.profiler.measure_until(until, flat))
         for entry, offer in todo:
             own = kernels[id(offer)]
             known = [r for r in [next(results) for _ in own] if r]
@@ -337,11 +337,12 @@ class Tuner:
         self._tell(done=self.measured)
 
     def _why(self, tensor: str) -> str:
-        """Which node of the model makes the tensor, and why its kernel failed, as far as that is known."""
+        """The node of the model that makes the tensor, and why its kernel failed or none was built, as far as that is
+        known."""
         for cone, entry in zip(self.ledger.cones, self.ledger.entries, strict=True):
             if cone.root.name == tensor and (reason := self._failures.get(id(entry))):
                 return f" ({cone.primitives[-1].origin or cone.primitives[-1].op}: {reason})"
-        return ""
+        return f" ({refusal})" if (refusal := self.ledger.refusals.get(tensor)) else ""
 
     def _kernels(self, todo: Sequence[tuple[Entry, Offer]]) -> dict[int, list[Kernel]]:
         """The kernels of each offer that are worth measuring, by its identity."""

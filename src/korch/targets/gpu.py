@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import cast
+from typing import ClassVar, cast
 
 from korch.backends.contract import Backend, Kernel
 from korch.backends.cuda.triton.compile import Binary, Made, compile_kernel, compilers
@@ -17,6 +17,8 @@ from korch.errors import BackendError, Error
 from korch.executable import Executable
 from korch.executable.plan import Plan
 from korch.executable.recall import Recall
+from korch.ir.cone import Cone
+from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
 from korch.machine import Machine
 from korch.options import Options
@@ -38,8 +40,18 @@ class _Gpu:
     options: Options
     device: Device
 
+    way_out: ClassVar[str] = "; a program for the processor takes any operator: --target cpu"
+
     def backends(self) -> tuple[Backend, ...]:
         return backends("cuda", self.options.numerics)
+
+    def choices(self, graph: Graph) -> Graph:
+        """Winograd's and Strassen's transforms, among others, have no kernels here: their chains go."""
+        untaken = {p for p in graph.primitives if p.rule and not self._takes(Cone.of([p]))}
+        return _needed(graph.without(untaken)) if untaken else graph
+
+    def _takes(self, cone: Cone) -> bool:
+        return any(b.declines(cone) is None for b in self.backends())
 
     def peak(self, machine: Machine) -> float:
         return peak(machine, allowed(self.options.numerics))
@@ -95,6 +107,16 @@ class InstalledGpu(_Gpu):
 
     def outputs(self, program: Executable, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
         return program.run(feeds)
+
+
+def _needed(graph: Graph) -> Graph:
+    """Without choices that nothing reads: what is left of chains that have lost their ends."""
+    while True:
+        read = {*graph.outputs, *(t for p in graph.primitives for t in p.inputs)}
+        idle = {p for p in graph.primitives if p.rule and p.output not in read and p.output not in graph.twins}
+        if not idle:
+            return graph
+        graph = graph.without(idle)
 
 
 def linked(plan: Plan, device: Device, made: Made | None = None) -> Executable:

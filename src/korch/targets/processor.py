@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import ClassVar, cast
 
 from korch.backends.contract import Backend, Kernel
 from korch.backends.table import backends
@@ -13,6 +13,7 @@ from korch.executable import Executable
 from korch.executable.cpu import CpuExecutable
 from korch.executable.plan import Plan
 from korch.executable.recall import Recall
+from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
 from korch.machine import Machine
 from korch.options import Options
@@ -34,8 +35,14 @@ class Processor:
         """With the threads that the compiler can give a program."""
         return Processor(options if find_toolchain().openmp else replace(options, threads=1))
 
+    way_out: ClassVar[str] = "; install onnxruntime, which runs any operator"
+
     def backends(self) -> tuple[Backend, ...]:
         return backends()
+
+    def choices(self, graph: Graph) -> Graph:
+        """All of them: onnxruntime takes any primitive."""
+        return graph
 
     def costs(self, database: Database) -> Profiler:
         return Profiler(self.options.thread_count, database)
@@ -47,8 +54,8 @@ class Processor:
         return machine.peak_flops
 
     def link(self, plan: Plan, costs: Costs, recall: Recall | None = None) -> Executable:
-        shelf = recall.library if recall else None
-        return CpuExecutable.of(plan, shelf=shelf, units=cast(Profiler, costs).units)
+        known = recall.library if recall else None
+        return CpuExecutable.of(plan, known=known, units=cast(Profiler, costs).units)
 
     def trial(self, plan: Plan, costs: Costs) -> Executable:
         return CpuExecutable.of(plan, units=cast(Profiler, costs).units, trial=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from korch.backends.contract import Backend, Kernel
 from korch.executable.plan import Plan
 from korch.executable.recall import Recall
 from korch.executable.runtime import Executable
+from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
 from korch.machine import Machine
 from korch.options import Options
@@ -30,8 +31,15 @@ class Target(Protocol):
         """Whether programs can be run and timed here; where not, costs are a model's."""
         ...
 
+    way_out: ClassVar[str]
+    """How a refusal of all backends ends: the user's way out."""
+
     def backends(self) -> tuple[Backend, ...]:
         """Who builds kernels."""
+        ...
+
+    def choices(self, graph: Graph) -> Graph:
+        """The graph without choices that no backend takes."""
         ...
 
     def costs(self, database: Database) -> AbstractContextManager[Costs]:
