@@ -30,24 +30,26 @@ FOLDS: dict[str, Callable[..., Any]] = {"ReduceSum": jnp.sum, "ReduceMean": jnp.
                                         "ReduceMin": jnp.min, "ReduceProd": jnp.prod}  # fmt: skip
 
 
-def program(graph: Graph) -> Callable[[Mapping[str, Any]], list[Any]]:
-    """A function of the inputs by name; KeyError names a primitive that has no form here."""
+def program(graph: Graph, dtype: Any = np.float32) -> Callable[[Mapping[str, Any]], list[Any]]:
+    """A function of the inputs by name, whose floats are of `dtype`; KeyError names a primitive that has no form
+    here."""
     plain = graph.plain()
     if missing := {p.op for p in plain.primitives} - set(ELEMENTWISE) - set(FOLDS) - set(SHAPED):
         raise KeyError(f"no form in jax.numpy for {', '.join(sorted(missing))}")
-    constants = {name: jnp.asarray(value) for name, value in plain.constants.items()}
+    constants = {name: jnp.asarray(value, dtype if value.dtype == np.float32 else value.dtype)
+                 for name, value in plain.constants.items()}  # fmt: skip
 
     def run(feeds: Mapping[str, Any]) -> list[Any]:
         known: dict[str, Any] = {**constants, **feeds}
         for p in plain.primitives:
-            known[p.output.name] = _value(p, [_operand(t, known) for t in p.inputs])
+            known[p.output.name] = _value(p, [_operand(t, known, dtype) for t in p.inputs])
         return [known[t.name] for t in plain.outputs]
 
     return run
 
 
-def _operand(t: Any, known: Mapping[str, Any]) -> Any:
-    return np.asarray(t.value, t.dtype) if t.value is not None else known[t.name]
+def _operand(t: Any, known: Mapping[str, Any], dtype: Any) -> Any:
+    return np.asarray(t.value, dtype if t.dtype == "float32" else t.dtype) if t.value is not None else known[t.name]
 
 
 def _value(p: Primitive, args: list[Any]) -> Any:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,7 @@ class Contest:
     errors: dict[str, float] = field(default_factory=dict[str, float])
     skipped: dict[str, str] = field(default_factory=dict[str, str])
     bound: float = BOUND
+    load_limit: float = LOAD_LIMIT
 
     def leave(self, process: RuntimeProcess, why: RuntimeFailed) -> None:
         """Takes a runtime out of the race and ends it, so that it disturbs no other; raises if it is korch itself."""
@@ -125,16 +127,26 @@ def race(
     rounds: int,
     say: Progress | None = None,
     pace: Sequence[str] | None = None,
+    together: int = 1,
+    load_limit: float = LOAD_LIMIT,
 ) -> dict[str, Any]:
-    """`compare` for commands that speak `serving`'s protocol: runtimes, one of them `reference`, and `report.pace`."""
+    """`compare` for commands that speak `serving`'s protocol: runtimes, one of them `reference`, and `report.pace`.
+
+    So many load `together`, each within `load_limit` seconds; none runs while one loads.
+    """
     with tempfile.TemporaryDirectory(prefix="korch-bench-") as folder, contextlib.ExitStack() as stack:
-        contest = Contest(subject, threads, say or _silent, Path(folder), bound=_bound(subject.onnx))
+        contest = Contest(subject, threads, say or _silent, Path(folder), bound=_bound(subject.onnx),
+                          load_limit=load_limit)  # fmt: skip
         files = _save(feeds, contest.folder)
         with RuntimeProcess(REFERENCE, commands[REFERENCE], threads) as process:
             expected = _first_outputs(contest, process, files)
-        for name, command in commands.items():
-            if name != REFERENCE:
-                _enter(contest, stack.enter_context(RuntimeProcess(name, command, threads)), files, expected)
+
+        def enter(name: str) -> None:
+            process = stack.enter_context(RuntimeProcess(name, commands[name], threads))
+            _enter(contest, process, files, expected)
+
+        with ThreadPoolExecutor(together) as pool:
+            list(pool.map(enter, [name for name in commands if name != REFERENCE]))
         if pace:
             _enter_machine(contest, stack.enter_context(RuntimeProcess(MACHINE, pace, threads)))
         times = _alternate(contest, rounds)
@@ -169,11 +181,11 @@ def _first_outputs(contest: Contest, process: RuntimeProcess, files: dict[str, s
         "korch": given.korch and str(given.korch.resolve()),
         "torch_models": given.torch_models and str(given.torch_models.resolve()),
     }
-    process.ask("load", limit=LOAD_LIMIT, subject=subject, threads=contest.threads, inputs=files)
+    process.ask("load", limit=contest.load_limit, subject=subject, threads=contest.threads, inputs=files)
     folder = contest.folder / process.name
     folder.mkdir()
     # torch.compile compiles at the first run: this one has the time to load, too
-    return [np.load(path) for path in process.ask("outputs", limit=LOAD_LIMIT, folder=str(folder))]
+    return [np.load(path) for path in process.ask("outputs", limit=contest.load_limit, folder=str(folder))]
 
 
 def _enter(contest: Contest, process: RuntimeProcess, files: dict[str, str], expected: list[np.ndarray]) -> None:

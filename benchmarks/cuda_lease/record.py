@@ -1,0 +1,28 @@
+"""What a command has found, entry by entry, on disk at once: killed at any moment, it loses the entry in the making."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+
+class Record:
+    """A file of JSON lines [key, facts]. A line that was not written to its end is forgotten, the rest is `known`."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        text = file.read_text() if file.exists() else ""
+        whole = text[: text.rfind("\n") + 1]
+        if whole != text:
+            file.write_text(whole)
+        self.known: dict[str, Any] = dict(map(json.loads, whole.splitlines()))
+
+    def add(self, key: str, facts: Any) -> None:
+        """Keeps the facts of `key`."""
+        with self._file.open("a") as file:
+            file.write(json.dumps([key, facts]) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.known[key] = facts
