@@ -50,11 +50,11 @@ def test_a_finished_search_is_recalled(database: Database):
 def test_a_kept_program_is_not_compiled_again(database: Database, monkeypatch: pytest.MonkeyPatch):
     plan = chain()
     recall = recall_of(database, plan.graph)
-    with Executable.link(plan, shelf=recall.library) as first:  # nothing there yet
+    with Executable.link(plan, known=recall.library) as first:  # nothing there yet
         recall.keep_library(plan, first.linked)
         expected = first.run(feeds_of(plan))
     monkeypatch.setattr(Toolchain, "compile_library", lambda *_, **__: pytest.fail("compiled again"))
-    with Executable.link(plan, shelf=recall.library) as second:
+    with Executable.link(plan, known=recall.library) as second:
         assert all(np.array_equal(y, expected[n]) for n, y in second.run(feeds_of(plan)).items())
 
 

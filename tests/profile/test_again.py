@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf
 from pathlib import Path
 
 import pytest
 
 from korch.profile import Database, Failed, Measurement, Profiler
 from korch.profile.results import Result
+from korch.system.deadline import NEVER, Deadline
 
 from .fodder import several
 
@@ -36,7 +36,7 @@ def test_the_least_time_counts_and_is_remembered(profiler: Profiler, monkeypatch
     }  # fmt: skip
     monkeypatch.setattr(profiler, "_results", lambda kernels, deadline: (
         (key, profiler._keep(key, k, told[key])) for key, k in kernels.items()))  # pyright: ignore[reportPrivateUsage]  # fmt: skip
-    again = profiler.measure_again(inf, kernels)
+    again = profiler.measure_again(NEVER, kernels)
     assert [r.seconds for r in again if isinstance(r, Measurement)] == [
         seconds(faster) / 2, seconds(slower), seconds(broken)]  # fmt: skip
     assert profiler.measure(kernels) == again
@@ -48,9 +48,9 @@ def test_it_really_runs_again_and_counts_once(profiler: Profiler, monkeypatch: p
     worker, asked = profiler._worker, []  # pyright: ignore[reportPrivateUsage]
     ask = worker.ask
     monkeypatch.setattr(worker, "ask", lambda task: (asked.append(task), ask(task))[1])
-    assert all(isinstance(r, Measurement) for r in profiler.measure_again(inf, kernels))
+    assert all(isinstance(r, Measurement) for r in profiler.measure_again(NEVER, kernels))
     assert len(asked) == 2 == profiler.measured
-    assert profiler.measure_again(0.0, kernels) == [None, None]
+    assert profiler.measure_again(Deadline(0.0), kernels) == [None, None]
 
 
 @pytest.mark.parametrize(("now", "counts"), [(2.0, 1.0 / 1.5), (1.2, 1.0 / 1.2), (0.9, 1.0)])
@@ -62,5 +62,5 @@ def test_a_rival_tells_how_busy_the_machine_is(profiler: Profiler, monkeypatch: 
     took = {profiler.key(kernel): 1.0, profiler.key(rival): now}
     monkeypatch.setattr(profiler, "_results", lambda kernels, deadline: (
         (key, profiler._keep(key, k, Measurement(before[key] * took[key]))) for key, k in kernels.items()))  # pyright: ignore[reportPrivateUsage]  # fmt: skip
-    (again,) = profiler.measure_again(inf, [kernel], [rival])
+    (again,) = profiler.measure_again(NEVER, [kernel], [rival])
     assert isinstance(again, Measurement) and again.seconds == pytest.approx(before[profiler.key(kernel)] * counts)

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from korch.system import locks
+from korch.system import deadline, locks
+from korch.system.deadline import Deadline
 from korch.system.locks import locked
 
 pytest.importorskip("fcntl")
@@ -18,8 +19,9 @@ LONG, SHORT = 0.5, 0.2
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only who waits makes time pass."""
     now = [0.0]
-    monkeypatch.setattr(locks, "time", SimpleNamespace(monotonic=lambda: now[0],
-                                                       sleep=lambda s: now.__setitem__(0, now[0] + s)))  # fmt: skip
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s))
+    monkeypatch.setattr(locks, "time", clock)
+    monkeypatch.setattr(deadline, "time", clock)
 
 
 def waited(path: Path, shared: bool = False, patience: float = LONG) -> bool:
@@ -49,7 +51,7 @@ def test_who_has_no_time_does_not_wait(tmp_path: Path):
     path = tmp_path / "lock"
     with locked(path):
         begin = locks.time.monotonic()
-        with locked(path, until=begin - 1.0):
+        with locked(path, until=Deadline(begin - 1.0)):
             assert locks.time.monotonic() - begin < SHORT
         assert waited(path)
 

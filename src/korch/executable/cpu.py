@@ -14,7 +14,7 @@ from korch.backends.units import Units
 from korch.errors import ArchiveError, Error
 from korch.executable.buffers import Recycler
 from korch.executable.host import HostSteps
-from korch.executable.link import C_TEXTS, Linked, Shelf, link
+from korch.executable.link import C_TEXTS, Libraries, Linked, link
 from korch.executable.native import NativeModel
 from korch.executable.plan import Plan
 from korch.executable.ports import check_apart, feeds_of, fitting_input, targets_of
@@ -45,12 +45,12 @@ class CpuExecutable(Executable):
 
     @staticmethod
     def of(
-        plan: Plan, threads: int = 0, shelf: Shelf | None = None, units: Units | None = None, trial: bool = False
+        plan: Plan, threads: int = 0, known: Libraries | None = None, units: Units | None = None, trial: bool = False
     ) -> CpuExecutable:
         """Links and opens `plan` (see `link`)."""
         folder = new_folder()
         try:
-            return CpuExecutable(plan, link(plan, folder, shelf, units, trial), threads)
+            return CpuExecutable(plan, link(plan, folder, known, units, trial), threads)
         except BaseException:
             discard(folder)
             raise

@@ -29,7 +29,7 @@ C_TEXTS = files("korch.executable").joinpath("c")
 LIBRARY, SOURCES = "program.so", "sources/"
 DEFINES = ("-fvisibility=hidden",)
 UNIT = 24  # kernels compiled together; the units compile side by side
-Shelf = Callable[[str], bytes | None]
+Libraries = Callable[[str], bytes | None]
 """Libraries that were linked before, by `library_key`."""
 
 
@@ -75,9 +75,9 @@ class Linked:
 
 
 def link(
-    plan: Plan, folder: Path, shelf: Shelf | None = None, units: Units | None = None, trial: bool = False
+    plan: Plan, folder: Path, known: Libraries | None = None, units: Units | None = None, trial: bool = False
 ) -> Linked:
-    """Writes the library and the weights of `plan` into `folder`: compiles nothing where `shelf` has the library, and
+    """Writes the library and the weights of `plan` into `folder`: compiles nothing where `known` has the library, and
     of its kernels those that `units` do not have. There are no sources of a `trial`.
 
     Error where the plan is not sound, BackendError where the compiler fails, ArchiveError where the disk is full.
@@ -87,7 +87,7 @@ def link(
     with ThreadPoolExecutor(1) as pool:  # kernels are compiled while the weights are written
         checksum = pool.submit(_write_weights, plan, folder)
         sources = {} if trial else write_program(plan, memory, checksum.result)
-        if kept := shelf and shelf(library_key(plan, sources)):
+        if kept := known and known(library_key(plan, sources)):
             _write(kept, folder / LIBRARY)
         elif units:
             units.compile_library(find_toolchain(), _native(plan.steps), folder / LIBRARY, UNIT, jobs,

@@ -11,7 +11,7 @@ from typing import Any
 from korch.devices import device_named
 from korch.errors import ArchiveError, Error
 from korch.executable import archive
-from korch.executable.link import Linked, Shelf
+from korch.executable.link import Libraries, Linked
 from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.ports import Port, input_ports, output_ports
@@ -36,16 +36,16 @@ class Executable(ABC):
         self._forget = removed_with(self, linked.folder)
 
     @staticmethod
-    def link(plan: Plan, threads: int = 0, shelf: Shelf | None = None) -> Executable:
-        """Compiles and opens `plan` for its target, or takes its library from the `shelf`; BackendError, ArchiveError
-        or Error say in one line why not."""
+    def link(plan: Plan, threads: int = 0, known: Libraries | None = None) -> Executable:
+        """Compiles and opens `plan` for its target, or takes its library from the `known` ones; BackendError,
+        ArchiveError or Error say in one line why not."""
         if plan.target == "cuda":
             from korch.executable.cuda import DeviceExecutable
 
             return DeviceExecutable.link(plan, device_named(plan.device))
         from korch.executable.cpu import CpuExecutable  # here: it is one of these
 
-        return CpuExecutable.of(plan, threads, shelf)
+        return CpuExecutable.of(plan, threads, known)
 
     @property
     def inputs(self) -> tuple[Port, ...]:

@@ -39,7 +39,7 @@ def recall(path: Path) -> Executable | None:
         log.warning("%s; the model is optimised anew", e)
         return None
     if (accuracy := executable.plan.accuracy) and not accuracy.passed:
-        log.warning("%s: an earlier search found nothing that errs less", accuracy.told(executable.plan.numerics))
+        log.warning("%s: an earlier search found nothing that errs less", accuracy.text(executable.plan.numerics))
     return executable
 
 

@@ -24,6 +24,6 @@ class Verdict:
         """The error in units of what is allowed."""
         return self.error / max(self.allowed, np.finfo(float).tiny) if self.allowed is not None else 0.0
 
-    def told(self, numerics: str) -> str:
-        """In words."""
+    def text(self, numerics: str) -> str:
+        """One line for messages."""
         return f"output {self.output!r} errs by {self.error:.1e}, numerics {numerics} allow {self.allowed:.1e}"

@@ -12,6 +12,7 @@ from korch.profile.database import Database
 from korch.profile.physics import Physics
 from korch.profile.results import Result, Tally
 from korch.profile.setting import Setting
+from korch.system.deadline import Deadline
 
 
 class Costs(Protocol):
@@ -39,19 +40,18 @@ class Costs(Protocol):
         """The result of each kernel, in order."""
         ...
 
-    def measure_until(self, deadline: float, kernels: Sequence[Kernel]) -> list[Result | None]:
-        """The same, but None for kernels whose turn had not come by `deadline` (of time.monotonic())."""
+    def measure_until(self, deadline: Deadline, kernels: Sequence[Kernel]) -> list[Result | None]:
+        """The same, but None for kernels whose turn had not come by `deadline`."""
         ...
 
-    def measure_again(self, deadline: float, kernels: Sequence[Kernel],
+    def measure_again(self, deadline: Deadline, kernels: Sequence[Kernel],
                       rivals: Sequence[Kernel | None] = ()) -> list[Result | None]:  # fmt: skip
         """The same of kernels that are known: each keeps the least of its times, as a busy machine only adds. A kernel
         of the same cone may be named as the rival that tells how busy it is."""
         ...
 
-    def alone(self, until: float) -> AbstractContextManager[object]:
-        """Within it no other process measures where programs run: whoever comes waits, but not after `until` (of
-        time.monotonic())."""
+    def alone(self, until: Deadline) -> AbstractContextManager[object]:
+        """Within it no other process measures where programs run: whoever comes waits, but not after `until`."""
         ...
 
     def pace(self) -> float:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from math import inf
-from time import monotonic
 
 from korch.backends.contract import Backend, Kernel
 from korch.devices import Device
@@ -15,6 +13,7 @@ from korch.profile.physics import Physics
 from korch.profile.results import Measurement, Result, Tally
 from korch.profile.roofline import SHARES, modelled_error, modelled_seconds
 from korch.profile.setting import Setting, offer_key
+from korch.system.deadline import Deadline
 
 
 class Modelled:
@@ -36,11 +35,11 @@ class Modelled:
         """The modelled cost of each kernel."""
         return [self.cost(k) for k in kernels]
 
-    def measure_until(self, deadline: float, kernels: Sequence[Kernel]) -> list[Result | None]:
+    def measure_until(self, deadline: Deadline, kernels: Sequence[Kernel]) -> list[Result | None]:
         """The same; None for what comes after the deadline."""
-        return [self.cost(k) if deadline == inf or monotonic() <= deadline else None for k in kernels]
+        return [None if deadline.passed else self.cost(k) for k in kernels]
 
-    def measure_again(self, deadline: float, kernels: Sequence[Kernel],
+    def measure_again(self, deadline: Deadline, kernels: Sequence[Kernel],
                       rivals: Sequence[Kernel | None] = ()) -> list[Result | None]:  # fmt: skip
         """The same: a model has no second thoughts."""
         return self.measure_until(deadline, kernels)
@@ -51,7 +50,7 @@ class Modelled:
         least = backend.bound(kernel.cone, self.device.machine) if backend and not kernel.alias else 0.0
         return Measurement(max(modelled_seconds(kernel, self.device), least), 0.0, modelled_error(kernel))
 
-    def alone(self, until: float) -> AbstractContextManager[None]:
+    def alone(self, until: Deadline) -> AbstractContextManager[None]:
         """Nobody else is asked."""
         return nullcontext()
 

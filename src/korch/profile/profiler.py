@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from math import ceil
 from pathlib import Path
-from time import monotonic
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import find_libraries
@@ -24,6 +23,7 @@ from korch.profile.results import Failed, Measurement, Result, Unloadable
 from korch.profile.setting import setting_of
 from korch.profile.task import Answered, Calibrate, Now, Rates, Task
 from korch.profile.timing import timing_library
+from korch.system.deadline import Deadline
 from korch.system.folders import owned_folder, removed_with
 from korch.system.locks import locked, machine_lock
 from korch.system.processor import processors
@@ -81,7 +81,7 @@ class Profiler(Remembered):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def alone(self, until: float) -> AbstractContextManager[None]:
+    def alone(self, until: Deadline) -> AbstractContextManager[None]:
         return locked(self._lock, until=until)
 
     def pace(self) -> float:
@@ -93,25 +93,24 @@ class Profiler(Remembered):
         with locked(self._lock):
             return self._worker.ask(Calibrate())
 
-    def _results(self, kernels: Mapping[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
+    def _results(self, kernels: Mapping[str, Kernel], deadline: Deadline) -> Iterator[tuple[str, Result]]:
         order = by_cone(kernels)
         for at in range(0, len(order), BATCH):
             yield from self._batch(order[at : at + BATCH], deadline, self._limit)
 
     def _batch(
-        self, batch: Sequence[tuple[str, Kernel]], deadline: float, limit: float
+        self, batch: Sequence[tuple[str, Kernel]], deadline: Deadline, limit: float
     ) -> Iterator[tuple[str, Result]]:
         """Compiles what nobody else has measured meanwhile, then measures; divides a batch that does not build."""
-        left = deadline - monotonic()
-        if left < 0:
+        if deadline.passed:
             return
         with tempfile.TemporaryDirectory(prefix="korch-batch-") as folder:
             library = Path(folder) / "batch.so"
             wanted = [k for key, k in batch if self._recall(k, key) is None]
-            failed = self._compile(wanted, library, min(limit, max(left, LEAST)))
+            failed = self._compile(wanted, library, min(limit, max(deadline.left, LEAST)))
             place = {id(k): i for i, k in enumerate(wanted)}
             for at, (key, kernel) in enumerate(batch):
-                if monotonic() > deadline:
+                if deadline.passed:
                     return
                 result = failed or self._result(key, kernel, library, place.get(id(kernel), -1))
                 if isinstance(result, Unloadable) or failed:
@@ -120,7 +119,7 @@ class Profiler(Remembered):
                 yield key, result
 
     def _divided(
-        self, batch: Sequence[tuple[str, Kernel]], why: Unloadable | Result, deadline: float, limit: float
+        self, batch: Sequence[tuple[str, Kernel]], why: Unloadable | Result, deadline: Deadline, limit: float
     ) -> Iterator[tuple[str, Result]]:
         if len(batch) > 1:
             size, less = ceil(len(batch) / PARTS), min(limit, max(limit / PARTS, LEAST))

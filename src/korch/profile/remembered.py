@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import inf
 
 from korch.backends.contract import Kernel
 from korch.backends.precision import precision_of
@@ -14,6 +13,7 @@ from korch.profile.database import Database
 from korch.profile.physics import Physics, Work
 from korch.profile.results import Measurement, Result, Tally
 from korch.profile.setting import Setting, cost_key, offer_key
+from korch.system.deadline import NEVER, Deadline
 from korch.system.samples import CROWDED
 
 Progress = Callable[[int, int], None]
@@ -51,10 +51,10 @@ class Remembered(ABC):
 
     def measure(self, kernels: Sequence[Kernel]) -> list[Result]:
         """The result of each kernel, in order; equal ones are measured once."""
-        return [r for r in self.measure_until(inf, kernels) if r]
+        return [r for r in self.measure_until(NEVER, kernels) if r]
 
-    def measure_until(self, deadline: float, kernels: Sequence[Kernel]) -> list[Result | None]:
-        """The same, but None for kernels whose turn had not come by `deadline` (of time.monotonic())."""
+    def measure_until(self, deadline: Deadline, kernels: Sequence[Kernel]) -> list[Result | None]:
+        """The same, but None for kernels whose turn had not come by `deadline`."""
         keys = [self.key(k) for k in kernels]
         todo = dict(zip(keys, kernels, strict=True))
         results = {key: r for key, k in todo.items() if (r := self._recall(k, key))}
@@ -65,7 +65,7 @@ class Remembered(ABC):
             self._progress(len(results), len(todo))
         return [results.get(key) for key in keys]
 
-    def measure_again(self, deadline: float, kernels: Sequence[Kernel],
+    def measure_again(self, deadline: Deadline, kernels: Sequence[Kernel],
                       rivals: Sequence[Kernel | None] = ()) -> list[Result | None]:  # fmt: skip
         """The same of kernels that are known: each keeps the least of its times, as a busy machine only adds.
 
@@ -98,7 +98,7 @@ class Remembered(ABC):
                 known[key] = self._record(key, kernel, now)
 
     @abstractmethod
-    def _results(self, kernels: Mapping[str, Kernel], deadline: float) -> Iterator[tuple[str, Result]]:
+    def _results(self, kernels: Mapping[str, Kernel], deadline: Deadline) -> Iterator[tuple[str, Result]]:
         """Measures `kernels`, by their keys, until the deadline."""
 
     def _recall(self, kernel: Kernel, key: str) -> Result | None:

@@ -132,7 +132,7 @@ class Attempt:
         """The time of each kernel in the linked program, on a machine that nobody shares."""
         self.tuner.rest()
         resources, costs = self.resources, self.resources.costs
-        with resources.target.trial(self.plan(tuned), costs) as trial, costs.alone(resources.deadline.at):
+        with resources.target.trial(self.plan(tuned), costs) as trial, costs.alone(resources.deadline):
             profile, pace = meanwhile(costs.pace, lambda pace: in_place(trial, resources.feeds, tuned.cost / pace))
         samples = profile.runs * len(profile.steps)
         costs.tally += Tally(samples, round(profile.disturbed * samples))

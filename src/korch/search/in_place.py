@@ -25,7 +25,7 @@ from korch.system.processor import ahead_of_others
 
 def steady_seconds(executable: Executable, feeds: Mapping[str, Array], costs: Costs, until: Deadline) -> float:
     """Seconds of a run, as two times agree on; what is known at `until`."""
-    with costs.alone(until.at):
+    with costs.alone(until):
         promised = executable.plan.predicted_seconds / costs.pace()
         times = [in_place(executable, feeds, promised, until).total]
         while len(times) < MAX_TIMES and not until.passed:

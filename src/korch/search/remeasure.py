@@ -9,7 +9,7 @@ from korch.ir.macs import products
 from korch.ir.primitive import Primitive
 from korch.search.ledger import Ledger
 from korch.search.offers import Entry, Offer
-from korch.search.steering import DOUBT, HALF, WORTH
+from korch.search.steering import FAR_OUT, SLOWED, WORTH
 
 
 def promising(
@@ -47,5 +47,5 @@ def shares(ledger: Ledger, chosen: Sequence[int]) -> dict[Primitive, float]:
 
 def _least(o: Offer) -> float:
     """Seconds that the offer may take on a quiet machine."""
-    quick = max((1 - HALF) * o.seconds, o.extrapolated)
-    return max(min((1 - DOUBT) * o.seconds, o.roofline * o.kind.usual * o.kind.slowdown, quick), o.lower)
+    quick = max((1 - FAR_OUT) * o.seconds, o.extrapolated)
+    return max(min((1 - SLOWED) * o.seconds, o.roofline * o.kind.usual * o.kind.slowdown, quick), o.lower)

@@ -61,7 +61,7 @@ OUTLYING = 1.25
 """How many times as long as others of its kind, relative to their times alone, a kernel may take in a program before it
 is timed there again. (A depthwise convolution with SiLU took 129 us alone and 219 in place, in a slow moment; without
 it three kernels of 200 were in the plan.)"""
-DOUBT, HALF = 0.3, 0.5
+SLOWED, FAR_OUT = 0.3, 0.5
 """By how much of its time a kernel may have been measured too slow, and one that is so far from what its kind can do.
 (Virtual machines lose a third of their pace for seconds, and now and then half for ten: the kernel that five blocks of
 `efficientvit` are made of was out of the plan with 27.6 instead of 13.8 ms.)"""

@@ -7,8 +7,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import inf
 from pathlib import Path
+
+from korch.system.deadline import NEVER, Deadline
 
 try:
     import fcntl
@@ -23,9 +24,9 @@ _in_vain: set[Path] = set()
 
 
 @contextmanager
-def locked(path: Path, shared: bool = False, patience: float = PATIENCE, until: float = inf) -> Iterator[None]:
-    """Holds the lock `path`, alone or `shared`; after `patience` seconds of waiting, and at `until` (of
-    time.monotonic()), goes on without it.
+def locked(path: Path, shared: bool = False, patience: float = PATIENCE, until: Deadline = NEVER) -> Iterator[None]:
+    """Holds the lock `path`, alone or `shared`; after `patience` seconds of waiting, and at `until`, goes
+    on without it.
 
     A stopped process may hold a lock for ever: costs may then be noisy, but tuning does not hang.
     """
@@ -33,7 +34,7 @@ def locked(path: Path, shared: bool = False, patience: float = PATIENCE, until: 
         yield
         return
     with path.open("a") as file:
-        left, most = max(0.0, until - time.monotonic()), 0.0 if path in _in_vain else patience
+        left, most = until.left, 0.0 if path in _in_vain else patience
         if _held(file.fileno(), fcntl.LOCK_SH if shared else fcntl.LOCK_EX, min(left, most)):
             _in_vain.discard(path)
         elif most <= left:
@@ -44,13 +45,13 @@ def locked(path: Path, shared: bool = False, patience: float = PATIENCE, until: 
 def _held(descriptor: int, kind: int, patience: float) -> bool:
     """Whether the lock was free within `patience` seconds."""
     assert fcntl
-    end = time.monotonic() + patience
+    end = Deadline.after(patience)
     while True:
         try:
             fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
             return True
         except BlockingIOError:
-            if time.monotonic() >= end:
+            if end.passed:
                 return False
             time.sleep(_PAUSE)
 
