@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from korch.backends.table import backends
 from korch.ir import Builder, Cone, Graph, Primitive, Tensor
 from korch.ir.ops.winograd import BOTH
 from korch.ir.primitive import REASSOCIATED
+from korch.machine import Machine
 from korch.search.choices import choices, label
 from korch.search.kinds import Kind
-from korch.search.ledger import Ledger
+from korch.search.ledger import Ledger, open_ledger
 from korch.search.offers import Entry, Offer
 
 
@@ -31,7 +34,8 @@ def offered() -> tuple[Graph, list[Cone]]:
 def ledger_of(cones: list[Cone], costs: list[float], unmeasured: int | None = None) -> Ledger:
     offers = [Offer(backends()[0], c * 1e-6, Kind(), alone=None if i == unmeasured else c * 1e-6)
               for i, c in enumerate(costs)]  # fmt: skip
-    return Ledger(tuple(cones), tuple(Entry(c, [o]) for c, o in zip(cones, offers, strict=True)))
+    entries = tuple(Entry(c, [o]) for c, o in zip(cones, offers, strict=True))
+    return replace(open_ledger([], (), Machine(1, 1e11, ((1 << 40, 1e11),), 1e-8)), cones=tuple(cones), entries=entries)
 
 
 @pytest.mark.parametrize(("costs", "margin"), [

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import onnx
@@ -25,7 +26,8 @@ from korch.optimize import Summary, optimized
 from korch.options import Options
 from korch.rewrite.winograd import winograd
 from korch.search import in_place as timing
-from korch.search.model import without_uncertain_chains
+from korch.search.attempt import chains_of
+from korch.search.model import surely_paying
 from korch.targets import processor
 
 ROWS, SIZE, COLUMNS = 32, 256, 3  # the loops take no product with so few columns
@@ -152,26 +154,45 @@ def test_of_programs_that_all_err_too_much_the_least_erring_is_given_out(
 
 
 @pytest.mark.parametrize(("rows", "kept"), [(1 << 10, False), (3 << 17, True)])
-def test_a_short_search_keeps_chains_with_much_between_their_links(rows: int, kept: bool):
+def test_a_short_search_begins_with_chains_with_much_between_their_links(rows: int, kept: bool):
     b = Builder()
     x, w = b.input("x", "float32", (rows, 4)), b.constant(np.ones((4, 16), np.float32))
     y = b.op("MatMul", b.op("MatMul", x, w), b.constant(np.ones((16, 4), np.float32)))
     graph = b.graph([("y", y)])
     first, second = (Cone.of([p]) for p in graph.primitives if p.op == "MatMul")
     chain = Cone.of([*first.primitives, *second.primitives])
-    found = without_uncertain_chains([first, second, chain], table.backends())
-    assert found == [first, second, *([chain] if kept else [])]
+    found = surely_paying([first, second, chain], table.backends())
+    assert found == (([first, second, chain], []) if kept else ([first, second], [chain]))
 
 
-def test_a_short_search_keeps_chains_that_are_one_kernel_of_a_backend_for_links():
+def test_a_short_search_begins_with_chains_that_are_one_kernel_of_a_backend_for_links():
     b = Builder()
     x, w = b.input("x", "float32", (1, 4, 8, 8, 8)), b.constant(np.ones((8, 8, 3, 3, 3), np.float32))
     attrs = {"strides": (1, 1, 1), "dilations": (1, 1, 1), "pads": (1,) * 6, "group": 1, "channels_last": 1}
     graph = winograd(b.graph([("y", b.op("Conv", x, w, **attrs))]))
     chain = Cone.of(graph.primitives[-3:])
     parts = [Cone.of([p]) for p in chain.primitives]
-    assert without_uncertain_chains([*parts, chain], table.backends()) == [*parts, chain]
-    assert without_uncertain_chains([*parts, chain], [b for b in table.backends() if b.name != "loops"]) == parts
+    others = [b for b in table.backends() if b.name != "loops"]
+    assert surely_paying([*parts, chain], table.backends()) == ([*parts, chain], [])
+    assert surely_paying([*parts, chain], others) == (parts, [chain])
+
+
+def test_a_short_search_goes_on_with_chains_of_the_links_that_its_plan_holds():
+    """The most bytes between links of all equal chains; no two of the same links."""
+    b = Builder()
+    x, w = b.input("x", "float32", (64, 16)), b.constant(np.ones((16, 16), np.float32))
+    wide, back = b.constant(np.ones((16, 256), np.float32)), b.constant(np.ones((256, 16), np.float32))
+    one = b.op("MatMul", b.op("MatMul", x, w), w)
+    two = b.op("MatMul", b.op("MatMul", one, wide), back)
+    other = b.op("MatMul", b.op("Relu", x), w)
+    graph = b.graph([("y", two), ("z", b.op("MatMul", other, w))])
+    products = [p for p in graph.primitives if p.op == "MatMul"]
+    links = [Cone.of([p]) for p in products[:5]]
+    pairs = [Cone.of(pair) for pair in pairwise(products[:4])]
+    elsewhere = Cone.of(products[4:6])
+    found = chains_of(links, [*pairs, elsewhere], most=3)
+    assert found == [pairs[2], pairs[0]], "the wide one, then what is left of the narrow ones; z is not in the plan"
+    assert chains_of(links, pairs, most=1) == [pairs[2]]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,9 @@ from korch.system.folders import owned_folder, removed_with
 from korch.system.locks import locked, machine_lock
 from korch.system.processor import processors
 
-BATCH = 48  # kernels compiled together
+BATCH, HURRIED, SOON = 48, 12, 20.0
+"""Kernels compiled together; and where so few seconds are left, at whose end a large batch would be there, and nothing
+of it measured."""
 UNIT = 12  # kernels in one translation unit
 JOBS = 2  # compilers at a time, and none while a kernel is measured
 TIMEOUT = 60.0  # seconds that measuring a kernel may take
@@ -95,8 +97,10 @@ class Profiler(Remembered):
 
     def _results(self, kernels: Mapping[str, Kernel], deadline: Deadline) -> Iterator[tuple[str, Result]]:
         order = by_cone(kernels)
-        for at in range(0, len(order), BATCH):
-            yield from self._batch(order[at : at + BATCH], deadline, self._limit)
+        while order:
+            size = HURRIED if deadline.left < SOON else BATCH
+            batch, order = order[:size], order[size:]
+            yield from self._batch(batch, deadline, self._limit)
 
     def _batch(
         self, batch: Sequence[tuple[str, Kernel]], deadline: Deadline, limit: float

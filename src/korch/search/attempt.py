@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from korch.executable.plan import Plan
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
+from korch.ir.primitive import Primitive
 from korch.profile.costs import Costs
 from korch.profile.pace import meanwhile
 from korch.profile.results import Tally
@@ -18,7 +20,7 @@ from korch.search.ledger import Ledger
 from korch.search.memory import InPlace
 from korch.search.phases import EXPLORE, LINKS, PHASES, PROVE, First, Phase
 from korch.search.planned import planned
-from korch.search.steering import EARLIER, LOOK, MOVED
+from korch.search.steering import CHAINS_TRIED, EARLIER, LINKS_FIRST, LOOK, MOVED
 from korch.search.tuning import Report, State, Tuned, Tuner
 from korch.solve.highs import Highs
 from korch.system.deadline import NEVER, Deadline
@@ -63,11 +65,11 @@ class Attempt:
         options, threads = self.resources.target.options, self.resources.costs.setting.threads
         return planned(self.graph, self.ledger, tuned, options, threads)
 
-    def place_roughly(self) -> None:
-        """Times the kernels of a first plan in place."""
+    def place_roughly(self) -> Tuned:
+        """A first plan, whose kernels were timed in place."""
         tuned = self.tuner.run(LINKS)
         self.tuner.place(tuned, self._steps(tuned))
-        self._counted(tuned)
+        return self._counted(tuned)
 
     def _searched(self) -> Tuned:
         """The plan after all phases for which there is time; without a proof, the best by what was seen."""
@@ -158,6 +160,35 @@ def place_links(graph: Graph, ledger: Ledger, resources: Resources) -> None:
     enough = resources.deadline.left >= LOOK
     if resources.target.timed and enough and len(links.cones) < len(ledger.cones):
         Attempt(graph, links, resources, resources.deadline.share(EARLIER)).place_roughly()
+
+
+def with_few_chains(graph: Graph, ledger: Ledger, chains: Sequence[Cone], resources: Resources) -> Ledger:
+    """The ledger of a short search: of all `chains` those that are made of links which the best plan of the ledger
+    holds, and of these the few that keep most bytes between links from memory."""
+    if not resources.target.timed or not chains:
+        return ledger
+    tuned = Attempt(graph, ledger, resources, resources.deadline.share(LINKS_FIRST)).place_roughly()
+    found = chains_of([ledger.cones[i] for i in tuned.chosen], chains, CHAINS_TRIED)
+    wanted = {c.signature for c in found}
+    return ledger.extended(c for c in chains if c.signature in wanted)
+
+
+def chains_of(links: Sequence[Cone], chains: Sequence[Cone], most: int) -> list[Cone]:
+    """At most so many of the `chains` that are made of `links`, by the bytes between these in all equal chains; no two
+    hold the same primitive."""
+    held, roots = {p for c in links for p in c.primitives}, {c.root for c in links}
+    inside = [c for c in chains if held.issuperset(c.primitives)]
+    equal = Counter(c.signature for c in inside)
+
+    def between(cone: Cone) -> int:
+        return sum(p.output.nbytes for p in cone.primitives if p.output in roots and p.output != cone.root)
+
+    found, taken = list[Cone](), set[Primitive]()
+    for cone in sorted(inside, key=lambda c: -equal[c.signature] * between(c)):
+        if between(cone) and taken.isdisjoint(cone.primitives):
+            taken.update(p for c in inside if c.signature == cone.signature for p in c.primitives)
+            found.append(cone)
+    return found[:most]
 
 
 def is_link(cone: Cone) -> bool:

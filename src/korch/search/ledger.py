@@ -19,22 +19,29 @@ from korch.search.price import Price
 from korch.search.steering import BYTE_PRICE, CHANNELS_FIRST_PENALTY
 
 
-def _nobody(cone: Cone) -> list[Offer]:
-    return []
-
-
 @dataclass
 class Ledger:
-    """The costs of `cones` (those that some backend takes), by signature. `fallbacks`: who takes any one primitive;
-    `pricing`: what memory costs now, for all parts of a ledger; `refusals`: why no backend takes a primitive alone, by
-    the name of its output."""
+    """The costs of `cones`, those that some backend takes, by signature. `collector` asks the backends; `pricing`: the
+    price of memory now, for all parts of a ledger."""
 
     cones: tuple[Cone, ...]
     entries: tuple[Entry, ...]
-    declined: dict[str, int] = field(default_factory=dict)
-    fallbacks: Callable[[Cone], list[Offer]] = _nobody
+    collector: _Collector
     pricing: Price = field(default_factory=Price)
-    refusals: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def refusals(self) -> Mapping[str, str]:
+        """Why no backend takes a primitive alone, by the name of its output."""
+        return self.collector.refusals
+
+    def fallbacks(self, cone: Cone) -> list[Offer]:
+        """The offers of backends that take any one primitive."""
+        return self.collector.fallbacks(cone)
+
+    def extended(self, cones: Iterable[Cone]) -> Ledger:
+        """With more cones, those that some backend takes, at the costs of equal ones where these are known."""
+        more = [(c, e) for c in cones if (e := self.collector.entry_of(c))]
+        return replace(self, cones=(*self.cones, *(c for c, _ in more)), entries=(*self.entries, *(e for _, e in more)))
 
     def within(self, primitives: Collection[Primitive]) -> Ledger:
         """The cones that hold nothing but `primitives`, at the same costs."""
@@ -87,20 +94,8 @@ def open_ledger(cones: Iterable[Cone], backends: Sequence[Backend], machine: Mac
     Fallback backends (those that take any single primitive) are asked only where no other takes the cone. `physics`:
     the best rates known, by default the machine's.
     """
-    known, refusals = dict[str, Entry | None](), dict[str, str]()
-    kept: list[Cone] = []
-    entries: list[Entry] = []
-    collector = _Collector(tuple(backends), machine, physics or Physics.of(machine))
-    for cone in cones:
-        if cone.signature not in known:
-            known[cone.signature] = collector.entry(cone)
-        entry = known[cone.signature]
-        if entry:
-            kept.append(cone)
-            entries.append(entry)
-        elif len(cone.primitives) == 1:
-            refusals[cone.root.name] = f"{collector.refusal(cone)}{way_out}"
-    return Ledger(tuple(kept), tuple(entries), collector.declined, collector.fallbacks, refusals=refusals)
+    collector = _Collector(tuple(backends), machine, physics or Physics.of(machine), way_out)
+    return Ledger((), (), collector).extended(cones)
 
 
 @dataclass
@@ -110,11 +105,23 @@ class _Collector:
     backends: tuple[Backend, ...]
     machine: Machine
     physics: Physics
+    way_out: str = ""
+    known: dict[str, Entry | None] = field(default_factory=dict)
+    refusals: dict[str, str] = field(default_factory=dict)
     declined: dict[str, int] = field(default_factory=dict)
     kinds: dict[tuple[object, ...], Kind] = field(default_factory=dict)
     forms: dict[tuple[str, ...], Forms] = field(default_factory=dict)
 
-    def entry(self, cone: Cone) -> Entry | None:
+    def entry_of(self, cone: Cone) -> Entry | None:
+        """The entry of all cones of that signature; None where all backends decline."""
+        if cone.signature not in self.known:
+            self.known[cone.signature] = self._entry(cone)
+        entry = self.known[cone.signature]
+        if entry is None and len(cone.primitives) == 1:
+            self.refusals[cone.root.name] = f"{self.refusal(cone)}{self.way_out}"
+        return entry
+
+    def _entry(self, cone: Cone) -> Entry | None:
         offers = [self._offer(b, cone) for b in self.backends if not b.fallback and self._takes(b, cone)]
         offers = offers or self.fallbacks(cone)
         held = sum(t.nbytes for t in cone.leaves if t.const and t.value is None)

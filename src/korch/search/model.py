@@ -22,7 +22,7 @@ from korch.numerics.judge import Judge
 from korch.numerics.verdict import Verdict
 from korch.profile.costs import Costs
 from korch.search.accuracy import ban, culprits
-from korch.search.attempt import Attempt, Resources, is_link, place_links
+from korch.search.attempt import Attempt, Resources, is_link, place_links, with_few_chains
 from korch.search.building import Builder
 from korch.search.choices import label
 from korch.search.exactness import Refinement
@@ -101,13 +101,13 @@ class Search:
             begin = time.monotonic()
             cones = trimmed(enumerate_cones(self.graph, self.limits), self.graph.outputs)
             enumerating = time.monotonic() - begin
-            if self.hurried:
-                cones = without_uncertain_chains(cones, self.target.backends())
-            ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics,
+            begun, later = surely_paying(cones, self.target.backends()) if self.hurried else (cones, [])
+            ledger = open_ledger(begun, self.target.backends(), calibrated, self.costs.physics,
                                  self.target.way_out)  # fmt: skip
             with Highs(self._solver_threads) as highs, Builder() as builder:
                 resources = Resources(self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs,
                                       builder)  # fmt: skip
+                ledger = with_few_chains(self.graph, ledger, later, resources)
                 executable = self._accurate(ledger, resources)
         facts = Facts(
             len(cones), len(ledger.cones), len(ledger.distinct), *resources.largest, resources.rounds,
@@ -225,15 +225,18 @@ def _graphs(tried: Sequence[Tried]) -> int:
     return len({id(t.plan.graph) for t in tried})
 
 
-def without_uncertain_chains(cones: Sequence[Cone], backends: Sequence[Backend]) -> list[Cone]:
-    """The `cones` for a short search: of chains, which are dear to measure, and whose links have to be placed before
-    they are known to pay, only those that keep from memory what no cache would hold, or that are one kernel for a
-    backend that builds links, too: that is no dearer than they are."""
-    links = list(filter(is_link, cones))
-    quick = [b for b in backends if any(b.declines(c) is None for c in links)]
-
-    def stays(cone: Cone) -> bool:
-        between = max(p.output.nbytes for p in cone.primitives if p.output != cone.root)
-        return between >= FAR or any(b.declines(cone) is None for b in quick)
-
-    return [c for c in cones if is_link(c) or stays(c)]
+def surely_paying(cones: Sequence[Cone], backends: Sequence[Backend]) -> tuple[list[Cone], list[Cone]]:
+    """The cones with which a short search begins, and chains that may wait. It begins with links; and of chains, which
+    are dear to measure, and whose links have to be placed before they are known to pay, with those that keep from
+    memory what no cache would hold, or that are one kernel for a backend that builds links, too: that is no dearer than
+    they are."""
+    quick = [b for b in backends if any(b.declines(c) is None for c in cones if is_link(c))]
+    parts: tuple[list[Cone], list[Cone]] = [], []
+    known = dict[str, bool]()
+    for cone in cones:
+        if cone.signature not in known:
+            between = max((p.output.nbytes for p in cone.primitives if p.output != cone.root), default=0)
+            pays = is_link(cone) or between >= FAR or any(b.declines(cone) is None for b in quick)
+            known[cone.signature] = pays
+        parts[not known[cone.signature]].append(cone)
+    return parts

@@ -20,9 +20,13 @@ LOOK = 25.0
 EARLIER = 0.25
 """The share of the time for timing links in place. (`efficientvit`: 225 offers in 48 s instead of 397 in 98.)"""
 FAR = 3 << 23
-"""Bytes between kernels that come from memory wherever they stand: a short search keeps only chains that avoid these.
+"""Bytes between kernels that come from memory wherever they stand: a short search begins with chains that avoid these.
 (`efficientvit` with 30 seconds: 0.70 of the full search's speed without any chains, 0.84 with these; `segformer` 0.91
 and 0.89, 0.78 with those of 16 MB, too.)"""
+LINKS_FIRST, CHAINS_TRIED = 0.5, 10
+"""Of a short search: the share of its time for a plan without uncertain chains, and how many chains, made of kernels of
+that plan, are measured then. (30 seconds on Zen 5, of the full search's speed, without and with: `candy` 0.91 and 0.97,
+`efficientvit` 0.91 and 0.89, `segformer` 0.88, `yolov4` 0.99, `yolox_nano` 0.98 either way.)"""
 
 # ---- how much is measured between two solutions ----------------------------------------------------------------
 
