@@ -1,4 +1,4 @@
-"""What the records of the three commands come to, as Markdown."""
+"""The findings of the three commands as Markdown tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command has found, entry by entry, on disk at once: killed at any moment, it loses the entry in the making."""
+"""Findings of a command, each on disk at once: killed at any moment, the command loses one entry at most."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Record:
-    """A file of JSON lines [key, facts]. A line that was not written to its end is forgotten, the rest is `known`."""
+    """A file of JSON lines [key, facts]. An incomplete last line is removed; the rest is `known`."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

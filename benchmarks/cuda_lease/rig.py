@@ -22,11 +22,11 @@ from page import HERE
 
 CLOCKS = ("timestamp", "clocks.sm", "clocks.mem", "temperature.gpu", "power.draw")
 LOADING = 60.0
-"""Seconds that a peer may take to load what it has compiled before."""
+"""Seconds that a peer may take to load its compiled model."""
 
 
 class Rig(Protocol):
-    """What the stages ask of a machine. Work that is done in other processes ends after `limit` seconds."""
+    """The machine as the stages see it. Work in other processes ends after `limit` seconds."""
 
     @property
     def board(self) -> Installed: ...
@@ -39,15 +39,15 @@ class Rig(Protocol):
     def profiler(self, database: Database) -> DeviceProfiler: ...
 
     def tests(self, limit: float) -> str:
-        """What the tests that need a GPU print."""
+        """The output of the tests that need a GPU."""
         ...
 
     def tune(self, name: str, out: Path, numerics: str, seconds: float, limit: float) -> Mapping[str, Any]:
-        """Optimises a workload and runs 100 replays; what the command prints, and what the replays showed."""
+        """Optimises a workload and runs 100 replays: the figures of both."""
         ...
 
     def warm(self, peer: str, command: Sequence[str], name: str, out: Path, limit: float) -> str:
-        """Has a peer compile the workload, and keep what it made on disk; why that failed, or nothing."""
+        """Has a peer compile the workload and keep the result on disk: the reason of a failure, or nothing."""
         ...
 
     def race(self, name: str, out: Path, numerics: str, peers: Commands) -> Mapping[str, Any]:
@@ -108,7 +108,7 @@ class Gpu:
 
 
 def printed(command: Sequence[str], limit: float, folder: Path) -> str:
-    """What a command prints; as much of it as there is after `limit` seconds."""
+    """The output of a command, as much of it as there is after `limit` seconds."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder, timeout=limit)
         return done.stdout.decode(errors="replace")

@@ -1,4 +1,4 @@
-"""The three commands, each within its seconds, most valuable first. What a record knows is not measured again."""
+"""The three commands, each within its seconds, most valuable first. Known entries are not measured again."""
 
 from __future__ import annotations
 

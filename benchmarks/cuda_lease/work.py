@@ -1,4 +1,4 @@
-"""What is done on a machine with a GPU: models exported, programs tuned and replayed, and compared with peers."""
+"""Work on a machine with a GPU: models are exported, programs tuned, replayed and compared with peers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def archive_of(out: Path, name: str, numerics: str) -> Path:
 
 
 def tune(name: str, out: Path, seconds: float, numerics: str = "fast", limit: float | None = None) -> dict[str, Any]:
-    """Optimises a workload; what the command prints, or why there is no program."""
+    """Optimises a workload: the figures that the command prints, or the reason why there is no program."""
     model, archive = exported(name, out), archive_of(out, name, numerics)
     command = [sys.executable, "-m", "korch.cli", "optimize", str(model), "-o", str(archive), "--target", "cuda",
                "--numerics", numerics, "--time-budget", str(seconds), "--json"]  # fmt: skip
@@ -55,7 +55,7 @@ def tune(name: str, out: Path, seconds: float, numerics: str = "fast", limit: fl
 
 
 def replayed(archive: Path) -> str:
-    """What 100 replays of two inputs show; nothing where all bits are the same."""
+    """The first difference among 100 replays of two inputs; empty where all bits are the same."""
     from korch.executable import load
     from korch.executable.cuda.replays import changed_bits
     from korch.executable.feeds import random_feeds
@@ -85,7 +85,7 @@ def compare(out: Path, name: str, numerics: str, peers: Commands, loading: float
 
 @contextmanager
 def peers_keep_their_work(out: Path) -> Iterator[None]:
-    """In the block, processes find `cuda_peers`, and compilers keep on disk what they make."""
+    """In the block, processes find `cuda_peers`, and compilers keep their results on disk."""
     path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
     more = {"PYTHONPATH": path, "TORCHINDUCTOR_CACHE_DIR": str(out / "inductor"),
             "TORCHINDUCTOR_COMPILE_THREADS": "4", "JAX_COMPILATION_CACHE_DIR": str(out / "xla")}  # fmt: skip

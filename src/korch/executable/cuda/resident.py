@@ -22,7 +22,7 @@ from korch.ir.ops.table import Array
 CHUNK = 64 << 20
 """Bytes of a constant that are brought to the device at once."""
 POISON = 0xFF
-"""Of the arena's bytes before the first run: what a kernel reads that none has written is no number."""
+"""Of the arena's bytes before the first run: floats that no kernel has written are NaN."""
 
 
 class Resident:

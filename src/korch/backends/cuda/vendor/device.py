@@ -31,8 +31,8 @@ class Device:
 
     @contextmanager
     def settings(self) -> Iterator[None]:
-        """What torch knows as process-wide settings, while calls run, of one thread at a time: TF32 or not, and that
-        cuDNN tries no kernels and takes those that give the same bits each time.
+        """Sets torch's process-wide settings while calls run, for one thread at a time: TF32 or not; and cuDNN tries no
+        kernels and takes those that give the same bits each time.
 
         Of torch's two ways to allow TF32 this is the one by names of precisions; the other one is not touched.
         """
@@ -45,7 +45,7 @@ class Device:
                 self._set(*before)
 
     def _set(self, product: str, convolution: str, tries: bool, same: bool) -> tuple[str, str, bool, bool]:
-        """What was set before."""
+        """Sets them and returns the settings before."""
         matmul, cudnn = self.torch.backends.cuda.matmul, self.torch.backends.cudnn
         before = matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark, cudnn.deterministic
         matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark, cudnn.deterministic = (
