@@ -28,9 +28,9 @@ from korch.system.folders import owned_folder, removed_with
 from korch.system.locks import locked, machine_lock
 from korch.system.processor import processors
 
-BATCH, HURRIED, SOON = 48, 12, 20.0
-"""Kernels compiled together; and where so few seconds are left, at whose end a large batch would be there, and nothing
-of it measured."""
+BATCH, SMALL_BATCH, SOON = 48, 12, 20.0
+"""Kernels compiled together; fewer where so many seconds are left, or time ends when a large batch is compiled, and
+nothing of it is measured."""
 UNIT = 12  # kernels in one translation unit
 JOBS = 2  # compilers at a time, and none while a kernel is measured
 TIMEOUT = 60.0  # seconds that measuring a kernel may take
@@ -98,7 +98,7 @@ class Profiler(Remembered):
     def _results(self, kernels: Mapping[str, Kernel], deadline: Deadline) -> Iterator[tuple[str, Result]]:
         order = by_cone(kernels)
         while order:
-            size = HURRIED if deadline.left < SOON else BATCH
+            size = SMALL_BATCH if deadline.left < SOON else BATCH
             batch, order = order[:size], order[size:]
             yield from self._batch(batch, deadline, self._limit)
 

@@ -66,9 +66,10 @@ class Attempt:
         return planned(self.graph, self.ledger, tuned, options, threads)
 
     def place_roughly(self) -> Tuned:
-        """A first plan, whose kernels were timed in place."""
+        """A first plan, whose kernels were timed in place where there was time."""
         tuned = self.tuner.run(LINKS)
-        self.tuner.place(tuned, self._steps(tuned))
+        if not self.resources.deadline.passed:
+            self.tuner.place(tuned, self._steps(tuned))
         return self._counted(tuned)
 
     def _searched(self) -> Tuned:
@@ -168,6 +169,8 @@ def with_few_chains(graph: Graph, ledger: Ledger, chains: Sequence[Cone], resour
     if not resources.target.timed or not chains:
         return ledger
     tuned = Attempt(graph, ledger, resources, resources.deadline.share(LINKS_FIRST)).place_roughly()
+    if resources.deadline.passed:
+        return ledger
     found = chains_of([ledger.cones[i] for i in tuned.chosen], chains, CHAINS_TRIED)
     wanted = {c.signature for c in found}
     return ledger.extended(c for c in chains if c.signature in wanted)
