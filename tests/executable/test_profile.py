@@ -62,7 +62,8 @@ def test_no_step_is_shorter_than_its_work_whichever_thread_is_held_up(delay: str
         profile = e.profile(feeds_of(plan), runs=20)
     steps, whole = seconds[:, :-1], seconds[:, -1]
     assert steps.shape == lost.shape and steps.min() >= FLOOR
-    np.testing.assert_allclose(steps.sum(1), whole, rtol=0.02)
+    assert (steps.sum(1) <= 1.001 * whole).all(), "a run holds its steps, and copies in which it may lose its processor"
+    assert np.median(whole / steps.sum(1)) == pytest.approx(1, rel=0.02)
     assert min(profile.steps) >= FLOOR and profile.total == pytest.approx(sum(profile.steps), rel=0.02)
     if delay == "1e-3":
         assert lost.max() > 0.5 and profile.disturbed > 0
