@@ -127,7 +127,7 @@ def fixed_kernels(multiprocessors: int, most: int = MOST) -> dict[str, tuple[str
 
 
 def _offered(form: str, makes: tuple[Make, ...], multiprocessors: int) -> Iterator[tuple[str, str, Kernel]]:
-    """What all backends build, the first of each cone before the second of any."""
+    """The kernels of all backends, the first of each cone before the second of any."""
     by_cone = [kernels_of(make, multiprocessors) for make in makes]
     for row in zip_longest(*by_cone):
         for number, kernel in enumerate(row):

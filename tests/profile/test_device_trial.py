@@ -178,6 +178,15 @@ def test_costs_are_those_of_the_device_at_its_best(monkeypatch: pytest.MonkeyPat
     assert trial.answer(MeasurePace()) == pytest.approx(0.5**SHARE)
 
 
+def test_a_reference_kernel_that_fails_is_not_the_fault_of_another(trial: Trial, monkeypatch: pytest.MonkeyPatch):
+    def refused(precision: str, side: int) -> None:
+        raise BoardError("CUDA out of memory")
+
+    monkeypatch.setattr(trial.board, "product", refused)
+    result = trial.answer(Measure(on_board(relu_cone(), right)))
+    assert isinstance(result, Measurement) and result.seconds == pytest.approx(10e-6)
+
+
 @pytest.mark.parametrize("function", [crowded, starved], ids=lambda f: f.__name__)
 def test_want_of_memory_is_not_remembered_as_the_fault_of_a_kernel(trial: Trial, function):
     result = trial.answer(Measure(on_board(relu_cone(), function)))

@@ -105,17 +105,18 @@ def test_small_tiles_read_their_factors_more_often_and_rounded_ones_are_smaller(
 
 
 def test_windows_cost_their_taps():
-    """What no tensor core computes: loads, places and masks of every tap."""
+    """Outside of tensor cores every tap costs a load, a place and a mask."""
 
-    def depthwise(taps: int) -> Cone:
+    def depthwise(taps: int, last: int = 1) -> Cone:
         b = Builder()
         w = b.constant(np.zeros((256, 1, taps, taps), np.float32))
         b.op("Conv", b.input("x", "float32", (1, 256, 256, 256)), w, strides=(1, 1), dilations=(1, 1),
-             pads=(taps // 2,) * 4, group=256, channels_last=1)  # fmt: skip
+             pads=(taps // 2,) * 4, group=256, channels_last=last)  # fmt: skip
         return Cone.of(b.primitives)
 
     three, five = (seconds(launched(depthwise(taps), 1 << 14)) - LAUNCH for taps in (3, 5))
     assert five / three == pytest.approx(25 / 9, rel=0.3) and five < 1e-3
+    assert seconds(launched(depthwise(5, last=0), 1 << 14)) - LAUNCH == pytest.approx(five), "in either layout"
 
 
 def test_errors_are_those_of_the_precision():

@@ -17,8 +17,9 @@ from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.triton.linear.product import Size, product_of
 from korch.backends.cuda.triton.linear.tiles import Multiprocessor, Tile
 from korch.backends.cuda.triton.linear.tiles import seconds as tiled
+from korch.backends.cuda.triton.windows import has_channel_groups
 from korch.backends.footprint import footprint
-from korch.backends.precision import HALVES, KNOWN, THRICE, part_of, precision_of
+from korch.backends.precision import HALVES, KNOWN, peak, precision_of
 from korch.devices import LAUNCH, Device
 from korch.ir.macs import products
 from korch.ir.ops.elementwise import COSTLY
@@ -32,9 +33,8 @@ class Shares:
 
     call: of a precision's peak, products of a vendor that have no tiles here (transposed convolutions). memory: of the
     bandwidths. plain: of the float32 peak, arithmetic outside of tensor cores. costly: operations of an exponential and
-    its like. tap: operations of an element of a window outside of tensor cores: its load, its place, its mask. passes:
-    of tensor cores for a product in several parts. warps: that a multiprocessor needs at work to draw its share of the
-    memory's bandwidth.
+    its like. tap: operations of an element of a window outside of tensor cores: its load, its place, its mask. warps:
+    that a multiprocessor needs at work to draw its share of the memory's bandwidth.
     """
 
     call: float = 0.8
@@ -42,7 +42,6 @@ class Shares:
     plain: float = 0.4
     costly: float = 12.0
     tap: float = 6.0
-    passes: int = 3
     warps: int = 8
 
 
@@ -74,24 +73,22 @@ def modelled_error(kernel: Kernel) -> float:
 
 def _products(kernel: Kernel, device: Device, shares: Shares) -> float:
     """Seconds of the linear primitives on tensor cores."""
-    return sum(_product(kernel, p, device, shares) for p in kernel.cone.linear if not _is_depthwise(p))
+    return sum(_product(kernel, p, device, shares) for p in kernel.cone.linear if not has_channel_groups(p))
 
 
 def _product(kernel: Kernel, p: Primitive, device: Device, shares: Shares) -> float:
     precision = precision_of(kernel.variant) or "ieee"
     if p.op not in ("Conv", "MatMul"):
-        passes = shares.passes if precision in THRICE else 1
-        return 2 * passes * products(p) / (shares.call * device.machine.peak(part_of(precision)))
-    rates, size = _rates(device, shares), Size.of(product_of(p), _widths(kernel, p, precision))
+        return 2 * products(p) / (shares.call * peak(device.machine, (precision,)))
+    rates, size = _rates(device), Size.of(product_of(p), _widths(kernel, p, precision))
     launch = _tile_of(kernel)
     tiles = [_tile(launch, size)] if launch else _library_tiles(size, p, device.multiprocessors)
     return min(tiled(t, size, device.multiprocessors, precision, rates) for t in tiles)
 
 
-def _rates(device: Device, shares: Shares) -> Multiprocessor:
-    width = device.multiprocessors
-    peaks = {p: device.machine.peak(part_of(p)) / (shares.passes if p in THRICE else 1) / width for p in KNOWN}
-    return Multiprocessor(peaks, device.machine.bandwidth(0) / width)
+def _rates(device: Device) -> Multiprocessor:
+    machine, width = device.machine, device.multiprocessors
+    return Multiprocessor({p: peak(machine, (p,)) / width for p in KNOWN}, machine.bandwidth(0) / width)
 
 
 def _tile_of(kernel: Kernel) -> Launch | None:
@@ -132,7 +129,7 @@ def _rest(kernel: Kernel, device: Device, shares: Shares) -> float:
 
 def _weight(p: Primitive, shares: Shares) -> float:
     """Operations for an element that is computed; `footprint` counts all taps of a pooling window."""
-    if _is_depthwise(p):
+    if has_channel_groups(p):
         return shares.tap * math.prod(p.inputs[1].shape[2:])
     if p.op in ("MaxPool", "AveragePool"):
         return shares.tap
@@ -141,11 +138,6 @@ def _weight(p: Primitive, shares: Shares) -> float:
     if p.category in (Category.LINEAR, Category.LAYOUT, Category.BROADCAST):
         return 0.0
     return shares.costly if p.op in COSTLY else 1.0
-
-
-def _is_depthwise(p: Primitive) -> bool:
-    """Whether a convolution has groups of one channel, which no tensor core computes."""
-    return p.op == "Conv" and p.inputs[1].shape[1] == 1 and p.attr("group") > 1
 
 
 def _moving(kernel: Kernel, device: Device, shares: Shares) -> float:

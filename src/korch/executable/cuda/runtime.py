@@ -182,9 +182,10 @@ class DeviceExecutable(Executable):
 
 def _between(ends: Sequence[float]) -> list[float]:
     """Seconds of each step, from those of the first one twice and of the program up to each; ends never go back."""
-    twice, *prefixes = ends or (0.0,)
-    own = np.diff(np.maximum.accumulate(prefixes)) if prefixes else []
-    return [max(float(twice - prefixes[0]), 0.0), *map(float, own)] if prefixes else []
+    if not ends:
+        return []
+    twice, *prefixes = ends
+    return [max(float(twice - prefixes[0]), 0.0), *map(float, np.diff(np.maximum.accumulate(prefixes)))]
 
 
 def _fitting(t: Tensor, x: Any) -> Any:

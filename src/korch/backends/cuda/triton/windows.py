@@ -30,9 +30,14 @@ def taps(p: Primitive) -> int:
     return math.prod(kernel_of(p))
 
 
+def has_channel_groups(p: Primitive) -> bool:
+    """Whether p is a convolution with one input channel a group, in either layout: nothing for tensor cores."""
+    return p.op == "Conv" and p.inputs[1].shape[1] == 1 and p.attr("group") > 1
+
+
 def is_depthwise(p: Primitive) -> bool:
     """A convolution with one input channel a group, channels-last."""
-    return p.op == "Conv" and p.inputs[1].shape[1] == 1 and p.attr("group") > 1 and bool(p.attr("channels_last"))
+    return has_channel_groups(p) and bool(p.attr("channels_last"))
 
 
 def written_out(trace: BlockTrace, p: Primitive, idx: Indices) -> str:

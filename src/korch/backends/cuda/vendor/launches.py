@@ -39,7 +39,7 @@ def passes(function: str, operands: Mapping[str, Operand | None], attrs: Mapping
 
 
 def _after(function: str, given: Mapping[str, Operand], attrs: Mapping[str, Any], half: bool, size: int) -> Passes:
-    """What follows the library's own function; a pass over the output reads it and writes it again."""
+    """The launches after the library's own function; a pass over the output reads it and writes it again."""
     again = Passes(1, FLOAT * size)
     match function:
         case "product":

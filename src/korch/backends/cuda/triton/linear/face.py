@@ -10,6 +10,7 @@ from korch.backends.cuda.triton.linear.operands import weights_of, widths_of
 from korch.backends.cuda.triton.linear.product import Size, product_of
 from korch.backends.cuda.triton.linear.tiles import chosen
 from korch.backends.cuda.triton.linear.turn import variables
+from korch.backends.cuda.triton.windows import has_channel_groups
 from korch.backends.footprint import footprint
 from korch.backends.precision import HALVES, peak
 from korch.ir.cone import Cone
@@ -67,7 +68,7 @@ def _multiplied(p: Primitive) -> str:
 
 
 def _convolved(p: Primitive) -> str:
-    if p.inputs[1].shape[1] == 1 and p.attr("group") > 1:
+    if has_channel_groups(p):
         return "a depthwise convolution"
     x, w, out = p.inputs[0].shape, p.inputs[1].shape, p.output.shape
     first = 1 if p.attr("channels_last") else 2

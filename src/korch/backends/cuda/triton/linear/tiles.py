@@ -124,7 +124,7 @@ def chosen(size: Size, multiprocessors: int, precision: str) -> tuple[Tile, ...]
 
 
 def seconds(tile: Tile, size: Size, multiprocessors: int, precision: str, rates: Multiprocessor = H100) -> float:
-    """What the model predicts, without the first launch."""
+    """Seconds by the model, without the first launch."""
     together = _together(tile, precision, size.widths)
     waves, rest = divmod(tile.blocks(size), multiprocessors * together)
     turns = tile.turns(size) // tile.parts
