@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from tests.executable.small_plans import chain
 
 from korch.executable.plan import Choice, RunnerUp
-from korch.search.planned import paced
+from korch.executable.profile import Profile
+from korch.search.planned import as_timed
 
 
-def test_costs_add_up_to_a_run_and_keep_their_proportions() -> None:
+def test_steps_cost_what_they_took_and_the_rest_scales_alike() -> None:
     plan = chain()
-    costs = range(1, len(plan.steps) + 1)
     other = RunnerUp("onednn", "", 0.5)
-    steps = tuple(replace(s, cost=c, runner_up=other) for s, c in zip(plan.steps, costs, strict=True))
+    steps = tuple(replace(s, cost=1.0, lower=0.5, runner_up=other) for s in plan.steps)
     choices = (Choice("y", ("a",), ("b",), margin=0.25), Choice("z", ("a",), (), margin=None))
-    plan = replace(plan, steps=steps, predicted_seconds=sum(costs), choices=choices)
-    now = paced(plan, 3.0 * sum(costs))
-    assert [s.cost for s in now.steps] == [3.0 * c for c in costs]
-    assert now.predicted_seconds == pytest.approx(sum(s.cost for s in now.steps))
-    assert {s.runner_up.cost for s in now.steps if s.runner_up} == {1.5}
-    assert [c.margin for c in now.choices] == [0.75, None]
+    plan = replace(plan, steps=steps, predicted_seconds=float(len(steps)), choices=choices)
+    times = [2.0 + k for k in range(len(steps))]
+    now = as_timed(plan, Profile(tuple(times), sum(times), 20))
+    assert [s.cost for s in now.steps] == times
+    assert now.predicted_seconds == sum(times)
+    pace = sum(times) / len(steps)
+    assert {s.runner_up.cost for s in now.steps if s.runner_up} == {0.5 * pace}
+    assert [c.margin for c in now.choices] == [0.25 * pace, None]
 
 
-def test_a_plan_without_costs_stays() -> None:
-    plan = replace(chain(), predicted_seconds=0.0)
-    assert paced(plan, 1.0).steps == plan.steps
+def test_no_step_costs_less_than_physics_allow() -> None:
+    plan = chain()
+    plan = replace(plan, steps=tuple(replace(s, cost=1.0, lower=0.5) for s in plan.steps))
+    now = as_timed(plan, Profile((0.1,) * len(plan.steps), 1.0, 20))
+    assert {s.cost for s in now.steps} == {0.5}
+
+
+def test_a_plan_without_costs_scales_nothing() -> None:
+    plan = replace(chain(), predicted_seconds=0.0, choices=(Choice("y", ("a",), ("b",), margin=0.25),))
+    assert as_timed(plan, Profile((1.0,) * len(plan.steps), 1.0, 20)).choices == plan.choices

@@ -23,16 +23,17 @@ from korch.system.deadline import NEVER, Deadline
 from korch.system.processor import ahead_of_others
 
 
-def steady_seconds(executable: Executable, feeds: Mapping[str, Array], costs: Costs, until: Deadline) -> float:
-    """Seconds of a run, as two times agree on; what is known at `until`."""
+def steady(executable: Executable, feeds: Mapping[str, Array], costs: Costs, until: Deadline) -> Profile:
+    """The program's times, once two totals agree; the last known at `until`."""
     with costs.alone(until):
         promised = executable.plan.predicted_seconds / costs.pace()
-        times = [in_place(executable, feeds, promised, until).total]
-        while len(times) < MAX_TIMES and not until.passed:
-            times.append(in_place(executable, feeds, times[-1], until).total)
-            if abs(times[-1] - times[-2]) <= STEADY * times[-2]:
+        profiles = [in_place(executable, feeds, promised, until)]
+        while len(profiles) < MAX_TIMES and not until.passed:
+            profiles.append(in_place(executable, feeds, profiles[-1].total, until))
+            before, now = (p.total for p in profiles[-2:])
+            if abs(now - before) <= STEADY * before:
                 break
-    return times[-1]
+    return profiles[-1]
 
 
 def in_place(executable: Executable, feeds: Mapping[str, Array], promised: float, until: Deadline = NEVER) -> Profile:

@@ -27,9 +27,9 @@ from korch.search.building import Builder
 from korch.search.choices import label
 from korch.search.exactness import Refinement
 from korch.search.exchange import Exchange, exchanges
-from korch.search.in_place import steady_seconds
+from korch.search.in_place import steady
 from korch.search.ledger import Ledger, open_ledger
-from korch.search.planned import accounted, paced
+from korch.search.planned import accounted, as_timed
 from korch.search.spare import without_spare_libraries
 from korch.search.steering import FAR, FINISH, HEAVY, MOST_ATTEMPTS, MOST_BANS, SHORT
 from korch.search.tuning import Report, State, Tuned
@@ -169,7 +169,7 @@ class Search:
         """The program of `plan`, and the verdict on it."""
         executable, verdict = self._run(plan)
         accuracy = Accuracy(verdict.output, verdict.error, verdict.allowed, tuple(gone))
-        plan = self._paced(executable) if verdict.passed else executable.plan
+        plan = self._timed(executable) if verdict.passed else executable.plan
         executable.plan = replace(plan, accuracy=accuracy)
         return executable, Tried(tuned, verdict, executable.plan)
 
@@ -177,11 +177,11 @@ class Search:
         self.report(State("checking"))
         return self.judge.verdict(self.target.outputs(executable, self.judge.feeds))
 
-    def _paced(self, executable: Executable) -> Plan:
+    def _timed(self, executable: Executable) -> Plan:
         """Its plan, which costs what it takes now."""
         if not self.target.timed:
             return executable.plan
-        return paced(executable.plan, steady_seconds(executable, self.judge.feeds, self.costs, self.end))
+        return as_timed(executable.plan, steady(executable, self.judge.feeds, self.costs, self.end))
 
     def _to_drop(self, graph: Graph, picked: Sequence[Primitive], verdict: Verdict, attempt: int) -> set[Primitive]:
         """The choices that cost most error; in the end all that are not exact. Nothing where the plan has none."""
@@ -208,7 +208,7 @@ class Search:
         if best is not tried[-1]:
             executable.close()
             executable = self.target.link(best.plan, self.costs)
-        executable.plan = self._paced(executable)
+        executable.plan = self._timed(executable)
         return executable
 
     def _names(self, dropped: Collection[Primitive]) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import isfinite
 
 from korch.executable.plan import Plan, RunnerUp, Step
+from korch.executable.profile import Profile
 from korch.ir.graph import Graph
 from korch.ir.macs import total
 from korch.options import Options
@@ -31,16 +32,19 @@ def accounted(plan: Plan, ledger: Ledger, tuned: Tuned) -> Plan:
     return replace(plan, as_written=total(plan.graph.plain().primitives), choices=made)
 
 
-def paced(plan: Plan, seconds: float) -> Plan:
-    """The plan with all costs scaled alike, so that they add up to the `seconds` that a run takes.
+def as_timed(plan: Plan, profile: Profile) -> Plan:
+    """The plan whose steps cost what they took in its program, by `profile`.
 
-    Kernels are measured over minutes in which a shared machine changes its pace, and of each the least of many figures
-    counts. Which plan is the cheapest does not depend on that. No cost falls below what physics allow.
+    Equal kernels share one measurement in the search, but not one time in a program: their inputs come from different
+    caches. What was not run, runners-up and margins, is scaled as the whole. No cost falls below what physics allow.
     """
-    pace = seconds / plan.predicted_seconds if plan.predicted_seconds else 1.0
-    steps = tuple(replace(s, cost=max(s.cost * pace, s.lower), runner_up=_paced(s.runner_up, pace)) for s in plan.steps)
+    costs = [s.cost if s.idle else max(t, s.lower) for s, t in zip(plan.steps, profile.steps, strict=True)]
+    pace = sum(costs) / plan.predicted_seconds if plan.predicted_seconds else 1.0
+    steps = tuple(
+        replace(s, cost=c, runner_up=_paced(s.runner_up, pace)) for s, c in zip(plan.steps, costs, strict=True)
+    )
     made = tuple(replace(c, margin=None if c.margin is None else c.margin * pace) for c in plan.choices)
-    return replace(plan, steps=steps, choices=made, predicted_seconds=sum(s.cost for s in steps))
+    return replace(plan, steps=steps, choices=made, predicted_seconds=sum(costs))
 
 
 def _paced(other: RunnerUp | None, pace: float) -> RunnerUp | None:
