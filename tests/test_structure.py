@@ -34,8 +34,10 @@ LAYERS = (
     ("targets",),
     ("search",),
     ("optimize",),
+    ("session",),
     ("report",),
     ("integrations",),
+    ("onnxruntime",),
     ("cli",),
 )
 """From the bottom up; each may import from those below it."""

@@ -8,9 +8,9 @@ def line_of(e: BaseException) -> str:
     return (str(e).splitlines() or [type(e).__name__])[0]
 
 
-def words_of(e: BaseException) -> str:
-    """What an exception of others says, in one line, the beginning of it."""
-    return " ".join(str(e).split())[:200]
+def words_of(e: BaseException, most: int | None = 200) -> str:
+    """What an exception of others says, in one line; at most so many characters of it."""
+    return " ".join(str(e).split())[:most] or type(e).__name__
 
 
 class Error(Exception):

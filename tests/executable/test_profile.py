@@ -9,7 +9,7 @@ from korch.backends.contract import Kernel
 from korch.backends.toolchain import find_toolchain
 from korch.executable import link
 from korch.executable.cpu import CpuExecutable
-from korch.executable.profile import profile_of
+from korch.executable.profile import Profile, profile_of
 from korch.ir.primitive import Primitive
 from korch.system.samples import CROWDED
 
@@ -88,3 +88,8 @@ def test_steps_that_vary_independently_add_up():
     each = rng.lognormal(0, 0.3, (40, 300))
     found = profile_of(np.column_stack([each, each.sum(1)]), np.zeros_like(each))
     assert sum(found.steps) == pytest.approx(np.median(each.sum(1)), rel=0.05)
+
+
+def test_of_two_profiles_each_step_counts_with_its_smaller_time():
+    first, second = Profile((1.0, 3.0), 4.5, 10), Profile((1.5, 2.0), 3.6, 10)
+    assert first.least(second) == Profile((1.0, 2.0), pytest.approx(3.1), 20)

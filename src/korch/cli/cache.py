@@ -66,8 +66,8 @@ def _carried(folder: Path, action: Action, file: Path) -> int:
 
 
 def _clear(folder: Path) -> int:
-    from korch.integrations.archives import clear_archives
     from korch.profile import clear
+    from korch.session.archives import clear_archives
 
     return clear(folder) + clear_archives(folder)
 
@@ -97,9 +97,9 @@ def _listed(failures: list[dict[str, str]]) -> str:
 
 def _facts(folder: Path) -> dict[str, Any]:
     """Sizes and counts; asking makes no files."""
-    from korch.integrations.archives import kept_archives
     from korch.profile import Database
     from korch.profile.database import database_file
+    from korch.session.archives import kept_archives
 
     file, archives = database_file(folder), kept_archives(folder)
     counts: dict[str, int] = {}

@@ -10,6 +10,7 @@ import numpy as np
 
 from korch.executable.plan import Plan, Step
 from korch.ir.tensor import Tensor
+from korch.system.sessions import inference_session
 
 
 class HostSteps:
@@ -48,7 +49,7 @@ class _Hosted:
         options.log_severity_level = 3
         # Idle threads of onnxruntime must not take the cores that the native steps run on.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        session: Any = ort.InferenceSession(step.kernel.host or b"", options, providers=["CPUExecutionProvider"])
+        session: Any = inference_session()(step.kernel.host or b"", options, providers=["CPUExecutionProvider"])
         names = tuple(i.name for i in session.get_inputs())
         return _Hosted(session, names, step.reads, session.get_outputs()[0].name, step.writes)
 

@@ -1,49 +1,59 @@
-"""onnxruntime's `InferenceSession`, run by Korch."""
+"""onnxruntime's `InferenceSession`: it answers at once, takes any shape, and gets faster by itself."""
 
 from __future__ import annotations
 
 import logging
+import os
+import threading
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import onnxruntime as ort
 
-from korch.errors import CacheError, InputError, line_of
-from korch.executable import Executable
-from korch.integrations.archives import Source, keep, place_of, recall
-from korch.options import PATIENCE, Options
-from korch.profile import Database
-from korch.system.locks import locked
+from korch.errors import CacheError, Error, InputError, words_of
+from korch.integrations.base import Base, in_one_line
+from korch.integrations.bindings import IOBinding, dtype_of
+from korch.options import Options
+from korch.profile.database import default_folder
+from korch.session.service import SERVICE
+from korch.session.source import ModelSource
+from korch.session.specialisations import Binding, Specialisation, Specialisations
+from korch.session.status import SessionStatus
+from korch.system.folders import owned_folder, removed_with
 
 log = logging.getLogger(__name__)
 
-LONGEST, BESIDES = 2.0, 120.0
-"""How many times its budget another process may take for the same program, and how many seconds besides, in which it
-gets to know the machine and ends what has begun, before one goes on without it."""
-_ONNX_NAMES = {"float32": "float", "float64": "double"}
+Source = str | Path | bytes | Any
+"""A path, bytes or a ModelProto."""
+Shapes = Mapping[str, Sequence[int]]
+TUNE = ("background", "now", "off")
+IDLE_SECONDS = 15.0
+"""A base that has answered nothing for so long is let go, if there is a program."""
+MAX_SPECIALISATIONS = 32
+_SETTINGS = ("intra_op_num_threads", "inter_op_num_threads", "graph_optimization_level", "execution_mode")
+"""Options of a session that matter for its speed."""
 
 
-@dataclass(frozen=True)
-class NodeArg:
-    """An input or output as onnxruntime describes it: `type` is like `tensor(float)`."""
+class InferenceSession(Base):
+    """onnxruntime answers from the first call on; programs for the shapes that arrive take over once they are made and
+    judged, in accuracy and in speed.
 
-    name: str
-    shape: list[int]
-    type: str
+    `tune`: programs are made in the `background`, by a process of low priority; `now`, while the caller waits, when a
+    shape is met first; or not at all (`off`: only those are used that were made before). `shapes`: those, or a sequence
+    of such, for which programs are made ahead. At most `max_specialisations` programs are loaded, those used last.
+    `threads`: those of `sess_options.intra_op_num_threads` by default. `time_budget`: seconds of tuning for each shape.
+    With `cache`, programs are kept in Korch's cache folder, for later sessions and other processes.
 
-
-class InferenceSession:
-    """Optimises the model when it is made, or finds the program that it made before.
-
-    `threads` is taken from `sess_options.intra_op_num_threads` where it is not given; `providers` and further
-    arguments of onnxruntime's are accepted and mean nothing here. With `cache` the program is kept in Korch's cache
-    folder, and the next session for the same model and options starts at once; without it nothing is kept, neither the
-    program nor what kernels were measured to cost. Runs of one session take turns: who
-    wants several at a time makes a session for each.
+    All else is as onnxruntime has it; threads may share a session.
     """
+
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    """Of Korch's own arguments, where a program that was written for onnxruntime cannot give them."""
+    programs: Specialisations
+    makes: bool
 
     def __init__(
         self,
@@ -54,97 +64,239 @@ class InferenceSession:
         *,
         threads: int | None = None,
         time_budget: float | None = None,
-        numerics: str = "default",
-        shapes: Mapping[str, Sequence[int]] | None = None,
-        cache: bool = True,
+        numerics: str | None = None,
+        shapes: Shapes | Sequence[Shapes] | None = None,
+        tune: str | None = None,
+        cache: bool | None = None,
+        max_specialisations: int | None = None,
         **kwargs: Any,
     ) -> None:
-        wanted = int(getattr(sess_options, "intra_op_num_threads", 0)) if threads is None else threads
-        self.executable = _program(path_or_bytes, Options(wanted, time_budget, numerics, dict(shapes or {})), cache)
+        given = {"threads": threads, "time_budget": time_budget, "numerics": numerics, "tune": tune, "cache": cache,
+                 "max_specialisations": max_specialisations}  # fmt: skip
+        asked = {**_DEFAULTS, **_environment(), **self.defaults, **{k: v for k, v in given.items() if v is not None}}
+        if asked["tune"] not in TUNE:
+            raise Error(f"tune {asked['tune']!r} is not one of {', '.join(TUNE)}")
+        sess_options = sess_options or _with_threads(asked["threads"])
+        wanted = asked["threads"] if asked["threads"] is not None else int(sess_options.intra_op_num_threads)
+        options = Options(wanted, asked["time_budget"], asked["numerics"])
+        super().__init__(_source(path_or_bytes), sess_options, providers, provider_options, **kwargs)
+        self._tune, self._reason = asked["tune"], self._why_untouched(sess_options)
+        self._ports = [(a.name, np.dtype(dtype_of(a.type) or "V")) for a in self._inputs_meta]
+        names = [name for name, _ in self._ports]
+        settings = {name: getattr(sess_options, name) for name in _SETTINGS[:2]}
+        self.programs = Specialisations(self._source, names, options, self._folder(asked["cache"]), settings,
+                                        asked["max_specialisations"])  # fmt: skip
+        self.makes = self._tune == "background" and not self._reason
+        for ahead in [shapes] if isinstance(shapes, Mapping) else shapes or self._static():
+            self._meet(self._binding_of(ahead))
 
-    def run(
-        self, output_names: Sequence[str] | None, input_feed: Mapping[str, np.ndarray], run_options: Any = None
-    ) -> list[np.ndarray]:
-        """The outputs named, in that order; all of them where none is named. InputError names what does not fit."""
-        known = [port.name for port in self.executable.outputs]
-        names = output_names or known
-        if unknown := [name for name in names if name not in known]:
-            raise InputError(f"the model has no output {unknown[0]!r}; it has {', '.join(known)}")
-        results = self.executable.run({name: self._array(name, x) for name, x in input_feed.items()})
-        return [results[name] for name in names]
+    def _why_untouched(self, sess_options: Any) -> str:
+        """Why onnxruntime has to run the model, whatever its shapes; empty where it has not."""
+        if (first := self.get_providers()[0]) != "CPUExecutionProvider":
+            return f"onnxruntime runs the model by {first}"
+        if sess_options.enable_profiling:
+            return "onnxruntime profiles its runs"
+        others = [a for a in self._inputs_meta if dtype_of(a.type) is None]
+        return f"input {others[0].name!r} is {others[0].type}" if others else ""
 
-    def _array(self, name: str, x: Any) -> Any:
-        """Numbers and lists of them as an array of the input's type, as onnxruntime takes them."""
-        if not isinstance(x, list | tuple | int | float):
-            return x
-        port = next((port for port in self.executable.inputs if port.name == name), None)
-        if port is None:
-            return x
+    def _folder(self, cache: bool) -> Path:
+        """Where programs are kept: the cache folder, or one that goes with this session."""
         try:
-            return np.asarray(x, port.dtype)
-        except (ValueError, TypeError, OverflowError) as e:
-            raise InputError(f"input {name!r} is no array of {port.dtype}: {line_of(e)}") from None
+            if cache:
+                folder = default_folder()
+                folder.mkdir(parents=True, exist_ok=True)
+                if os.access(folder, os.W_OK):
+                    return folder
+                log.warning("the cache folder %s cannot be written; nothing is kept", folder)
+        except (CacheError, OSError) as e:
+            log.warning("%s; nothing is kept", words_of(e))
+        folder = owned_folder("korch-session-")
+        removed_with(self, folder)
+        return folder
 
-    def get_inputs(self) -> list[NodeArg]:
-        """Name, shape and type of each input."""
-        return [_described(port) for port in self.executable.inputs]
+    def _static(self) -> list[Shapes]:
+        """The shapes of a model that takes no others and is to be optimised now."""
+        shapes = {a.name: a.shape for a in self._inputs_meta}
+        static = all(isinstance(n, int) and n >= 0 for shape in shapes.values() for n in shape)
+        return [shapes] if static and self._tune == "now" else []
 
-    def get_outputs(self) -> list[NodeArg]:
-        """Name, shape and type of each output."""
-        return [_described(port) for port in self.executable.outputs]
+    def _binding_of(self, shapes: Shapes) -> Binding:
+        """The shapes of all inputs: as given, else the model's own."""
+        names = [name for name, _ in self._ports]
+        if unknown := [name for name in shapes if name not in names]:
+            raise InputError(f"a shape is given for {unknown[0]!r}, but the inputs are {', '.join(names)}")
+        own = {a.name: tuple(a.shape) for a in self._inputs_meta}
+        binding = tuple(tuple(shapes.get(name, own[name])) for name in names)
+        for name, shape in zip(names, binding, strict=True):
+            if not all(isinstance(n, int) and n >= 0 for n in shape):
+                raise InputError(f"input {name!r} has the dynamic shape {list(shape)}: give it one in `shapes`")
+        return binding
 
-    def get_providers(self) -> list[str]:
-        """What runs the model."""
-        return ["KorchExecutionProvider"]
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> Any:
+        """The outputs named, in that order; all of them where none is named.
 
+        What does not fit the model is refused with onnxruntime's own error, which is an InputError too.
+        """
+        binding = self._binding(input_feed)
+        if binding is None or (run_options is not None and not self._is_plain(run_options)):
+            return self._by_base(output_names, input_feed, run_options)
+        found = self.programs.known(binding)
+        if found is None:
+            results = self.base_run(output_names, input_feed, run_options)
+            self._meet(binding)
+            return results
+        answer = self._by_program(found, input_feed)
+        if answer is None:
+            return self.base_run(output_names, input_feed, run_options)
+        try:
+            return [answer[name] for name in output_names] if output_names else list(answer.values())
+        except KeyError:
+            return self.base_run(output_names, input_feed, run_options)  # which says what is wrong
 
-def _program(model: Source, options: Options, cache: bool) -> Executable:
-    """The program that was kept, or a new one; of several processes that want it, one makes it."""
-    place = _place(model, options) if cache else None
-    if place and (kept := recall(place)):
-        return kept
-    if place is None or not _can_keep(place):  # nor are measurements
-        with TemporaryDirectory(prefix="korch-cache-") as folder:
-            return _searched(model, options, Path(folder))
-    with locked(_lock(place), patience=LONGEST * (options.time_budget or PATIENCE) + BESIDES):
-        if kept := recall(place):
-            return kept
-        executable = _searched(model, options)
-        keep(executable, place)
-        return executable
+    def _binding(self, feed: Mapping[str, Any]) -> Binding | None:
+        """The shapes of the arrays; None where they are not all plain arrays of the types that the model takes."""
+        shapes = list[tuple[int, ...]]()
+        if len(feed) != len(self._ports):
+            return None
+        for name, dtype in self._ports:
+            x = feed.get(name)
+            if type(x) is not np.ndarray or x.dtype != dtype:
+                return None
+            shapes.append(x.shape)
+        return tuple(shapes)
 
+    def _by_base(self, output_names: Sequence[str] | None, feed: Mapping[str, Any], run_options: Any) -> Any:
+        """Numbers and lists of them may fit a program as arrays; all else is onnxruntime's."""
+        if run_options is None and (arrays := self._as_arrays(feed)) and self._binding(arrays) is not None:
+            return self.run(output_names, arrays)
+        return self.base_run(output_names, feed, run_options)
 
-def _place(model: Source, options: Options) -> Path | None:
-    """Where the program is kept, if there is a cache."""
-    try:
-        return place_of(model, options)
-    except CacheError as e:
-        log.warning("%s; nothing is kept", e)
-        return None
+    def _as_arrays(self, feed: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The feed with numbers and lists of numbers as arrays of the inputs' types; None where there are none."""
+        dtypes = dict(self._ports)
+        if not any(isinstance(x, list | tuple | int | float | np.generic) for x in feed.values()):
+            return None
+        try:
+            return {name: np.asarray(x, dtypes[name]) if isinstance(x, list | tuple | int | float | np.generic) else x
+                    for name, x in feed.items()}  # fmt: skip
+        except (KeyError, ValueError, TypeError, OverflowError):
+            return None
 
+    def _is_plain(self, run_options: Any) -> bool:
+        """Whether a program may answer: nobody ends the run early, and no adapter replaces weights."""
+        return not (run_options.terminate or self.get_overridable_initializers())
 
-def _can_keep(place: Path) -> bool:
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        _lock(place).open("a").close()
-        Database().close()
-        return True
-    except (CacheError, OSError) as e:
-        log.warning("%s; nothing is kept", e)
+    def _meet(self, binding: Binding) -> None:
+        """A binding has arrived that was not known."""
+        if self._reason:
+            return
+        found = self.programs.find(binding)
+        if self._tune == "now":
+            self.programs.make_now(found)
+        SERVICE.attend(self)
+
+    def _by_program(self, found: Specialisation, feed: Mapping[str, Any],
+                    outputs: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray] | None:  # fmt: skip
+        """All outputs by name; None where there is no program, or it has failed, which it will not again."""
+        program = found.program
+        if program is None:
+            return None
+        try:
+            return program.run(feed, outputs)
+        except Error as e:
+            if not isinstance(e, InputError):
+                self.programs.fail(found, words_of(e))
+            return None
+
+    def run_with_ort_values(self, output_names: Any, input_dict_ort_values: Any, run_options: Any = None) -> Any:
+        """The outputs as OrtValues, of inputs that are such."""
+        binding = self.io_binding()
+        for name, value in input_dict_ort_values.items():
+            binding.bind_ortvalue_input(name, value)
+        for name in output_names or [a.name for a in self._outputs_meta]:
+            binding.bind_output(name)
+        self._validate_input(list(input_dict_ort_values))
+        self.run_with_iobinding(binding, run_options)
+        return binding.get_outputs()
+
+    def run_async(
+        self, output_names: Any, input_feed: Any, callback: Any, user_data: Any, run_options: Any = None
+    ) -> None:
+        """Runs in another thread, which calls `callback(results, user_data, error)`."""
+
+        def work() -> None:
+            try:
+                answer = self.run(output_names, input_feed, run_options), user_data, ""
+            except Exception as e:
+                answer = [], user_data, str(e)
+            callback(*answer)
+
+        threading.Thread(target=work, daemon=True).start()
+
+    def io_binding(self) -> IOBinding:
+        """A binding of the caller's memory to inputs and outputs."""
+        return IOBinding(self)
+
+    def run_with_iobinding(self, iobinding: Any, run_options: Any = None) -> None:
+        """Runs on the memory that was bound."""
+        if not isinstance(iobinding, IOBinding) or iobinding._owner is not self:
+            raise InputError("the IOBinding is not of this session: make it by session.io_binding()")
+        feeds, targets = iobinding.feeds(), iobinding.targets()
+        binding = None if feeds is None or targets is None else self._binding(feeds)
+        plain = run_options is None or self._is_plain(run_options)
+        found = self.programs.known(binding) if binding is not None and plain else None
+        if found and feeds is not None and (answer := self._by_program(found, feeds, targets)) is not None:
+            iobinding.answer(answer)
+            return
+        self._base_calls += 1
+        self._base_used = time.monotonic()
+        try:
+            iobinding.run_natively(run_options)
+        except Exception as e:
+            raise in_one_line(e, InputError) from None
+        if binding is not None and found is None:
+            self._meet(binding)
+
+    def status(self) -> SessionStatus:
+        """What runs where and since when, and why there is no program where there is none."""
+        return SessionStatus(self._tune, self._reason, self.has_base, self._base_calls, self.programs.statuses())
+
+    def set_providers(self, providers: Any = None, provider_options: Any = None) -> None:
+        """As onnxruntime has it; programs answer only where the first provider is the processor."""
+        super().set_providers(providers, provider_options)
+        self._snapshot()
+        self._reason = self._why_untouched(self.get_session_options())
+        self.makes = self._tune == "background" and not self._reason
+
+    def base_loaded(self) -> None:
+        SERVICE.attend(self)
+
+    def let_idle_base_go(self) -> bool:
+        """Lets the base go where a program has taken over; whether to look again."""
+        if not (self.has_base and self.programs.loaded) or self._reason:
+            return False
+        if time.monotonic() - self._base_used < IDLE_SECONDS:
+            return True
+        self.let_base_go()
         return False
 
 
-def _lock(place: Path) -> Path:
-    """What whoever makes the program holds."""
-    return place.with_suffix(".lock")
+_DEFAULTS: Mapping[str, Any] = {"threads": None, "time_budget": None, "numerics": "default", "tune": "background",
+                                "cache": True, "max_specialisations": MAX_SPECIALISATIONS}  # fmt: skip
 
 
-def _searched(model: Source, options: Options, folder: Path | None = None) -> Executable:
-    from korch.optimize import optimized
-
-    log.info("optimising the model for about %g s", options.time_budget or PATIENCE)
-    return optimized(model, options, lambda state: None, folder)[0]
+def _environment() -> dict[str, Any]:
+    """What the user asks for in the environment of a program."""
+    return {"tune": os.environ["KORCH_TUNE"]} if os.environ.get("KORCH_TUNE") else {}
 
 
-def _described(port: Any) -> NodeArg:
-    return NodeArg(port.name, list(port.shape), f"tensor({_ONNX_NAMES.get(port.dtype, port.dtype)})")
+def _source(model: Source) -> ModelSource:
+    if isinstance(model, str | os.PathLike):
+        return ModelSource(Path(model))
+    return ModelSource(model if isinstance(model, bytes) else model.SerializeToString())
+
+
+def _with_threads(threads: int | None) -> Any:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads or 0
+    return options

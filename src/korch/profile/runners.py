@@ -17,6 +17,7 @@ from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes, tensor_view
 from korch.profile.timing import COLD, COLD_WEIGHTS, NO_FLOOR, Floor, Samples, Timing, timed
+from korch.system.sessions import inference_session
 
 _Pointers = ctypes.c_void_p
 TEAM = 1
@@ -161,7 +162,7 @@ class Host:
         options = ort.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 4
-        self._session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self._session = inference_session()(model, options, providers=["CPUExecutionProvider"])
         self._binding: Any = self._session.io_binding()
         for node, buffer, t in zip(self._session.get_inputs(), leaves, cone.leaves, strict=True):
             x = tensor_view(buffer, t)

@@ -24,15 +24,15 @@ from korch.system.processor import ahead_of_others
 
 
 def steady(executable: Executable, feeds: Mapping[str, Array], costs: Costs, until: Deadline) -> Profile:
-    """The program's times, once two totals agree; the last known at `until`."""
+    """The program's times, once two totals agree: of each step the smaller of both; the last known at `until`."""
     with costs.alone(until):
         promised = executable.plan.predicted_seconds / costs.pace()
         profiles = [in_place(executable, feeds, promised, until)]
         while len(profiles) < MAX_TIMES and not until.passed:
             profiles.append(in_place(executable, feeds, profiles[-1].total, until))
-            before, now = (p.total for p in profiles[-2:])
-            if abs(now - before) <= STEADY * before:
-                break
+            before, now = profiles[-2:]
+            if abs(now.total - before.total) <= STEADY * before.total:
+                return before.least(now)
     return profiles[-1]
 
 

@@ -99,15 +99,16 @@ PRIORITY = -15
 
 @contextmanager
 def ahead_of_others() -> Iterator[None]:
-    """Within it all threads of this process go before those of others, where this user may ask for that."""
-    threads = _threads()
+    """Within it all threads of this process go before those of others, where this user may ask for that; a process that
+    was given a low priority keeps it."""
+    threads = _threads() if _priority(0) <= 0 else []
     before = {thread: _priority(thread) for thread in threads}
     try:
         for thread in threads:
             _prioritize(thread, PRIORITY)
         yield
     finally:
-        for thread in _threads():
+        for thread in _threads() if threads else []:
             _prioritize(thread, before.get(thread, min(before.values(), default=0)))
 
 

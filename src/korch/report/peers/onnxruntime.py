@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from korch.report.peers.peer import Peer, Run, Subject, missing
+from korch.system.sessions import inference_session
 
 
 def session_run(subject: Subject, threads: int, *, optimised: bool) -> Run:
@@ -18,7 +19,7 @@ def session_run(subject: Subject, threads: int, *, optimised: bool) -> Run:
     levels = ort.GraphOptimizationLevel
     options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
     options.log_severity_level = 3
-    session = ort.InferenceSession(str(subject.onnx), options, providers=["CPUExecutionProvider"])
+    session = inference_session()(str(subject.onnx), options, providers=["CPUExecutionProvider"])
 
     def run(feeds: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         return [np.asarray(value) for value in session.run(list(subject.outputs), dict(feeds))]

@@ -1,0 +1,163 @@
+"""onnxruntime's session on the whole model, which can be let go and comes back when it is needed."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+import onnxruntime as ort
+from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession as Theirs
+
+from korch.errors import Error, InputError, ModelError, words_of
+from korch.session.source import ModelSource
+
+_KEPT = frozenset({"_model_path", "_model_bytes", "_sess_options_initial", "_enable_fallback", "_providers",
+                   "_read_config_from_model", "_fallback_providers", "_provider_options",
+                   "_captured_graph_bindings", "_inputs_meta", "_outputs_meta", "_model_meta"})  # fmt: skip
+"""Attributes of onnxruntime's class that hold nothing of its native session; descriptions are copies."""
+
+
+@dataclass(frozen=True)
+class NodeArg:
+    """An input or output as onnxruntime describes it: `shape` has names or None for open lengths, `type` is like
+    `tensor(float)`."""
+
+    name: str
+    shape: list[Any]
+    type: str
+
+
+@dataclass(frozen=True)
+class ModelMetadata:
+    """What the model says of itself, as onnxruntime reports it."""
+
+    producer_name: str
+    graph_name: str
+    domain: str
+    description: str
+    graph_description: str
+    version: int
+    custom_metadata_map: dict[str, str]
+
+
+class Base(Theirs):
+    """onnxruntime's session. `let_base_go` frees its native part, which the next use loads again; names, types and
+    metadata stay. Errors of onnxruntime are of its own classes and of Korch's, in one line."""
+
+    def __init__(self, source: ModelSource, sess_options: Any, providers: Any, provider_options: Any,
+                 **kwargs: Any) -> None:  # fmt: skip
+        self._loading = threading.RLock()
+        self._source = source
+        self._base_calls, self._base_used = 0, time.monotonic()
+        self._native_names: frozenset[str] = frozenset()
+        own = set(vars(self))
+        model = source.model
+        try:
+            super().__init__(str(model) if isinstance(model, Path) else model, sess_options, providers,
+                             provider_options, **kwargs)  # fmt: skip
+        except Exception as e:
+            raise in_one_line(e, ModelError) from None
+        self._snapshot()
+        self._native_names = frozenset(set(vars(self)) - own - _KEPT)
+        _BASES.add(self)
+
+    def _snapshot(self) -> None:
+        """Copies descriptions, which would hold the native session."""
+        self._inputs_meta = [NodeArg(a.name, list(a.shape), a.type) for a in self._inputs_meta]
+        self._outputs_meta = [NodeArg(a.name, list(a.shape), a.type) for a in self._outputs_meta]
+        self._model_meta = ModelMetadata(*(getattr(self._model_meta, f) for f in ModelMetadata.__dataclass_fields__))
+
+    def __getattr__(self, name: str) -> Any:
+        """Attributes of the native session that were let go; loads it."""
+        if name not in vars(self).get("_native_names", ()):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        with self._loading:
+            if not self.has_base:
+                providers, options = list(self._providers or ()), self._provider_options or {}
+                self._sess_options = self._sess_options_initial
+                self._create_inference_session(providers, [options.get(p, {}) for p in providers])
+                self._snapshot()
+                self._base_used = time.monotonic()
+        self.base_loaded()
+        return getattr(self, name)
+
+    def base_loaded(self) -> None:
+        """Called after the native session was loaded again."""
+
+    @property
+    def has_base(self) -> bool:
+        """Whether the native session is in memory."""
+        return "_sess" in vars(self)
+
+    def let_base_go(self) -> None:
+        """Frees the native session; runs under way hold it until they end."""
+        with self._loading:
+            if self._model_bytes is not None:
+                self._model_path, self._model_bytes = str(self._source.file), None
+            self._forget_base()
+        _trim()
+
+    def _forget_base(self) -> dict[str, Any]:
+        """The attributes of the native session, which this object no longer has."""
+        gone = {name: value for name, value in vars(self).items() if name in self._native_names}
+        for name in gone:
+            del self.__dict__[name]
+        return gone
+
+    def base_run(self, output_names: Sequence[str] | None, input_feed: Any, run_options: Any = None) -> Any:
+        """What onnxruntime answers."""
+        self._base_calls += 1
+        self._base_used = time.monotonic()
+        try:
+            return super().run(output_names, input_feed, run_options)
+        except Exception as e:
+            raise in_one_line(e, InputError) from None
+        finally:
+            self._base_used = time.monotonic()
+
+    def get_session_options(self) -> Any:
+        """The options that the session was made with."""
+        return self._sess_options if self.has_base else self._sess_options_initial or ort.SessionOptions()
+
+
+def in_one_line(e: Exception, kind: type[Error]) -> Exception:
+    """An error of onnxruntime as one of its own class and of Korch's `kind`, in one line; others as they are."""
+    theirs = type(e).__module__.startswith("onnxruntime")
+    if isinstance(e, Error) or not (theirs or isinstance(e, ValueError)):
+        return e
+    return _both(kind if theirs or kind is InputError else Error, type(e))(words_of(e, None))
+
+
+@cache
+def _both(ours: type[Error], theirs: type[Exception]) -> type[Exception]:
+    return ours if issubclass(ours, theirs) else type(theirs.__name__, (ours, theirs), {})
+
+
+def _trim() -> None:
+    """Gives freed memory back to the system, where the C library can."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+_BASES: WeakSet[Base] = WeakSet()
+_lost: list[Any] = []
+"""Native sessions of the process that this one is a fork of: their threads are not here, nobody could end them."""
+
+
+def _forked() -> None:
+    for base in list(_BASES):
+        base._loading = threading.RLock()
+        _lost.append(base._forget_base())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

@@ -1,0 +1,153 @@
+"""onnxruntime's `IOBinding` for a session whose runs may be answered by a program."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnxruntime as ort
+
+if TYPE_CHECKING:
+    from korch.integrations.session import InferenceSession
+
+_Call = tuple[str, tuple[Any, ...]]
+"""A method of onnxruntime's IOBinding, and its arguments."""
+
+
+class IOBinding(ort.IOBinding):
+    """Inputs and outputs in memory of the caller. What is bound is recorded: a program takes it as arrays, onnxruntime
+    through a binding of its own, made when it is needed."""
+
+    def __init__(self, session: InferenceSession) -> None:
+        self._owner = session
+        self._inputs: dict[str, _Call] = {}
+        self._outputs: dict[str, _Call] = {}
+        self._native: tuple[Any, ort.IOBinding] | None = None
+        self._results: list[np.ndarray] | None = None
+
+    def bind_cpu_input(self, name: str, arr_on_cpu: Any) -> None:
+        self._bind(self._inputs, "bind_cpu_input", name, arr_on_cpu)
+
+    def bind_input(self, name: str, device_type: str, device_id: int, element_type: Any, shape: Any,
+                   buffer_ptr: int) -> None:  # fmt: skip
+        self._bind(self._inputs, "bind_input", name, device_type, device_id, element_type, shape, buffer_ptr)
+
+    def bind_ortvalue_input(self, name: str, ortvalue: Any) -> None:
+        self._bind(self._inputs, "bind_ortvalue_input", name, ortvalue)
+
+    def bind_output(self, name: str, device_type: str = "cpu", device_id: int = 0, element_type: Any = None,
+                    shape: Any = None, buffer_ptr: int | None = None) -> None:  # fmt: skip
+        self._bind(self._outputs, "bind_output", name, device_type, device_id, element_type, shape, buffer_ptr)
+
+    def bind_ortvalue_output(self, name: str, ortvalue: Any) -> None:
+        self._bind(self._outputs, "bind_ortvalue_output", name, ortvalue)
+
+    def _bind(self, side: dict[str, _Call], method: str, name: str, *arguments: Any) -> None:
+        side[name] = method, (name, *arguments)
+        self._native = None
+
+    def synchronize_inputs(self) -> None:
+        """Nothing to do: all memory is the processor's."""
+
+    def synchronize_outputs(self) -> None:
+        """Nothing to do."""
+
+    def clear_binding_inputs(self) -> None:
+        self._inputs.clear()
+        self._native = None
+
+    def clear_binding_outputs(self) -> None:
+        self._outputs.clear()
+        self._native = self._results = None
+
+    def get_outputs(self) -> list[Any]:
+        """The outputs of the last run, as OrtValues, in the order in which they were bound."""
+        if self._results is None:
+            return self.native().get_outputs()
+        return [ort.OrtValue.ortvalue_from_numpy(x) for x in self._results]
+
+    def get_outputs_as_ortvaluevector(self) -> Any:
+        return self.native().get_outputs_as_ortvaluevector()
+
+    def copy_outputs_to_cpu(self) -> list[Any]:
+        """The outputs of the last run, as arrays."""
+        return self.native().copy_outputs_to_cpu() if self._results is None else list(self._results)
+
+    @property
+    def names(self) -> list[str]:
+        """The outputs that are bound."""
+        return list(self._outputs)
+
+    def feeds(self) -> dict[str, np.ndarray] | None:
+        """The inputs as arrays; None where one is no plain array in memory."""
+        found = {name: _array(*call) for name, call in self._inputs.items()}
+        return None if any(x is None for x in found.values()) else found  # pyright: ignore[reportReturnType]
+
+    def targets(self) -> dict[str, np.ndarray] | None:
+        """Arrays for the outputs whose memory the caller gives; None where one is no plain array in memory."""
+        given = {name: call for name, call in self._outputs.items() if not _is_open(call)}
+        found = {name: _array(*call) for name, call in given.items()}
+        on_host = all(call[1][1:2] in ((), ("cpu",)) for call in self._outputs.values() if _is_open(call))
+        return None if not on_host or any(x is None for x in found.values()) else found  # pyright: ignore[reportReturnType]
+
+    def answer(self, results: Mapping[str, np.ndarray]) -> None:
+        """Enters what a program has computed."""
+        self._results = [results[name] for name in self._outputs]
+
+    def native(self) -> ort.IOBinding:
+        """onnxruntime's own binding of the same memory."""
+        native = self._owner._sess
+        if self._native is None or self._native[0] is not native:
+            made = ort.IOBinding(self._owner)
+            for method, arguments in (*self._inputs.values(), *self._outputs.values()):
+                getattr(made, method)(*arguments)
+            self._native = native, made
+        return self._native[1]
+
+    def run_natively(self, run_options: Any) -> None:
+        """Runs onnxruntime's session on the memory."""
+        binding = self.native()
+        self._results = None
+        assert self._native
+        self._native[0].run_with_iobinding(binding._iobinding, run_options)
+
+
+def _is_open(call: _Call) -> bool:
+    """Whether the output's memory is left to the run."""
+    method, arguments = call
+    return method == "bind_output" and arguments[-1] is None
+
+
+def _array(method: str, arguments: tuple[Any, ...]) -> np.ndarray | None:
+    """The bound memory as an array; None where it is not the processor's, or its elements are no numbers of numpy."""
+    if method == "bind_cpu_input":
+        return arguments[1] if isinstance(arguments[1], np.ndarray) else None
+    if method in ("bind_ortvalue_input", "bind_ortvalue_output"):
+        value = arguments[1]
+        if not value.is_tensor() or value.device_name().lower() != "cpu" or "string" in value.data_type():
+            return None
+        return _at(value.data_ptr(), dtype_of(value.data_type()), value.shape(), value)
+    _, device, _, element, shape, pointer = arguments
+    return _at(pointer, None if isinstance(element, int) or device != "cpu" else np.dtype(element).name, shape, None)
+
+
+def _at(address: int, dtype: str | None, shape: Any, owner: Any) -> np.ndarray | None:
+    """The array at an address, which keeps `owner` alive; None without a type."""
+    if dtype is None:
+        return None
+    memory = (ctypes.c_char * (math.prod(shape) * np.dtype(dtype).itemsize)).from_address(address)
+    setattr(memory, "owner", owner)  # noqa: B010
+    return np.asarray(memory).view(dtype).reshape(shape)
+
+
+def dtype_of(kind: str) -> str | None:
+    """The name in numpy of an element type like `tensor(float)`; None for others than numbers."""
+    return _DTYPES.get(kind)
+
+
+_DTYPES = {f"tensor({kind}{bits})": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
+_DTYPES |= {"tensor(float)": "float32", "tensor(double)": "float64", "tensor(float16)": "float16",
+            "tensor(bool)": "bool"}  # fmt: skip

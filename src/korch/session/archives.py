@@ -1,0 +1,118 @@
+"""Programs kept between runs, found again by the model's digest and the options, and what became of making them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from math import inf
+from pathlib import Path
+
+import korch
+from korch.errors import ArchiveError
+from korch.executable import Executable, load
+from korch.executable.manifest import cpu_model
+from korch.options import PATIENCE, Options
+from korch.system.folders import replaced
+
+FOLDER = "archives"
+_OURS = re.compile(r"[0-9a-f]{32}\.korch")
+ENOUGH = 0.9
+"""Of a time budget: a search with so much counts as one with all of it."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of making a specialisation. `budget`: seconds that its search could take. `base_ms`, `program_ms`: a
+    run by onnxruntime and by the program, side by side. `reason`: why the program is not used; empty where it is.
+    `lasting`: whether the same would happen again."""
+
+    budget: float
+    base_ms: float = 0.0
+    program_ms: float = 0.0
+    reason: str = ""
+    lasting: bool = True
+
+    @property
+    def usable(self) -> bool:
+        return not self.reason
+
+    @property
+    def share(self) -> float:
+        """The program's time, of onnxruntime's; infinite where that is unknown, or the program is not used."""
+        return self.program_ms / self.base_ms if self.usable and self.base_ms else inf
+
+    def suffices(self, budget: float) -> bool:
+        """Whether a search with `budget` seconds would find nothing better."""
+        return self.budget >= ENOUGH * budget
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the program of one specialisation is kept."""
+
+    archive: Path
+
+    @staticmethod
+    def of(digest: str, options: Options, folder: Path) -> Place:
+        """In the cache folder `folder`, for the model with that digest. The time budget is no part of it: a longer
+        search replaces what a shorter one found."""
+        asked = {"threads": options.thread_count, "numerics": options.numerics,
+                 "shapes": {name: list(shape) for name, shape in sorted(options.shapes.items())}}  # fmt: skip
+        facts = [digest, json.dumps(asked), korch.__version__, cpu_model()]
+        name = hashlib.sha256("|".join(facts).encode()).hexdigest()[:32]
+        return Place(folder / FOLDER / f"{name}.korch")
+
+    @property
+    def lock(self) -> Path:
+        """Held while the program is made."""
+        return self.archive.with_suffix(".lock")
+
+    @property
+    def _outcome(self) -> Path:
+        return self.archive.with_suffix(".json")
+
+    def outcome(self) -> Outcome | None:
+        """What is known; None where nothing is, or where the program is gone."""
+        try:
+            found = Outcome(**json.loads(self._outcome.read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
+        return found if not found.usable or self.archive.is_file() else None
+
+    def open(self) -> Executable | None:
+        """The program, if it fits this machine and this version."""
+        try:
+            return load(self.archive)
+        except (ArchiveError, OSError):
+            return None
+
+    def keep(self, outcome: Outcome, executable: Executable | None = None) -> None:
+        """Stores the program and the outcome, each wholly or not at all; ArchiveError or OSError where that fails."""
+        self.archive.parent.mkdir(parents=True, exist_ok=True)
+        if executable:
+            executable.save(self.archive)
+        with replaced(self._outcome) as file:
+            file.write(json.dumps(asdict(outcome)).encode())
+
+
+def budget_of(options: Options) -> float:
+    """Seconds of tuning that were asked for."""
+    return options.time_budget or PATIENCE
+
+
+def kept_archives(folder: Path) -> list[Path]:
+    """The archives in the cache folder `folder`."""
+    return sorted(f for f in (folder / FOLDER).glob("*.korch") if _OURS.fullmatch(f.name))
+
+
+def clear_archives(folder: Path) -> int:
+    """Removes them; how many there were."""
+    found = kept_archives(folder)
+    beside = [f for pattern in ("*.lock", "*.json", ".*.korch.*", ".*.json.*") for f in (folder / FOLDER).glob(pattern)]
+    for file in (*found, *beside):
+        with suppress(FileNotFoundError):
+            file.unlink()
+    return len(found)

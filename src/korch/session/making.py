@@ -1,0 +1,134 @@
+"""One specialisation: searched, judged against onnxruntime in accuracy and speed, and kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from korch.errors import Error, ModelError, line_of
+from korch.executable import Executable
+from korch.executable.feeds import random_feeds
+from korch.options import Options
+from korch.session.archives import Outcome, Place, budget_of
+from korch.system.locks import locked
+
+LONGEST, BESIDES = 2.0, 120.0
+"""How many times its budget another process may take for the same program, and how many seconds besides."""
+ROUNDS, ROUND_SECONDS = 5, 0.08
+"""Alternating blocks of runs, and the seconds that each takes; the least median of a runtime's blocks counts."""
+BETTER = 1.02
+"""A program of a longer search replaces the one before unless it takes longer by more than that: times that are taken
+one after the other differ by a hundredth or two."""
+PAUSE = 0.01
+"""Seconds between blocks, in which the threads of the one before fall asleep."""
+
+Feeds = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A specialisation to be made: of the model in the file `model` with that digest, for the shapes in `options`, kept
+    in the cache folder `folder`. `session`: settings of onnxruntime's session beside which it is judged."""
+
+    model: str
+    digest: str
+    options: Options
+    folder: str
+    session: Mapping[str, Any]
+
+    @property
+    def place(self) -> Place:
+        return Place.of(self.digest, self.options, Path(self.folder))
+
+    def within(self, budget: float) -> Request:
+        """With another time budget, in seconds."""
+        return replace(self, options=replace(self.options, time_budget=budget))
+
+
+def make(request: Request, beside: Callable[[], Any] | None = None) -> Outcome:
+    """Makes the program and keeps it where it is right and not slower than onnxruntime; of several processes that want
+    it, one makes it. `beside`: opens the session of onnxruntime to compare with, by default one of the request.
+
+    Raises nothing that the search may raise: the outcome says why there is no program.
+    """
+    budget, place = budget_of(request.options), request.place
+    place.archive.parent.mkdir(parents=True, exist_ok=True)
+    with locked(place.lock, patience=LONGEST * budget + BESIDES):
+        if (known := place.outcome()) and known.suffices(budget):
+            return known
+        return _made(request, known, place, beside or (lambda: base_session(request)))
+
+
+def _made(request: Request, known: Outcome | None, place: Place, beside: Callable[[], Any]) -> Outcome:
+    from korch.optimize import optimized
+
+    budget = budget_of(request.options)
+    try:
+        executable, _ = optimized(request.model, request.options, lambda state: None, Path(request.folder))
+        with executable:
+            outcome = judged(executable, budget, beside)
+            if known and known.usable and not outcome.share <= BETTER * known.share:
+                outcome = replace(known, budget=budget)  # and its program stays
+                place.keep(outcome)
+            else:
+                place.keep(outcome, executable if outcome.usable else None)
+        return outcome
+    except ModelError as e:
+        place.keep(failed := Outcome(budget, reason=line_of(e)))
+        return failed
+    except (Error, OSError, MemoryError) as e:  # a full disk, no compiler: another day it may work
+        return Outcome(budget, reason=line_of(e), lasting=False)
+
+
+def judged(executable: Executable, budget: float, beside: Callable[[], Any]) -> Outcome:
+    """Whether the program keeps to its numerics and is not slower than onnxruntime."""
+    accuracy = executable.plan.accuracy
+    if accuracy and not accuracy.passed:
+        return Outcome(budget, reason=accuracy.text(executable.plan.numerics))
+    program_ms, base_ms = raced(executable, beside(), random_feeds(executable.plan.graph))
+    slower = f"onnxruntime takes {base_ms:.3f} ms, the program {program_ms:.3f} ms" if 0 < base_ms < program_ms else ""
+    return Outcome(budget, base_ms, program_ms, slower)
+
+
+def raced(executable: Executable, session: Any, feeds: Feeds) -> tuple[float, float]:
+    """Milliseconds of a run by the program and by onnxruntime, in alternating blocks; 0 for onnxruntime where it
+    refuses random inputs."""
+    runs: list[Callable[[], Any]] = [lambda: executable.run(feeds)]
+    with suppress(Exception):  # whatever it raises, there is nothing to compare with
+        session.run(None, dict(feeds))
+        runs.append(lambda: session.run(None, dict(feeds)))
+    blocks = [[_block(run) for run in runs] for _ in range(ROUNDS)]
+    program, *base = (min(times) for times in zip(*blocks, strict=True))
+    return program, base[0] if base else 0.0
+
+
+def _block(run: Callable[[], Any]) -> float:
+    """The median of runs for a while, in milliseconds."""
+    time.sleep(PAUSE)
+    run()
+    times, end = list[float](), time.perf_counter() + ROUND_SECONDS
+    while not times or time.perf_counter() < end:
+        start = time.perf_counter()
+        run()
+        times.append((time.perf_counter() - start) * 1e3)
+    return median(times)
+
+
+def base_session(request: Request) -> Any:
+    """A session of onnxruntime for the model, with the request's settings."""
+    import onnxruntime as ort
+
+    from korch.system.sessions import inference_session
+
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    for name, value in request.session.items():
+        setattr(options, name, value)
+    return inference_session()(request.model, options, providers=["CPUExecutionProvider"])

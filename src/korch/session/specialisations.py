@@ -1,0 +1,209 @@
+"""The programs of one model, by the shapes of its inputs: which are wanted, being made, ready, or not to be used."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import count
+from pathlib import Path
+
+from korch.executable import Executable
+from korch.options import Options
+from korch.session.archives import Outcome, Place, budget_of
+from korch.session.making import Request, make
+from korch.session.source import ModelSource
+from korch.session.status import SpecialisationStatus
+
+log = logging.getLogger(__name__)
+
+FIRST_BUDGET = 30.0
+"""Seconds of the first search for a binding: it reaches 0.9 of the full search's speed in a ninth of its time."""
+WAITING_PER_PROGRAM = 4
+"""How many bindings are remembered for each program that may be loaded; of more, those used least recently go."""
+
+Binding = tuple[tuple[int, ...], ...]
+"""The shapes of the model's inputs, in order."""
+
+
+class State(StrEnum):
+    """`WANTED`: the cache was not looked at yet. `ABSENT`: not kept, and not to be made. `REJECTED`: made, and not
+    used. `FAILED`: not made."""
+
+    WANTED = "wanted"
+    WAITING = "waiting"
+    MAKING = "making"
+    READY = "ready"
+    ABSENT = "absent"
+    REJECTED = "rejected"
+    FAILED = "failed"
+
+
+@dataclass(eq=False)
+class Specialisation:
+    """What is known of one binding. `since`: when its state began, in seconds since the epoch. `calls`: with these
+    shapes; `used`: the number of the last one among all."""
+
+    binding: Binding
+    state: State = State.WANTED
+    program: Executable | None = None
+    outcome: Outcome | None = None
+    since: float = field(default_factory=time.time)
+    calls: int = 0
+    used: int = 0
+
+    def enter(self, state: State) -> None:
+        self.state, self.since = state, time.time()
+
+
+class Specialisations:
+    """The programs that serve `model`, whose inputs are `names`; at most `limit` are loaded, those used last.
+
+    `find` answers from a table; `request` says what to make next, and `settle` enters what came of it. Thread-safe.
+    """
+
+    def __init__(self, model: ModelSource, names: Sequence[str], options: Options, folder: Path,
+                 session: Mapping[str, object], limit: int) -> None:  # fmt: skip
+        self.model, self.names, self.options, self.folder, self.limit = model, tuple(names), options, folder, limit
+        self._session = dict(session)
+        self._known: dict[Binding, Specialisation] = {}
+        self._clock = count(1)
+        self.lock = threading.RLock()
+
+    def known(self, binding: Binding) -> Specialisation | None:
+        """What is known of the binding of a call."""
+        found = self._known.get(binding)
+        if found is not None:
+            found.used = next(self._clock)
+            found.calls += 1
+        return found
+
+    def find(self, binding: Binding) -> Specialisation:
+        """What is known of the binding of a call, from now on at least that it is wanted."""
+        return self.known(binding) or self._wanted(binding)
+
+    @property
+    def loaded(self) -> bool:
+        """Whether there is a program in use."""
+        return any(s.program for s in list(self._known.values()))
+
+    def _wanted(self, binding: Binding) -> Specialisation:
+        with self.lock:
+            found = self._known.setdefault(binding, Specialisation(binding, calls=1, used=next(self._clock)))
+            idle = [s for s in self._known.values() if s.state is not State.MAKING and s is not found]
+            if len(self._known) > WAITING_PER_PROGRAM * self.limit and idle:
+                del self._known[min(idle, key=lambda s: s.used).binding]
+            return found
+
+    def recalled(self) -> bool:
+        """Whether there was a binding of which nothing was known yet: now what earlier processes left of it is."""
+        with self.lock:
+            fresh = [s for s in self._known.values() if s.state is State.WANTED]
+            if not fresh:
+                return False
+            chosen = max(fresh, key=lambda s: s.used)
+            chosen.enter(State.WAITING)
+        place = self._request(chosen.binding, 1.0).place
+        if outcome := place.outcome():
+            self.settle(chosen, outcome, place)
+        return True
+
+    def request(self) -> tuple[Specialisation, Request] | None:
+        """The specialisation that is made next, and how: first those without a program, the most recently used one of
+        them, then longer searches for those that are used most. None where nothing is left to do."""
+        with self.lock:
+            waiting = [s for s in self._known.values() if s.state is State.WAITING]
+            coarse = [s for s in self._known.values() if self._is_coarse(s)]
+            if waiting:
+                chosen = max(waiting, key=lambda s: s.used)
+                chosen.enter(State.MAKING)
+                return chosen, self._request(chosen.binding, min(FIRST_BUDGET, budget_of(self.options)))
+            if coarse:
+                chosen = max(coarse, key=lambda s: s.calls)
+                return chosen, self._request(chosen.binding, budget_of(self.options))
+            return None
+
+    def _is_coarse(self, s: Specialisation) -> bool:
+        """Whether a longer search may find a better program."""
+        judged = s.state in (State.READY, State.REJECTED)
+        return judged and s.outcome is not None and not s.outcome.suffices(budget_of(self.options))
+
+    def _request(self, binding: Binding, budget: float) -> Request:
+        shapes = dict(zip(self.names, binding, strict=True))
+        options = replace(self.options, shapes=shapes, time_budget=budget)
+        return Request(str(self.model.file), self.model.digest, options, str(self.folder), self._session)
+
+    def settle(self, s: Specialisation, outcome: Outcome, place: Place) -> None:
+        """Enters what came of making `s`; its program takes over where it is usable. After a longer search that found
+        nothing to use, the program of the first one stays."""
+        program = place.open() if outcome.usable else None
+        if outcome.usable and program is None:
+            outcome = replace(outcome, reason="its archive does not fit this machine or this version", lasting=False)
+        with self.lock:
+            if s.program and s.outcome and program is None:
+                s.outcome = replace(s.outcome, budget=budget_of(self.options))
+                return
+            s.program, s.outcome = program, outcome
+            s.enter(State.READY if program else State.REJECTED if outcome.base_ms else State.FAILED)
+            self._evict(s)
+        if outcome.reason:
+            log.info("%s: onnxruntime goes on: %s", _text(self.names, s.binding), outcome.reason)
+
+    def fail(self, s: Specialisation, reason: str) -> None:
+        """Gives up a program that has failed in use, or whose making was broken off."""
+        with self.lock:
+            s.program, s.outcome = None, Outcome(budget_of(self.options), reason=reason)
+            s.enter(State.FAILED)
+
+    def give_up(self, reason: str) -> None:
+        """Nothing can be made."""
+        for s in [s for s in self._known.values() if s.program is None]:
+            self.fail(s, reason)
+
+    def make_now(self, s: Specialisation) -> None:
+        """Makes the program here, unless that is under way or done; whoever else asks meanwhile uses onnxruntime."""
+        with self.lock:
+            if s.state is not State.WANTED:
+                return
+            s.enter(State.MAKING)
+        request = self._request(s.binding, budget_of(self.options))
+        self.settle(s, make(request), request.place)
+
+    def rule_out(self) -> None:
+        """Nothing is made: what is not kept stays absent."""
+        with self.lock:
+            for s in self._known.values():
+                if s.state is State.WAITING:
+                    s.enter(State.ABSENT)
+
+    def forked(self) -> None:
+        """Goes on in a fork of the process: what its parent makes waits again, and the lock is nobody's."""
+        self.lock = threading.RLock()
+        for s in self._known.values():
+            if s.state is State.MAKING:
+                s.enter(State.WANTED)
+
+    def statuses(self) -> tuple[SpecialisationStatus, ...]:
+        """One for each binding, the most recently used first."""
+        with self.lock:
+            known = sorted(self._known.values(), key=lambda s: -s.used)
+        return tuple(self._status(s) for s in known)
+
+    def _status(self, s: Specialisation) -> SpecialisationStatus:
+        outcome = s.outcome or Outcome(0.0)
+        archive = str(self._request(s.binding, 1.0).place.archive) if s.program else ""
+        return SpecialisationStatus(dict(zip(self.names, s.binding, strict=True)), str(s.state), s.since, s.calls,
+                                    outcome.base_ms, outcome.program_ms, outcome.reason, archive)  # fmt: skip
+
+    def _evict(self, newest: Specialisation) -> None:
+        """Forgets the loaded program that was used least recently, where there are more than `limit`."""
+        loaded = [s for s in self._known.values() if s.program and s is not newest]
+        if len(loaded) >= self.limit:
+            del self._known[min(loaded, key=lambda s: s.used).binding]
+
+
+def _text(names: Sequence[str], binding: Binding) -> str:
+    return " ".join(f"{name}={','.join(map(str, shape))}" for name, shape in zip(names, binding, strict=True))

@@ -1,0 +1,51 @@
+"""The process that makes one specialisation in the background.
+
+`python -m korch.session.worker PARENT`: reads a request as a line of JSON from stdin and writes the outcome as the last
+line of stdout. It runs at a low priority, and ends with all that it has started when the process PARENT is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+
+from korch.options import Options
+from korch.session.making import Request, make
+
+NICENESS = 10
+"""A tenth of the weight of a normal process, which is the share of a busy processor that a search takes."""
+WATCH_SECONDS = 0.5
+"""Between two looks at whether the parent lives."""
+
+
+def request_from_json(d: dict[str, Any]) -> Request:
+    options = d.pop("options")
+    options["shapes"] = {name: tuple(shape) for name, shape in options["shapes"].items()}
+    return Request(**d, options=Options(**options))
+
+
+def _end_with(parent: int) -> None:
+    """Kills this process's group once the parent is gone. (Its death cannot be read from a pipe: its forks hold the
+    other end.)"""
+    while os.getppid() == parent:
+        time.sleep(WATCH_SECONDS)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def main() -> None:
+    threading.Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()
+    with suppress(OSError):
+        os.nice(NICENESS)
+    outcome = make(request_from_json(json.loads(sys.stdin.readline())))
+    print(json.dumps(asdict(outcome)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

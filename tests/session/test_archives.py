@@ -1,0 +1,99 @@
+"""What is kept of specialisations, and found again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from korch.errors import CacheError
+from korch.options import Options
+from korch.profile import default_folder
+from korch.session.archives import FOLDER, Outcome, Place, clear_archives, kept_archives
+from korch.session.source import ModelSource
+
+
+def external(folder: Path, weight: float) -> Path:
+    """A model whose weight is in a file beside it."""
+    folder.mkdir()
+    text = (
+        '<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) <float[2] w = {1,2}> { y = Add(x, w) }'
+    )
+    model = onnx.parser.parse_model(text)
+    array = np.full(2, weight, np.float32)
+    model.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(array, "w"))
+    onnx.save(model, folder / "m.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
+    return folder / "m.onnx"
+
+
+def test_weights_in_other_files_count(tmp_path: Path):
+    digests = {ModelSource(external(tmp_path / str(w), w)).digest for w in (1.0, 2.0)}
+    assert (tmp_path / "1.0" / "m.onnx").read_bytes() == (tmp_path / "2.0" / "m.onnx").read_bytes()
+    assert len(digests) == 2
+
+
+def test_bytes_and_their_file_have_one_digest(small_model: Path):
+    source = ModelSource(small_model.read_bytes())
+    before = source.digest
+    file = source.file
+    assert source.model == file and ModelSource(file).digest == before
+    folder = file.parent
+    del source
+    assert not folder.exists()
+
+
+def test_each_way_of_asking_has_a_place_of_its_own(tmp_path: Path):
+    asked = (Options(2), Options(1), Options(2, numerics="fast"), Options(2, shapes={"x": (2,)}))
+    assert len({Place.of("m", o, tmp_path) for o in asked}) == len(asked)
+    assert Place.of("m", Options(2, 5.0), tmp_path) == Place.of("m", Options(2), tmp_path)
+
+
+def test_an_outcome_is_found_again(tmp_path: Path, small_archive: Path):
+    import korch
+
+    place = Place.of("m", Options(2), tmp_path)
+    assert place.outcome() is None
+    with korch.load(small_archive) as program:
+        place.keep(Outcome(5.0, 2.0, 1.0), program)
+    assert place.outcome() == Outcome(5.0, 2.0, 1.0)
+    opened = place.open()
+    assert opened is not None
+    opened.close()
+    assert kept_archives(tmp_path) == [place.archive]
+    place.archive.unlink()
+    assert place.outcome() is None  # nothing can be done with it
+
+
+def test_damaged_files_count_as_none(tmp_path: Path):
+    place = Place.of("m", Options(2), tmp_path)
+    place.keep(Outcome(5.0, reason="too slow"))
+    place.archive.write_bytes(b"of another time")
+    assert place.open() is None
+    place.archive.with_suffix(".json").write_text("{")
+    assert place.outcome() is None
+
+
+def test_all_of_them_are_cleared(tmp_path: Path):
+    place = Place.of("m", Options(2), tmp_path)
+    place.keep(Outcome(5.0, reason="too slow"))
+    place.archive.write_bytes(b"")
+    place.lock.touch()
+    assert clear_archives(tmp_path) == 1 and not list((tmp_path / FOLDER).iterdir())
+
+
+def test_a_longer_search_is_worth_it_or_not():
+    assert Outcome(270.0).suffices(270.0) and Outcome(250.0).suffices(270.0)
+    assert not Outcome(30.0).suffices(270.0)
+
+
+def test_a_user_without_a_home_folder_is_told(monkeypatch: pytest.MonkeyPatch):
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("KORCH_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(CacheError, match="KORCH_CACHE_DIR"):
+        default_folder()

@@ -1,0 +1,156 @@
+"""Programs made by another process: what becomes of it, of the session, of forks and of the end."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from korch.options import Options
+from korch.session import service
+from korch.session.service import Service
+from korch.session.source import ModelSource
+from korch.session.specialisations import Specialisations
+
+SECONDS = 60.0
+
+
+class Client:
+    """A session that has met shapes; its base is never watched."""
+
+    def __init__(self, programs: Specialisations, makes: bool = True) -> None:
+        self.programs, self.makes = programs, makes
+
+    def let_idle_base_go(self) -> bool:
+        return False
+
+
+@pytest.fixture
+def running() -> Iterator[Service]:
+    made = Service()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    return Client(Specialisations(ModelSource(b"model"), ["x"], Options(1, 5.0), tmp_path / "cache", {}, 4))
+
+
+def worker(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets the program `text` be the worker."""
+    (tmp_path / "worker_in_test.py").write_text(textwrap.dedent(text))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(service, "WORKER", "worker_in_test")
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def states(client: Client) -> list[str]:
+    return [s.state for s in client.programs.statuses()]
+
+
+def test_a_worker_that_crashes_leaves_its_reason(running: Service, client: Client, tmp_path: Path, monkeypatch):
+    worker("import sys, os\nprint('out of luck', file=sys.stderr, flush=True)\nos._exit(3)", tmp_path, monkeypatch)
+    client.programs.find(((1,),))
+    running.attend(client)
+    until(lambda: states(client) == ["failed"])
+    (status,) = client.programs.statuses()
+    assert status.reason == "the process that made the program ended with status 3: out of luck"
+    running.attend(client)
+    until(lambda: running._thread is None)
+    assert states(client) == ["failed"]  # and it is not tried again
+
+
+def test_a_worker_that_is_killed_says_by_what(running: Service, client: Client, tmp_path: Path, monkeypatch):
+    worker("import os\nos.kill(os.getpid(), 9)", tmp_path, monkeypatch)
+    client.programs.find(((1,),))
+    running.attend(client)
+    until(lambda: states(client) == ["failed"])
+    assert "was killed by SIGKILL" in client.programs.statuses()[0].reason
+
+
+def test_a_worker_whose_session_is_gone_ends(running: Service, client: Client, tmp_path: Path, monkeypatch):
+    worker(f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)",
+           tmp_path, monkeypatch)  # fmt: skip
+    client.programs.find(((1,),))
+    running.attend(client)
+    until(lambda: bool((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
+    pid = int((tmp_path / "pid").read_text())
+    client.programs = Specialisations(ModelSource(b"model"), ["x"], Options(1), tmp_path, {}, 4)
+    until(lambda: not alive(pid))
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and was not waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("makes", [True, False])
+def test_only_who_may_make_programs_starts_a_process(
+    makes: bool, running: Service, client: Client, tmp_path, monkeypatch
+):
+    worker("print('{}')", tmp_path, monkeypatch)
+    client.makes = makes
+    client.programs.find(((1,),))
+    running.attend(client)
+    until(lambda: states(client) == ["failed" if makes else "absent"])
+
+
+ENDING = """
+import os, sys, time
+import numpy as np
+import korch
+session = korch.InferenceSession({model!r}, threads=1, time_budget=60)
+x = np.ones((1, 4, 8, 8), np.float32)
+session.run(None, {{"x": x}})
+while [s.state for s in session.status().specialisations] != ["making"]:
+    time.sleep(0.01)
+from korch.session.service import SERVICE
+print(SERVICE._worker._process.pid, flush=True)
+{end}
+"""
+ENDS = {
+    "ends": "",
+    "is killed": "os.kill(os.getpid(), 9)",
+    "ends at once": "os._exit(0)",
+    "forks, and the fork lives longer": "if os.fork() == 0: session.run(None, {'x': x}); os._exit(0)\nos._exit(0)",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_no_worker_outlives_a_process_that(end: str, small_model: Path, tmp_path: Path):
+    code = ENDING.format(model=str(small_model), end=ENDS[end])
+    environment = {**os.environ, "KORCH_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=SECONDS,
+                          env=environment)  # fmt: skip
+    assert done.stdout.strip(), done.stderr
+    pid = int(done.stdout.split()[0])
+    until(lambda: not alive(pid))
+    assert "Traceback" not in done.stderr
+
+
+def test_a_session_is_not_held_by_the_service(running: Service, tmp_path: Path):
+    client = Client(Specialisations(ModelSource(b"model"), ["x"], Options(1), tmp_path, {}, 4))
+    gone = weakref.ref(client)
+    running.attend(client)
+    until(lambda: running._thread is None)
+    del client
+    gc.collect()
+    assert gone() is None

@@ -1,0 +1,130 @@
+"""Which program serves which shapes, and what is made next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from korch.options import Options
+from korch.session.archives import Outcome
+from korch.session.source import ModelSource
+from korch.session.specialisations import WAITING_PER_PROGRAM, Specialisations, State
+
+
+class Program:
+    def run(self, feeds: object, outputs: object = None) -> dict[str, object]:
+        return {}
+
+
+class Archive:
+    """In the place of a `Place`: what is opened, and the outcome that is known of it."""
+
+    def __init__(self, program: object = None) -> None:
+        self.program = program
+
+    def open(self) -> object:
+        return self.program
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Specialisations:
+    return Specialisations(ModelSource(b"model"), ["x"], Options(2), tmp_path, {}, limit=2)
+
+
+def wanted(programs: Specialisations, *lengths: int) -> None:
+    for n in lengths:
+        programs.find(((n,),))
+    while programs.recalled():
+        pass
+
+
+def settle(programs: Specialisations, n: int, outcome: Outcome) -> None:
+    programs.settle(programs.find(((n,),)), outcome, Archive(Program() if outcome.usable else None))
+
+
+def lengths(programs: Specialisations) -> dict[int, str]:
+    return {s.shapes["x"][0]: s.state for s in programs.statuses()}
+
+
+def test_what_was_used_last_is_made_first(programs: Specialisations):
+    wanted(programs, 1, 2, 3)
+    programs.known(((1,),))
+    asked = [programs.request() for _ in range(4)]
+    assert [a and a[1].options.shapes["x"] for a in asked] == [(1,), (3,), (2,), None]
+    assert lengths(programs) == {1: "making", 2: "making", 3: "making"}
+
+
+def test_first_short_searches_then_long_ones_for_what_is_used_most(programs: Specialisations):
+    wanted(programs, 1, 2)
+    assert [programs.request()[1].options.time_budget for _ in range(2)] == [30.0, 30.0]
+    for n in (1, 2):
+        settle(programs, n, Outcome(30.0, 2.0, 1.0))
+    for _ in range(5):
+        programs.known(((2,),))
+    chosen, request = programs.request()
+    assert chosen.binding == ((2,),) and request.options.time_budget == 270.0 and chosen.program
+    settle(programs, 2, Outcome(270.0, 2.0, 0.9))
+    settle(programs, 1, Outcome(270.0, 2.0, 0.9))
+    assert programs.request() is None
+
+
+def test_after_a_longer_search_in_vain_the_program_stays(programs: Specialisations):
+    wanted(programs, 1)
+    settle(programs, 1, Outcome(30.0, 2.0, 1.0))
+    program = programs.find(((1,),)).program
+    settle(programs, 1, Outcome(270.0, reason="crashed", lasting=False))
+    assert programs.find(((1,),)).program is program and programs.request() is None
+
+
+def test_what_is_slower_or_errs_is_not_used(programs: Specialisations):
+    wanted(programs, 1, 2)
+    settle(programs, 1, Outcome(270.0, 1.0, 2.0, "onnxruntime takes 1.000 ms, the program 2.000 ms"))
+    settle(programs, 2, Outcome(270.0, reason="output 'y' errs by 1.0e-02"))
+    assert lengths(programs) == {1: "rejected", 2: "failed"} and not programs.loaded
+    assert programs.request() is None
+    assert [s.reason for s in programs.statuses()] == ["output 'y' errs by 1.0e-02",
+                                                       "onnxruntime takes 1.000 ms, the program 2.000 ms"]  # fmt: skip
+
+
+def test_a_program_that_cannot_be_opened_is_not_used(programs: Specialisations):
+    wanted(programs, 1)
+    programs.settle(programs.find(((1,),)), Outcome(30.0, 2.0, 1.0), Archive())
+    (status,) = programs.statuses()
+    assert status.state == "rejected" and "does not fit" in status.reason
+
+
+def test_programs_used_least_recently_go(programs: Specialisations):
+    wanted(programs, 1, 2, 3)
+    for n in (1, 2):
+        settle(programs, n, Outcome(270.0, 2.0, 1.0))
+    programs.known(((1,),))
+    settle(programs, 3, Outcome(270.0, 2.0, 1.0))
+    assert lengths(programs) == {1: "ready", 3: "ready"}
+
+
+def test_of_endless_shapes_few_are_remembered(programs: Specialisations):
+    wanted(programs, *range(1000))
+    assert len(programs.statuses()) <= WAITING_PER_PROGRAM * 2 + 1
+    assert 999 in lengths(programs)
+
+
+def test_what_an_earlier_process_found_counts(programs: Specialisations):
+    programs.find(((7,),))
+    place = programs._request(((7,),), 1.0).place
+    place.keep(Outcome(270.0, reason="nothing fits"))
+    assert programs.recalled() and lengths(programs) == {7: "failed"}
+    assert not programs.recalled() and programs.request() is None
+
+
+def test_where_nothing_is_made_the_rest_is_absent(programs: Specialisations):
+    wanted(programs, 1)
+    programs.rule_out()
+    assert lengths(programs) == {1: "absent"} and programs.request() is None
+
+
+def test_a_fork_makes_anew_what_its_parent_makes(programs: Specialisations):
+    wanted(programs, 1)
+    programs.request()
+    programs.forked()
+    assert programs.find(((1,),)).state is State.WANTED
