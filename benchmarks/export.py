@@ -1,8 +1,8 @@
-"""`python benchmarks/export.py [NAMES] -o DIR`: the workloads as raw ONNX files.
+"""`python benchmarks/export.py [NAMES] -o DIR [--free]`: the workloads as raw ONNX files.
 
 As torch's exporters leave them: no constant folding, no fusing of BatchNormalization, no simplifier. Each
 file is run once by onnxruntime and compared with torch. Weights are inside: none comes near the 2 GB that
-protobuf allows.
+protobuf allows. With `--free`, those whose inputs may have other lengths are written so, as `NAME-free.onnx`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,16 @@ from models import Workload, workloads
 OPSET_TORCHSCRIPT, OPSET_DYNAMO = 17, 18
 
 
-def export(workload: Workload, folder: Path) -> Path:
-    """The file written for `workload`: `folder/NAME.onnx`."""
-    path = folder / f"{workload.name}.onnx"
+def export(workload: Workload, folder: Path, free: bool = False) -> Path:
+    """The file written for `workload`: `folder/NAME.onnx`, or `folder/NAME-free.onnx`."""
+    path = folder / f"{workload.name}{'-free' if free else ''}.onnx"
     model, inputs = workload.build(), (workload.inputs(),)
     names = {"input_names": ["input"], "output_names": list(workload.outputs)}
-    if workload.exporter == "torchscript":
+    if free:
+        torch.onnx.export(
+            model, inputs, path, dynamo=False, opset_version=OPSET_TORCHSCRIPT, dynamic_axes=axes, **names
+        )
+    elif workload.exporter == "torchscript":
         # PRESERVE on a model in eval mode: EVAL would fold every BatchNormalization into its convolution
         raw = {"do_constant_folding": False, "training": torch.onnx.TrainingMode.PRESERVE}
         torch.onnx.export(model, inputs, path, dynamo=False, opset_version=OPSET_TORCHSCRIPT, **raw, **names)
@@ -63,6 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(known)}; all by default")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--free", action="store_true", help="with open lengths, where a workload has such")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.names) - set(known))
     if unknown:
@@ -70,7 +75,8 @@ def main() -> None:
     arguments.output.mkdir(parents=True, exist_ok=True)
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     for name in arguments.names or known:
-        print(check(known[name], export(known[name], arguments.output)), flush=True)
+        if known[name].free or not arguments.free:
+            print(check(known[name], export(known[name], arguments.output, arguments.free)), flush=True)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ class Found:
 
 
 def search(model: onnx.ModelProto, numerics: str) -> Found:
-    executable, summary = optimized(model, Options(1, 10.0, numerics), lambda state: None)
+    executable, summary, _ = optimized(model, Options(1, 10.0, numerics), lambda state: None)
     return Found(executable, summary, explain(executable))
 
 
@@ -160,7 +160,7 @@ OPAQUE = {
 @pytest.mark.parametrize("name", OPAQUE)
 def test_whole_models_with_what_rules_do_not_reach(name: str):
     source = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 18]> g {OPAQUE[name]}')
-    executable, summary = optimized(source, Options(1, 2.0), lambda state: None)
+    executable, summary, _ = optimized(source, Options(1, 2.0), lambda state: None)
     feeds = random_feeds(executable.plan.graph)
     assert summary.passed
     with executable as e:

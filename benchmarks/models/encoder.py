@@ -43,4 +43,4 @@ def build() -> nn.Module:
     return seeded(nn.Sequential(*(Layer() for _ in range(LAYERS)), nn.LayerNorm(WIDTH)), seed=11, gain=1.0)
 
 
-WORKLOAD = Workload("encoder", build, (1, TOKENS, WIDTH), gmacs=0.96)
+WORKLOAD = Workload("encoder", build, (1, TOKENS, WIDTH), gmacs=0.96, free=((1, "length"),))

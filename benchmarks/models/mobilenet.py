@@ -67,4 +67,4 @@ def build() -> nn.Module:
     return seeded(nn.Sequential(conv(3, 16, 3, 2, 1, nn.Hardswish), *body, *head), seed=12)
 
 
-WORKLOAD = Workload("mobilenet", build, (1, 3, 224, 224), gmacs=0.06)
+WORKLOAD = Workload("mobilenet", build, (1, 3, 224, 224), gmacs=0.06, free=((0, "batch"),))

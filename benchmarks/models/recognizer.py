@@ -34,4 +34,4 @@ def build() -> nn.Module:
     return seeded(Recognizer(), seed=19)
 
 
-WORKLOAD = Workload("recognizer", build, (1, 1, 32, 320), gmacs=0.41)
+WORKLOAD = Workload("recognizer", build, (1, 1, 32, 320), gmacs=0.41, free=((3, "width"),))

@@ -20,7 +20,8 @@ class Workload:
     """One model with its input.
 
     `build` returns a fresh module in eval mode, with the same weights each time. `exporter` is the form of
-    torch's ONNX export that leaves the file raw. `gmacs` are the multiply-adds of one run, in 1e9.
+    torch's ONNX export that leaves the file raw. `gmacs` are the multiply-adds of one run, in 1e9. `free`: axes of the
+    input that may have other lengths, with their names.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Workload:
     gmacs: float
     exporter: Literal["torchscript", "dynamo"] = "torchscript"
     outputs: tuple[str, ...] = ("output",)
+    free: tuple[tuple[int, str], ...] = ()
 
     def inputs(self, seed: int = 0) -> torch.Tensor:
         """Standard normal float32 numbers in the input's shape."""

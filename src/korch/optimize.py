@@ -26,6 +26,7 @@ from korch.profile.database import Database
 from korch.rewrite import add_choices
 from korch.search.in_place import in_place
 from korch.search.model import Facts, Search
+from korch.search.transfer import Sketch, sketch_of
 from korch.search.tuning import Report, State
 from korch.system.deadline import Deadline
 from korch.targets import Target, target_of
@@ -111,9 +112,13 @@ def optimize(
 
 
 def optimized(
-    model: Source, options: Options, report: Report, folder: Path | None = None
-) -> tuple[Executable, Summary]:
-    """`optimize`, with a summary of what was done; `folder`: another cache folder than the user's."""
+    model: Source, options: Options, report: Report, folder: Path | None = None, sketch: Sketch = ()
+) -> tuple[Executable, Summary, Sketch]:
+    """`optimize`, with a summary of what was done and the sketch of the plan.
+
+    `folder`: another cache folder than the user's. `sketch`: of a plan for the model with other shapes, whose kernels
+    are taken over instead of a search, as far as they are found again.
+    """
     start = time.monotonic()
     target = target_of(options)
     options = target.options
@@ -133,7 +138,7 @@ def optimized(
             executable, facts = target.link(known[0], costs, recall), Facts(**known[1])
         else:
             judge = Judge(prepared, feeds, options.numerics)
-            executable, facts = Search(graph, target, costs, report, end, judge).run()
+            executable, facts = Search(graph, target, costs, report, end, judge, sketch=sketch).run()
             with _not_lost():
                 recall.keep(executable.plan, patience, asdict(facts))
                 target.keep(executable, recall)
@@ -159,7 +164,7 @@ def optimized(
         dropped=accuracy.dropped, target=options.target, device=options.device, costs=options.costs,
         rejected_samples=facts.rejected_samples, busy=facts.busy,
     )  # fmt: skip
-    return executable, summary
+    return executable, summary, sketch_of(plan, graph)
 
 
 @contextmanager

@@ -110,7 +110,7 @@ def found(patch: pytest.MonkeyPatch, seed: int, *by_hand: ByHand) -> tuple[list[
     known = table.entries()
     patch.setattr(table, "entries", lambda: (*known, *(table.Entry(b.name, b, b.version) for b in by_hand)))
     patch.setattr(processor, "backends", lambda: offered)
-    executable, summary = optimized(model(seed), Options(1, 10.0, "strict"), lambda state: None)
+    executable, summary, _ = optimized(model(seed), Options(1, 10.0, "strict"), lambda state: None)
     kernels = [s.kernel for s in executable.plan.steps if any(p.op == "MatMul" for p in s.kernel.cone.primitives)]
     return [f"{k.backend} {k.variant}" for k in kernels], summary
 

@@ -50,7 +50,7 @@ def nothing_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def planned(numerics: str = "default", device: str = "H100") -> tuple[Plan, Summary]:
     options = Options(0, 20.0, numerics, target="cuda", costs="model", device=device)
-    executable, summary = optimized(mlp(), options, lambda state: None)
+    executable, summary, _ = optimized(mlp(), options, lambda state: None)
     return executable.plan, summary
 
 

@@ -39,7 +39,7 @@ def optimize(
     from korch.optimize import optimized
 
     with progress(quiet=json) as report:
-        executable, summary = optimized(model, options, report)
+        executable, summary, _ = optimized(model, options, report)
     executable.save(path)
     if json:
         print_json({"model": str(model), "output": str(path), "threads": executable.plan.threads, "numerics": numerics,

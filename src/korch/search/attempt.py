@@ -49,8 +49,9 @@ class Resources:
 class Attempt:
     """One search among the kernels of `ledger` for a plan of `graph`, by `deadline` or that of its `resources`."""
 
-    def __init__(self, graph: Graph, ledger: Ledger, resources: Resources, deadline: Deadline = NEVER) -> None:
-        self.graph, self.ledger, self.resources = graph, ledger, resources
+    def __init__(self, graph: Graph, ledger: Ledger, resources: Resources, deadline: Deadline = NEVER,
+                 phases: Sequence[Phase] = PHASES) -> None:  # fmt: skip
+        self.graph, self.ledger, self.resources, self.phases = graph, ledger, resources, phases
         self.deadline = deadline.earlier(resources.deadline)
         self.tuner = Tuner(graph, ledger, resources.costs, resources.report, self.deadline, highs=resources.highs,
                            builder=resources.builder)  # fmt: skip
@@ -75,7 +76,7 @@ class Attempt:
     def _searched(self) -> Tuned:
         """The plan after all phases for which there is time; without a proof, the best by what was seen."""
         tuned: Tuned | None = None
-        for phase in PHASES:
+        for phase in self.phases:
             for _ in range(phase.times):
                 if tuned and (self.deadline.left < phase.needs or (phase is PROVE and self._late(tuned))):
                     break

@@ -29,9 +29,11 @@ from korch.search.exactness import Refinement
 from korch.search.exchange import Exchange, exchanges
 from korch.search.in_place import steady
 from korch.search.ledger import Ledger, open_ledger
+from korch.search.phases import PHASES, TRANSFER
 from korch.search.planned import accounted, as_timed
 from korch.search.spare import without_spare_libraries
 from korch.search.steering import FAR, FINISH, HEAVY, MOST_ATTEMPTS, MOST_BANS, SHORT
+from korch.search.transfer import Sketch, covers, found_in
 from korch.search.tuning import Report, State, Tuned
 from korch.solve.highs import Highs
 from korch.system.deadline import Deadline
@@ -77,7 +79,7 @@ class Tried:
 @dataclass
 class Search:
     """The search for one graph's program, which is to be there at `end`; the search itself has until `deadline`.
-    `judge` has the seeded inputs."""
+    `judge` has the seeded inputs. With a `sketch` of a plan for other extents, its kernels are the candidates."""
 
     graph: Graph
     target: Target
@@ -86,6 +88,7 @@ class Search:
     end: Deadline
     judge: Judge
     limits: Limits = field(default_factory=Limits)
+    sketch: Sketch = ()
 
     def __post_init__(self) -> None:
         left = self.end.left
@@ -99,22 +102,37 @@ class Search:
         heavy = self.target.timed and total(self.graph.plain().primitives) >= HEAVY
         with self.judge.meanwhile() if heavy else nullcontext():
             begin = time.monotonic()
-            cones = trimmed(enumerate_cones(self.graph, self.limits), self.graph.outputs)
+            cones, later = self._cones()
             enumerating = time.monotonic() - begin
-            begun, later = surely_paying(cones, self.target.backends()) if self.hurried else (cones, [])
-            ledger = open_ledger(begun, self.target.backends(), calibrated, self.costs.physics,
+            ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics,
                                  self.target.way_out)  # fmt: skip
+            self._keep_to_sketch(ledger)
             with Highs(self._solver_threads) as highs, Builder() as builder:
                 resources = Resources(self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs,
                                       builder)  # fmt: skip
                 ledger = with_few_chains(self.graph, ledger, later, resources)
                 executable = self._accurate(ledger, resources)
         facts = Facts(
-            len(cones), len(ledger.cones), len(ledger.distinct), *resources.largest, resources.rounds,
+            len(cones) + len(later), len(ledger.cones), len(ledger.distinct), *resources.largest, resources.rounds,
             enumerating, resources.solver_seconds, not self.hurried and not resources.lost,
             self.costs.tally.rejected, self.costs.tally.busy,
         )  # fmt: skip
         return executable, facts
+
+    def _cones(self) -> tuple[list[Cone], list[Cone]]:
+        """The cones to begin with, and chains that wait until it is known which of them may pay."""
+        found = found_in(self.graph, self.sketch)
+        if found and covers(self.graph, found):
+            return list(found), []
+        cones = trimmed(enumerate_cones(self.graph, self.limits), self.graph.outputs)
+        return surely_paying(cones, self.target.backends()) if self.hurried else (list(cones), [])
+
+    def _keep_to_sketch(self, ledger: Ledger) -> None:
+        """Leaves of the offers for cones of the sketch those of the backends that built them there."""
+        for cone, step in found_in(self.graph, self.sketch).items():
+            for i in (i for i, c in enumerate(ledger.cones) if c == cone):
+                entry = ledger.entry(i)
+                entry.offers = [o for o in entry.offers if o.backend.name == step.backend] or entry.offers
 
     def _accurate(self, ledger: Ledger, resources: Resources) -> Executable:
         """Searches until the program keeps to the numerics: where kernels round, with more exact ones in its plan, then
@@ -147,7 +165,7 @@ class Search:
         """One search, and the verdict on its program."""
         if not self.hurried:
             place_links(graph, ledger, resources)
-        attempt = Attempt(graph, ledger, resources)
+        attempt = Attempt(graph, ledger, resources, phases=TRANSFER if self.sketch else PHASES)
         tuned = without_spare_libraries(ledger, attempt.best(), self.costs.setting.threads)
         return self._linked(accounted(attempt.plan(tuned), ledger, tuned), tuned, gone)
 

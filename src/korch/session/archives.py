@@ -15,6 +15,7 @@ from korch.errors import ArchiveError
 from korch.executable import Executable, load
 from korch.executable.manifest import cpu_model
 from korch.options import PATIENCE, Options
+from korch.search.transfer import Sketch, SketchStep
 from korch.system.folders import replaced
 
 FOLDER = "archives"
@@ -74,6 +75,10 @@ class Place:
     def _outcome(self) -> Path:
         return self.archive.with_suffix(".json")
 
+    @property
+    def _sketch(self) -> Path:
+        return self.archive.with_suffix(".sketch")
+
     def outcome(self) -> Outcome | None:
         """What is known; None where nothing is, or where the program is gone."""
         try:
@@ -82,6 +87,13 @@ class Place:
             return None
         return found if not found.usable or self.archive.is_file() else None
 
+    def sketch(self) -> Sketch:
+        """The sketch of the program's plan; empty where there is none."""
+        try:
+            return tuple(SketchStep(b, v, tuple(p)) for b, v, p in json.loads(self._sketch.read_text()))
+        except (OSError, ValueError, TypeError):
+            return ()
+
     def open(self) -> Executable | None:
         """The program, if it fits this machine and this version."""
         try:
@@ -89,11 +101,14 @@ class Place:
         except (ArchiveError, OSError):
             return None
 
-    def keep(self, outcome: Outcome, executable: Executable | None = None) -> None:
-        """Stores the program and the outcome, each wholly or not at all; ArchiveError or OSError where that fails."""
+    def keep(self, outcome: Outcome, executable: Executable | None = None, sketch: Sketch = ()) -> None:
+        """Stores the program with its sketch, and the outcome, each wholly or not at all; ArchiveError or OSError where
+        that fails."""
         self.archive.parent.mkdir(parents=True, exist_ok=True)
         if executable:
             executable.save(self.archive)
+            with replaced(self._sketch) as file:
+                file.write(json.dumps([[s.backend, s.variant, s.primitives] for s in sketch]).encode())
         with replaced(self._outcome) as file:
             file.write(json.dumps(asdict(outcome)).encode())
 
@@ -111,7 +126,7 @@ def kept_archives(folder: Path) -> list[Path]:
 def clear_archives(folder: Path) -> int:
     """Removes them; how many there were."""
     found = kept_archives(folder)
-    beside = [f for pattern in ("*.lock", "*.json", ".*.korch.*", ".*.json.*") for f in (folder / FOLDER).glob(pattern)]
+    beside = [f for pattern in ("*.lock", "*.json", "*.sketch", ".*") for f in (folder / FOLDER).glob(pattern)]
     for file in (*found, *beside):
         with suppress(FileNotFoundError):
             file.unlink()

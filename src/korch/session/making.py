@@ -35,13 +35,15 @@ Feeds = Mapping[str, np.ndarray]
 @dataclass(frozen=True)
 class Request:
     """A specialisation to be made: of the model in the file `model` with that digest, for the shapes in `options`, kept
-    in the cache folder `folder`. `session`: settings of onnxruntime's session beside which it is judged."""
+    in the cache folder `folder`. `session`: settings of onnxruntime's session beside which it is judged. `near`: the
+    archive for other shapes whose plan is taken over, instead of a search; empty for none."""
 
     model: str
     digest: str
     options: Options
     folder: str
     session: Mapping[str, Any]
+    near: str = ""
 
     @property
     def place(self) -> Place:
@@ -71,14 +73,17 @@ def _made(request: Request, known: Outcome | None, place: Place, beside: Callabl
 
     budget = budget_of(request.options)
     try:
-        executable, _ = optimized(request.model, request.options, lambda state: None, Path(request.folder))
+        near = Place(Path(request.near)).sketch() if request.near else ()
+        executable, _, sketch = optimized(
+            request.model, request.options, lambda state: None, Path(request.folder), near
+        )
         with executable:
             outcome = judged(executable, budget, beside)
             if known and known.usable and not outcome.share <= BETTER * known.share:
                 outcome = replace(known, budget=budget)  # and its program stays
                 place.keep(outcome)
             else:
-                place.keep(outcome, executable if outcome.usable else None)
+                place.keep(outcome, executable if outcome.usable else None, sketch)
         return outcome
     except ModelError as e:
         place.keep(failed := Outcome(budget, reason=line_of(e)))

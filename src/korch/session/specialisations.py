@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,9 @@ from korch.session.status import SpecialisationStatus
 log = logging.getLogger(__name__)
 
 FIRST_BUDGET = 30.0
-"""Seconds of the first search for a binding: it reaches 0.9 of the full search's speed in a ninth of its time."""
+"""Seconds of the first search for a model: it reaches 0.9 of the full search's speed in a ninth of its time."""
+TRANSFER_BUDGET = 10.0
+"""Seconds in which the plan of a near binding is compiled, checked and judged for another."""
 WAITING_PER_PROGRAM = 4
 """How many bindings are remembered for each program that may be loaded; of more, those used least recently go."""
 
@@ -120,7 +123,9 @@ class Specialisations:
             if waiting:
                 chosen = max(waiting, key=lambda s: s.used)
                 chosen.enter(State.MAKING)
-                return chosen, self._request(chosen.binding, min(FIRST_BUDGET, budget_of(self.options)))
+                near = self._nearest(chosen.binding)
+                budget = min(TRANSFER_BUDGET if near else FIRST_BUDGET, budget_of(self.options))
+                return chosen, self._request(chosen.binding, budget, near)
             if coarse:
                 chosen = max(coarse, key=lambda s: s.calls)
                 return chosen, self._request(chosen.binding, budget_of(self.options))
@@ -131,10 +136,16 @@ class Specialisations:
         judged = s.state in (State.READY, State.REJECTED)
         return judged and s.outcome is not None and not s.outcome.suffices(budget_of(self.options))
 
-    def _request(self, binding: Binding, budget: float) -> Request:
+    def _nearest(self, binding: Binding) -> Binding | None:
+        """The binding with a program whose shapes are nearest."""
+        ready = [s.binding for s in self._known.values() if s.program and comparable(s.binding, binding)]
+        return min(ready, key=lambda other: distance(other, binding), default=None)
+
+    def _request(self, binding: Binding, budget: float, near: Binding | None = None) -> Request:
         shapes = dict(zip(self.names, binding, strict=True))
         options = replace(self.options, shapes=shapes, time_budget=budget)
-        return Request(str(self.model.file), self.model.digest, options, str(self.folder), self._session)
+        archive = str(self._request(near, budget).place.archive) if near else ""
+        return Request(str(self.model.file), self.model.digest, options, str(self.folder), self._session, archive)
 
     def settle(self, s: Specialisation, outcome: Outcome, place: Place) -> None:
         """Enters what came of making `s`; its program takes over where it is usable. After a longer search that found
@@ -203,6 +214,17 @@ class Specialisations:
         loaded = [s for s in self._known.values() if s.program and s is not newest]
         if len(loaded) >= self.limit:
             del self._known[min(loaded, key=lambda s: s.used).binding]
+
+
+def comparable(one: Binding, other: Binding) -> bool:
+    """Whether two bindings differ in lengths only."""
+    return list(map(len, one)) == list(map(len, other))
+
+
+def distance(one: Binding, other: Binding) -> float:
+    """How far apart the lengths of two bindings are, by their ratios."""
+    pairs = ((m, n) for a, b in zip(one, other, strict=True) for m, n in zip(a, b, strict=True))
+    return sum(abs(math.log((m + 1) / (n + 1))) for m, n in pairs)
 
 
 def _text(names: Sequence[str], binding: Binding) -> str:

@@ -1,0 +1,98 @@
+"""The kernels of a plan found again in the graph of the same model with other extents.
+
+Names differ between such graphs, and so may the choices that rewriting offers. A primitive is recognised by how it is
+computed: operator, rule, what its inputs are, and its place among primitives of which all that is equal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from korch.executable.plan import Plan
+from korch.ir.cone import Cone
+from korch.ir.graph import Graph
+from korch.ir.primitive import Primitive
+from korch.ir.tensor import Tensor
+
+_STRUCTURAL = frozenset({"perm", "axis", "axes", "keepdims", "tile", "kernel", "kernel_shape", "stride", "strides",
+                         "dilations", "to", "mode", "phases", "group", "direction"})  # fmt: skip
+"""Attributes that hold no extent."""
+
+
+@dataclass(frozen=True)
+class SketchStep:
+    """A kernel of a plan without names and extents: its `primitives` as `identities` knows them, and who built it."""
+
+    backend: str
+    variant: str
+    primitives: tuple[str, ...]
+
+
+Sketch = tuple[SketchStep, ...]
+"""The steps of a plan, to be found again in another graph."""
+
+
+def sketch_of(plan: Plan, graph: Graph) -> Sketch:
+    """The sketch of a plan for `graph`, which has all choices."""
+    known = {_own_key(p): identity for p, identity in identities(graph).items()}
+    steps = (SketchStep(s.kernel.backend, s.kernel.variant, tuple(known.get(_own_key(p), "")
+             for p in s.kernel.cone.primitives)) for s in plan.steps)  # fmt: skip
+    return tuple(s for s in steps if all(s.primitives))
+
+
+def found_in(graph: Graph, sketch: Sketch) -> dict[Cone, SketchStep]:
+    """The cones of the sketch that `graph` has, each with the step that it comes from."""
+    primitives = {identity: p for p, identity in identities(graph).items()}
+    found: dict[Cone, SketchStep] = {}
+    for step in sketch:
+        members = [primitives[i] for i in step.primitives if i in primitives]
+        if len(members) == len(step.primitives):
+            found.setdefault(Cone.of(members), step)
+    return found
+
+
+def covers(graph: Graph, cones: Iterable[Cone]) -> bool:
+    """Whether kernels for the cones alone can make the outputs."""
+    left, made = list(cones), set(graph.inputs)
+    while ready := [c for c in left if all(t.const or t in made for t in c.leaves)]:
+        made.update(c.root for c in ready)
+        left = [c for c in left if c not in ready]
+    return all(t.const or t in made for t in graph.outputs)
+
+
+def identities(graph: Graph) -> dict[Primitive, str]:
+    """A digest of each primitive: equal for counterparts in graphs of one model with other extents."""
+    of_tensor: dict[Tensor, str] = {t: f"input {i}" for i, t in enumerate(graph.inputs)}
+    result: dict[Primitive, str] = {}
+    seen = Counter[str]()
+    for p in _in_order(graph, of_tensor):
+        inputs = [f"constant {t.dtype} {t.rank}" if t.const else of_tensor[t] for t in p.inputs]
+        attrs = [(k, v) for k, v in p.attrs if k in _STRUCTURAL]
+        alike = hashlib.blake2b(repr((p.op, p.rule, attrs, inputs)).encode(), digest_size=12).hexdigest()
+        result[p] = f"{alike}.{seen[alike]}"
+        seen[alike] += 1
+        of_tensor.setdefault(p.output, result[p])
+    return result
+
+
+def _in_order(graph: Graph, known: Mapping[Tensor, str]) -> Iterator[Primitive]:
+    """All primitives, each once its inputs are `known`, which the caller sees to: layout twins make each other."""
+    waiting = list(graph.primitives)
+    while waiting:
+        left = list[Primitive]()
+        for p in waiting:
+            if all(t.const or t in known for t in p.inputs):
+                yield p
+            else:
+                left.append(p)
+        if len(left) == len(waiting):
+            return
+        waiting = left
+
+
+def _own_key(p: Primitive) -> tuple[str, tuple[str, ...], str]:
+    """What tells a primitive from the others of its graph."""
+    return p.op, tuple(t.name for t in p.inputs), p.output.name
