@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import onnx
 
@@ -101,13 +102,14 @@ def optimize(
     target: str = "cpu",
     costs: str = "measured",
     device: str = "",
+    values: Mapping[str, Any] | None = None,
     report: Report | None = None,
 ) -> Executable:
     """The fastest program for `model` (path, bytes or ModelProto) that the search can prove or find in time.
 
-    `target`, `costs`, `device`: see `Options`.
+    `target`, `costs`, `device`, `values`: see `Options`.
     """
-    options = Options(threads, time_budget, numerics, dict(shapes or {}), target, costs, device)
+    options = Options(threads, time_budget, numerics, dict(shapes or {}), target, costs, device, dict(values or {}))
     return optimized(model, options, report or (lambda state: None))[0]
 
 
@@ -123,7 +125,7 @@ def optimized(
     target = target_of(options)
     options = target.options
     report(State("reading"))
-    prepared = read(model, options.shapes)
+    prepared = read(model, options.shapes, options.values)
     plain = fission(prepared)
     saturating = time.monotonic()
     graph = target.choices(add_choices(plain, options.numerics != "strict", unproved=options.numerics == "fast"))

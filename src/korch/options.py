@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from korch.errors import Error
 from korch.system.processor import processors
@@ -22,7 +24,8 @@ class Options:
     minute for large models on slow machines); None for `PATIENCE`.
 
     `numerics`: how far the outputs may be from float64: `strict` 4 times onnxruntime's own error, `default` 1e-4
-    and `fast` 1e-3 of the largest output magnitude. `shapes` fixes dynamic inputs by name.
+    and `fast` 1e-3 of the largest output magnitude. `shapes` fixes dynamic inputs by name; `values` makes constants of
+    inputs, numbers or nested lists of them.
 
     `target`: `cpu`, this machine's processor, or `cuda`, an NVIDIA GPU. `device`: which one, by the name of a
     description (`H100`) or the number of an installed one; empty for the first. `costs`: `measured`, or those of a
@@ -36,6 +39,7 @@ class Options:
     target: str = "cpu"
     costs: str = "measured"
     device: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, known in (("numerics", NUMERICS), ("target", TARGETS), ("costs", COSTS)):
@@ -65,7 +69,8 @@ class Options:
         """What was asked for, as the command line takes it: budget and shapes only where they were given."""
         shapes = " ".join(f"{name}={','.join(map(str, shape))}" for name, shape in sorted(self.shapes.items()))
         budget = "" if self.time_budget is None else f"{self.time_budget:g}"
-        given = {"numerics": self.numerics, "time_budget": budget, "shapes": shapes}
+        values = json.dumps(dict(sorted(self.values.items()))) if self.values else ""
+        given = {"numerics": self.numerics, "time_budget": budget, "shapes": shapes, "values": values}
         return {**self._target_texts(), **{k: v for k, v in given.items() if v}}
 
     def _target_texts(self) -> dict[str, str]:

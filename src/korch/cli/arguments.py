@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _TIME = f"About how many seconds of tuning, {PATIENCE:g} by default; what has begun then is finished."
 
+_VALUE = "NAME=16000 or NAME=[1,2]: makes an input a constant."
+
 Threads = Annotated[int, typer.Option(help="Threads of the program; 0 is one for every processor.", min=0)]
 TimeBudget = Annotated[float | None, typer.Option(help=_TIME)]
 Numerics = Annotated[str, typer.Option(help="How far outputs may be from float64: strict, default or fast.")]
@@ -25,6 +28,7 @@ Target = Annotated[str, typer.Option(help="Where the program runs: cpu, or cuda 
 Device = Annotated[str, typer.Option(help="A GPU: A100, H100, H200 or, with --costs model, the number of one here.")]
 Costs = Annotated[str, typer.Option(help="What kernels cost: measured, or a model's of the device.")]
 Shapes = Annotated[list[str] | None, typer.Option("--shape", help="NAME=1,3,224,224 for an input of dynamic shape.")]
+Values = Annotated[list[str] | None, typer.Option("--value", help=_VALUE)]
 Inputs = Annotated[list[str] | None, typer.Option("--input", help="NAME=file.npy; other inputs are random.")]
 Seed = Annotated[int, typer.Option(help="Of the random inputs.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
@@ -34,6 +38,19 @@ def shapes_of(texts: Iterable[str] | None) -> dict[str, tuple[int, ...]]:
     """Shapes by input name, of texts like `x=1,3,224,224`."""
     pairs = (_pair("--shape", text, text.rpartition("=")[0]) for text in texts or ())
     return {name: _shape(name, text) for name, text in pairs}
+
+
+def values_of(texts: Iterable[str] | None) -> dict[str, Any]:
+    """Values by input name, of texts like `sr=16000`, `axes=[0,1]`."""
+    pairs = (_pair("--value", text, text.partition("=")[0] if "=" in text else "") for text in texts or ())
+    return {name: _value(name, text) for name, text in pairs}
+
+
+def _value(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise Error(f"--value {name}={text}: expected a number or a list, as in {name}=[1,2]") from None
 
 
 def _shape(name: str, text: str) -> tuple[int, ...]:

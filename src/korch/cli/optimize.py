@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from korch.cli.arguments import Costs, Device, Json, Numerics, Shapes, Target, Threads, TimeBudget, shapes_of
+from korch.cli.arguments import (
+    Costs,
+    Device,
+    Json,
+    Numerics,
+    Shapes,
+    Target,
+    Threads,
+    TimeBudget,
+    Values,
+    shapes_of,
+    values_of,
+)
 from korch.cli.files import writable
 from korch.cli.printing import count, print_json, size_text
 from korch.errors import VerificationError
@@ -25,6 +37,7 @@ def optimize(
     time_budget: TimeBudget = None,
     numerics: Numerics = "default",
     shape: Shapes = None,
+    value: Values = None,
     target: Target = "cpu",
     device: Device = "",
     costs: Costs = "measured",
@@ -34,7 +47,7 @@ def optimize(
     from korch.options import Options
     from korch.report.progress import progress
 
-    options = Options(threads, time_budget, numerics, shapes_of(shape), target, costs, device)
+    options = Options(threads, time_budget, numerics, shapes_of(shape), target, costs, device, values_of(value))
     path = writable(output or Path(f"{model.stem}.korch"))
     from korch.optimize import optimized
 

@@ -33,6 +33,8 @@ TUNE = ("background", "now", "off")
 IDLE_SECONDS = 15.0
 """A base that has answered nothing for so long is let go, if there is a program."""
 MAX_SPECIALISATIONS = 32
+MAX_VALUES = 64
+"""Numbers of an input whose value decides what is computed; with more, onnxruntime goes on."""
 _SETTINGS = ("intra_op_num_threads", "inter_op_num_threads", "graph_optimization_level", "execution_mode")
 """Options of a session that matter for its speed."""
 
@@ -144,6 +146,8 @@ class InferenceSession(Base):
         if found is None:
             results = self.base_run(output_names, input_feed, run_options)
             self._meet(binding)
+            if self._tune == "now" and (whole := self._binding(input_feed)) not in (None, binding):
+                self._meet(whole)  # values belong to it, as making the first program has shown
             return results
         answer = self._by_program(found, input_feed)
         if answer is None:
@@ -163,7 +167,17 @@ class InferenceSession(Base):
             if type(x) is not np.ndarray or x.dtype != dtype:
                 return None
             shapes.append(x.shape)
-        return tuple(shapes)
+        return tuple(shapes) if not self.programs.structural else self._with_values(shapes, feed)
+
+    def _with_values(self, shapes: Sequence[tuple[int, ...]], feed: Mapping[str, Any]) -> Binding | None:
+        """The shapes, and the values of inputs that decide what is computed; None where these are many numbers."""
+        binding: list[Any] = list(shapes)
+        for i, (name, _) in enumerate(self._ports):
+            if name in self.programs.structural:
+                if feed[name].size > MAX_VALUES:
+                    return None
+                binding[i] = feed[name].shape, tuple(feed[name].reshape(-1).tolist())
+        return tuple(binding)
 
     def _by_base(self, output_names: Sequence[str] | None, feed: Mapping[str, Any], run_options: Any) -> Any:
         """Numbers and lists of them may fit a program as arrays; all else is onnxruntime's."""
@@ -201,6 +215,8 @@ class InferenceSession(Base):
         program = found.program
         if program is None:
             return None
+        if self.programs.structural:
+            feed = {name: x for name, x in feed.items() if name not in self.programs.structural}
         try:
             return program.run(feed, outputs)
         except Error as e:

@@ -5,6 +5,7 @@ What the float64 values are says `numerics/exact.py`, what counts as an error an
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -86,7 +87,8 @@ def verify(executable: Executable, model: Source, feeds: Arrays | None = None, s
     ModelError where the model is not the one that the executable was made from.
     """
     shapes = {port.name: port.shape for port in executable.inputs}
-    prepared = _prepared(model, shapes)
+    values = json.loads(dict(executable.plan.options).get("values", "{}"))
+    prepared = _prepared(model, shapes, values)
     given = dict(feeds) if feeds is not None else random_feeds(executable.plan.graph, seed)
     found = executable.run(given)
     reference = float64_outputs(prepared, given)
@@ -98,9 +100,9 @@ def verify(executable: Executable, model: Source, feeds: Arrays | None = None, s
     return Verification(executable.plan.numerics, tuple(checks))
 
 
-def _prepared(model: Source, shapes: Mapping[str, tuple[int, ...]]) -> onnx.ModelProto:
+def _prepared(model: Source, shapes: Mapping[str, tuple[int, ...]], values: Mapping[str, Any]) -> onnx.ModelProto:
     try:
-        prepared = read(model, shapes)
+        prepared = read(model, shapes, values)
     except ModelError as e:
         if "a shape is given for" in str(e) or "dimensions, not" in str(e):
             raise ModelError(f"the archive was made from another model: {e}") from None

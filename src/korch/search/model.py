@@ -33,7 +33,7 @@ from korch.search.phases import PHASES, TRANSFER
 from korch.search.planned import accounted, as_timed
 from korch.search.spare import without_spare_libraries
 from korch.search.steering import FAR, FINISH, HEAVY, MOST_ATTEMPTS, MOST_BANS, SHORT
-from korch.search.transfer import Sketch, covers, found_in
+from korch.search.transfer import Sketch, covers, found_in, others_for
 from korch.search.tuning import Report, State, Tuned
 from korch.solve.highs import Highs
 from korch.system.deadline import Deadline
@@ -125,6 +125,8 @@ class Search:
         if found and covers(self.graph, found):
             return list(found), []
         cones = trimmed(enumerate_cones(self.graph, self.limits), self.graph.outputs)
+        if found and covers(self.graph, mended := [*found, *others_for(self.graph, found, cones)]):
+            return mended, []
         return surely_paying(cones, self.target.backends()) if self.hurried else (list(cones), [])
 
     def _keep_to_sketch(self, ledger: Ledger) -> None:

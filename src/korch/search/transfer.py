@@ -63,6 +63,24 @@ def covers(graph: Graph, cones: Iterable[Cone]) -> bool:
     return all(t.const or t in made for t in graph.outputs)
 
 
+def others_for(graph: Graph, found: Iterable[Cone], cones: Iterable[Cone]) -> list[Cone]:
+    """Of `cones` those that make what the kernels for the `found` ones need and none of them makes, and what these need
+    in turn."""
+    makers: dict[Tensor, list[Cone]] = {}
+    for cone in cones:
+        makers.setdefault(cone.root, []).append(cone)
+    made = {c.root for c in found} | set(graph.inputs)
+    others, waiting = list[Cone](), [*graph.outputs, *(t for c in found for t in c.leaves)]
+    while waiting:
+        t = waiting.pop()
+        if t.const or t in made:
+            continue
+        made.add(t)
+        others += makers.get(t, [])
+        waiting += [leaf for c in makers.get(t, []) for leaf in c.leaves]
+    return others
+
+
 def identities(graph: Graph) -> dict[Primitive, str]:
     """A digest of each primitive: equal for counterparts in graphs of one model with other extents."""
     of_tensor: dict[Tensor, str] = {t: f"input {i}" for i, t in enumerate(graph.inputs)}

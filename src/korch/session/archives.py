@@ -28,13 +28,24 @@ ENOUGH = 0.9
 class Outcome:
     """What became of making a specialisation. `budget`: seconds that its search could take. `base_ms`, `program_ms`: a
     run by onnxruntime and by the program, side by side. `reason`: why the program is not used; empty where it is.
-    `lasting`: whether the same would happen again."""
+    `lasting`: whether the same would happen again. `needs`: inputs whose values decide what is computed, and were not
+    given."""
 
     budget: float
     base_ms: float = 0.0
     program_ms: float = 0.0
     reason: str = ""
     lasting: bool = True
+    needs: tuple[str, ...] = ()
+
+    @staticmethod
+    def from_json(text: str) -> Outcome:
+        """ValueError or TypeError where the text is no outcome."""
+        fields = json.loads(text)
+        return Outcome(**{**fields, "needs": tuple(fields["needs"])})
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
 
     @property
     def usable(self) -> bool:
@@ -61,7 +72,8 @@ class Place:
         """In the cache folder `folder`, for the model with that digest. The time budget is no part of it: a longer
         search replaces what a shorter one found."""
         asked = {"threads": options.thread_count, "numerics": options.numerics,
-                 "shapes": {name: list(shape) for name, shape in sorted(options.shapes.items())}}  # fmt: skip
+                 "shapes": {name: list(shape) for name, shape in sorted(options.shapes.items())},
+                 "values": dict(sorted(options.values.items()))}  # fmt: skip
         facts = [digest, json.dumps(asked), korch.__version__, cpu_model()]
         name = hashlib.sha256("|".join(facts).encode()).hexdigest()[:32]
         return Place(folder / FOLDER / f"{name}.korch")
@@ -82,7 +94,7 @@ class Place:
     def outcome(self) -> Outcome | None:
         """What is known; None where nothing is, or where the program is gone."""
         try:
-            found = Outcome(**json.loads(self._outcome.read_text()))
+            found = Outcome.from_json(self._outcome.read_text())
         except (OSError, ValueError, TypeError):
             return None
         return found if not found.usable or self.archive.is_file() else None
@@ -110,7 +122,7 @@ class Place:
             with replaced(self._sketch) as file:
                 file.write(json.dumps([[s.backend, s.variant, s.primitives] for s in sketch]).encode())
         with replaced(self._outcome) as file:
-            file.write(json.dumps(asdict(outcome)).encode())
+            file.write(outcome.to_json().encode())
 
 
 def budget_of(options: Options) -> float:

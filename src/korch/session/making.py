@@ -69,10 +69,15 @@ def make(request: Request, beside: Callable[[], Any] | None = None) -> Outcome:
 
 
 def _made(request: Request, known: Outcome | None, place: Place, beside: Callable[[], Any]) -> Outcome:
+    from korch.fission.importer import structural_inputs
+    from korch.fission.importer.load import load
     from korch.optimize import optimized
 
     budget = budget_of(request.options)
     try:
+        if needs := tuple(set(structural_inputs(load(request.model))) - set(request.options.values)):
+            place.keep(lacking := Outcome(budget, reason=f"the value of {', '.join(needs)} is needed", needs=needs))
+            return lacking
         near = Place(Path(request.near)).sketch() if request.near else ()
         executable, _, sketch = optimized(
             request.model, request.options, lambda state: None, Path(request.folder), near

@@ -151,8 +151,8 @@ class _Worker:
         answer = self._process.stdout.read()
         self._process.stdout.close()
         try:
-            outcome = Outcome(**json.loads(answer.splitlines()[-1]))
-        except (ValueError, TypeError, IndexError):
+            outcome = Outcome.from_json(answer.splitlines()[-1].decode())
+        except (ValueError, TypeError, LookupError):
             outcome = Outcome(budget_of(self._request.options), reason=self._complaint(), lasting=False)
         self._errors.close()
         self.programs.settle(self._chosen, outcome, self._request.place)

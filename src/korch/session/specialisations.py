@@ -6,11 +6,14 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from korch.executable import Executable
 from korch.options import Options
@@ -28,8 +31,10 @@ TRANSFER_BUDGET = 10.0
 WAITING_PER_PROGRAM = 4
 """How many bindings are remembered for each program that may be loaded; of more, those used least recently go."""
 
-Binding = tuple[tuple[int, ...], ...]
-"""The shapes of the model's inputs, in order."""
+Known = tuple[tuple[int, ...], tuple[int, ...]]
+"""The shape and the numbers of an input whose value decides what is computed."""
+Binding = tuple[tuple[int, ...] | Known, ...]
+"""The shapes of the model's inputs, in order; of structural ones also their values."""
 
 
 class State(StrEnum):
@@ -74,6 +79,8 @@ class Specialisations:
         self._session = dict(session)
         self._known: dict[Binding, Specialisation] = {}
         self._clock = count(1)
+        self.structural: frozenset[str] = frozenset()
+        """Inputs whose values belong to a binding; known once the first program was to be made."""
         self.lock = threading.RLock()
 
     def known(self, binding: Binding) -> Specialisation | None:
@@ -142,14 +149,17 @@ class Specialisations:
         return min(ready, key=lambda other: distance(other, binding), default=None)
 
     def _request(self, binding: Binding, budget: float, near: Binding | None = None) -> Request:
-        shapes = dict(zip(self.names, binding, strict=True))
-        options = replace(self.options, shapes=shapes, time_budget=budget)
+        shapes, values = self.described(binding)
+        options = replace(self.options, shapes=shapes, values=values, time_budget=budget)
         archive = str(self._request(near, budget).place.archive) if near else ""
         return Request(str(self.model.file), self.model.digest, options, str(self.folder), self._session, archive)
 
     def settle(self, s: Specialisation, outcome: Outcome, place: Place) -> None:
         """Enters what came of making `s`; its program takes over where it is usable. After a longer search that found
         nothing to use, the program of the first one stays."""
+        if outcome.needs:
+            self._require(outcome.needs)
+            return
         program = place.open() if outcome.usable else None
         if outcome.usable and program is None:
             outcome = replace(outcome, reason="its archive does not fit this machine or this version", lasting=False)
@@ -161,7 +171,24 @@ class Specialisations:
             s.enter(State.READY if program else State.REJECTED if outcome.base_ms else State.FAILED)
             self._evict(s)
         if outcome.reason:
-            log.info("%s: onnxruntime goes on: %s", _text(self.names, s.binding), outcome.reason)
+            log.info("%s: onnxruntime goes on: %s", self.described(s.binding), outcome.reason)
+
+    def described(self, binding: Binding) -> tuple[dict[str, tuple[int, ...]], dict[str, Any]]:
+        """The shapes of a binding's inputs, and the values of those that have one, as numbers or nested lists."""
+        shapes, values = dict[str, Any](), dict[str, Any]()
+        for name, part in zip(self.names, binding, strict=True):
+            if name in self.structural:
+                shape, numbers = part
+                values[name] = np.array(numbers).reshape(shape).tolist()
+            else:
+                shapes[name] = part
+        return shapes, values
+
+    def _require(self, names: Collection[str]) -> None:
+        """From now on bindings hold the values of these inputs; those without are of no use."""
+        with self.lock:
+            self.structural |= frozenset(names)
+            self._known.clear()
 
     def fail(self, s: Specialisation, reason: str) -> None:
         """Gives up a program that has failed in use, or whose making was broken off."""
@@ -206,7 +233,7 @@ class Specialisations:
     def _status(self, s: Specialisation) -> SpecialisationStatus:
         outcome = s.outcome or Outcome(0.0)
         archive = str(self._request(s.binding, 1.0).place.archive) if s.program else ""
-        return SpecialisationStatus(dict(zip(self.names, s.binding, strict=True)), str(s.state), s.since, s.calls,
+        return SpecialisationStatus(*self.described(s.binding), str(s.state), s.since, s.calls,
                                     outcome.base_ms, outcome.program_ms, outcome.reason, archive)  # fmt: skip
 
     def _evict(self, newest: Specialisation) -> None:
@@ -218,14 +245,14 @@ class Specialisations:
 
 def comparable(one: Binding, other: Binding) -> bool:
     """Whether two bindings differ in lengths only."""
-    return list(map(len, one)) == list(map(len, other))
+    return all(len(a) == len(b) and (not _is_known(a) or a == b) for a, b in zip(one, other, strict=True))
 
 
 def distance(one: Binding, other: Binding) -> float:
-    """How far apart the lengths of two bindings are, by their ratios."""
-    pairs = ((m, n) for a, b in zip(one, other, strict=True) for m, n in zip(a, b, strict=True))
-    return sum(abs(math.log((m + 1) / (n + 1))) for m, n in pairs)
+    """How far apart the lengths of two comparable bindings are, by their ratios."""
+    shapes = [(a, b) for a, b in zip(one, other, strict=True) if not _is_known(a)]
+    return sum(abs(math.log((m + 1) / (n + 1))) for a, b in shapes for m, n in zip(a, b, strict=True))  # pyright: ignore
 
 
-def _text(names: Sequence[str], binding: Binding) -> str:
-    return " ".join(f"{name}={','.join(map(str, shape))}" for name, shape in zip(names, binding, strict=True))
+def _is_known(part: tuple[Any, ...]) -> bool:
+    return bool(part) and isinstance(part[0], tuple)

@@ -10,11 +10,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class SpecialisationStatus:
-    """One binding. `state`: see `State`; `since`: a time in seconds since the epoch.
-    `calls` with these shapes; `base_ms`, `program_ms`: a run by onnxruntime and by the program when it was
-    judged, 0 where it was not. `reason`: why there is no program in use. `archive`: for `korch explain`."""
+    """One binding: the `shapes` of inputs, and the `values` of those that decide what is computed.
+
+    `state`: see `State`; `since`: a time in seconds since the epoch. `calls` with these shapes; `base_ms`,
+    `program_ms`: a run by onnxruntime and by the program when it was judged, 0 where it was not. `reason`: why there is
+    no program in use. `archive`: for `korch explain`.
+    """
 
     shapes: Mapping[str, tuple[int, ...]]
+    values: Mapping[str, Any]
     state: str
     since: float
     calls: int
@@ -24,11 +28,13 @@ class SpecialisationStatus:
     archive: str
 
     def __str__(self) -> str:
-        shapes = " ".join(f"{name}={','.join(map(str, shape))}" for name, shape in self.shapes.items()) or "no inputs"
+        parts = [f"{name}={','.join(map(str, shape))}" for name, shape in self.shapes.items()]
+        parts += [f"{name} is {value}" for name, value in self.values.items()]
+        inputs = " ".join(parts) or "no inputs"
         when = time.strftime("%H:%M:%S", time.localtime(self.since))
         speed = f", {self.program_ms:.3f} ms, onnxruntime {self.base_ms:.3f} ms" if self.base_ms else ""
         calls = f", {self.calls} calls" if self.calls else ""
-        return f"{shapes}: {self.state} since {when}{calls}{speed}{f': {self.reason}' if self.reason else ''}"
+        return f"{inputs}: {self.state} since {when}{calls}{speed}{f': {self.reason}' if self.reason else ''}"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import asdict
 from typing import Any
 
 from korch.options import Options
@@ -44,7 +43,7 @@ def main() -> None:
     with suppress(OSError):
         os.nice(NICENESS)
     outcome = make(request_from_json(json.loads(sys.stdin.readline())))
-    print(json.dumps(asdict(outcome)), flush=True)
+    print(outcome.to_json(), flush=True)
 
 
 if __name__ == "__main__":

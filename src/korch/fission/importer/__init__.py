@@ -8,26 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import onnx
 
 from korch.fission.importer.inputs import fix_shapes
 from korch.fission.importer.load import load, with_data
+from korch.fission.importer.structural import fix_values
+from korch.fission.importer.structural import structural_inputs as structural_inputs
 from korch.fission.importer.structure import put_in_order
 from korch.fission.importer.versions import check_nodes, in_own_domain, inline_functions, settle_opset
 from korch.fission.importer.weights import check_weights, make_dense
 
 
 def read(
-    source: str | Path | bytes | onnx.ModelProto, shapes: Mapping[str, Sequence[int]] | None = None
+    source: str | Path | bytes | onnx.ModelProto,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    values: Mapping[str, Any] | None = None,
 ) -> onnx.ModelProto:
-    """The model, loaded, checked and prepared; `shapes` gives inputs static shapes.
+    """The model, loaded, checked and prepared; `shapes` gives inputs static shapes, `values` makes constants of inputs.
 
     The given ModelProto stays as it is. Raises ModelError: unreadable or malformed files, external data that is
     missing or outside of the model's folder, undefined or doubly defined tensors, cycles, unknown operators,
     weights that are NaN, inputs without static shape.
     """
     model = with_data(inline_functions(in_own_domain(load(source))), source)
+    fix_values(model, values or {})
     make_dense(model)
     put_in_order(model)
     model = settle_opset(model)

@@ -8,6 +8,9 @@ import onnx
 
 from korch.errors import ModelError
 
+NAMELESS = ("", "?", "-1", "None", "unk", "unknown")
+"""Names that exporters write for a length that has none: two of them need not be equal."""
+
 
 def fix_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
     """Gives inputs the shapes asked for; a dimension that has a name gets its length wherever it occurs.
@@ -40,7 +43,7 @@ def _bind(info: onnx.ValueInfoProto, shape: tuple[int, ...], lengths: dict[str, 
     if any(n < 0 for n in shape):
         raise ModelError(f"the shape {shape} given for input {info.name!r} has a negative length")
     for dim, n in zip(kind.shape.dim, shape, strict=False):
-        if dim.dim_param and lengths.setdefault(dim.dim_param, n) != n:
+        if dim.dim_param not in NAMELESS and lengths.setdefault(dim.dim_param, n) != n:
             raise ModelError(f"dimension {dim.dim_param!r} is given the lengths {lengths[dim.dim_param]} and {n}")
     del kind.shape.dim[:]
     for n in shape:
