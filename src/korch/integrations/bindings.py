@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import onnxruntime as ort
 
+from korch.system.sessions import dtype_of
+
 if TYPE_CHECKING:
     from korch.integrations.session import InferenceSession
 
@@ -141,13 +143,3 @@ def _at(address: int, dtype: str | None, shape: Any, owner: Any) -> np.ndarray |
     memory = (ctypes.c_char * (math.prod(shape) * np.dtype(dtype).itemsize)).from_address(address)
     setattr(memory, "owner", owner)  # noqa: B010
     return np.asarray(memory).view(dtype).reshape(shape)
-
-
-def dtype_of(kind: str) -> str | None:
-    """The name in numpy of an element type like `tensor(float)`; None for others than numbers."""
-    return _DTYPES.get(kind)
-
-
-_DTYPES = {f"tensor({kind}{bits})": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
-_DTYPES |= {"tensor(float)": "float32", "tensor(double)": "float64", "tensor(float16)": "float16",
-            "tensor(bool)": "bool"}  # fmt: skip

@@ -15,7 +15,7 @@ import onnxruntime as ort
 
 from korch.errors import CacheError, Error, InputError, words_of
 from korch.integrations.base import Base, in_one_line
-from korch.integrations.bindings import IOBinding, dtype_of
+from korch.integrations.bindings import IOBinding
 from korch.options import Options
 from korch.profile.database import default_folder
 from korch.session.service import SERVICE
@@ -23,6 +23,7 @@ from korch.session.source import ModelSource
 from korch.session.specialisations import Binding, Specialisation, Specialisations
 from korch.session.status import SessionStatus
 from korch.system.folders import owned_folder, removed_with
+from korch.system.sessions import dtype_of
 
 log = logging.getLogger(__name__)
 

@@ -18,6 +18,7 @@ from korch.executable.feeds import random_feeds
 from korch.options import Options
 from korch.session.archives import Outcome, Place, budget_of
 from korch.system.locks import locked
+from korch.system.sessions import dtype_of
 
 LONGEST, BESIDES = 2.0, 120.0
 """How many times its budget another process may take for the same program, and how many seconds besides."""
@@ -83,7 +84,7 @@ def _made(request: Request, known: Outcome | None, place: Place, beside: Callabl
             request.model, request.options, lambda state: None, Path(request.folder), near
         )
         with executable:
-            outcome = judged(executable, budget, beside)
+            outcome = judged(executable, budget, beside, request.options.values)
             if known and known.usable and not outcome.share <= BETTER * known.share:
                 outcome = replace(known, budget=budget)  # and its program stays
                 place.keep(outcome)
@@ -97,23 +98,28 @@ def _made(request: Request, known: Outcome | None, place: Place, beside: Callabl
         return Outcome(budget, reason=line_of(e), lasting=False)
 
 
-def judged(executable: Executable, budget: float, beside: Callable[[], Any]) -> Outcome:
-    """Whether the program keeps to its numerics and is not slower than onnxruntime."""
+def judged(executable: Executable, budget: float, beside: Callable[[], Any],
+           values: Mapping[str, Any] | None = None) -> Outcome:  # fmt: skip
+    """Whether the program keeps to its numerics and is not slower than onnxruntime, which is given `values` that are
+    constants in the program."""
     accuracy = executable.plan.accuracy
     if accuracy and not accuracy.passed:
         return Outcome(budget, reason=accuracy.text(executable.plan.numerics))
-    program_ms, base_ms = raced(executable, beside(), random_feeds(executable.plan.graph))
+    program_ms, base_ms = raced(executable, beside(), random_feeds(executable.plan.graph), values or {})
     slower = f"onnxruntime takes {base_ms:.3f} ms, the program {program_ms:.3f} ms" if 0 < base_ms < program_ms else ""
     return Outcome(budget, base_ms, program_ms, slower)
 
 
-def raced(executable: Executable, session: Any, feeds: Feeds) -> tuple[float, float]:
+def raced(executable: Executable, session: Any, feeds: Feeds, values: Mapping[str, Any]) -> tuple[float, float]:
     """Milliseconds of a run by the program and by onnxruntime, in alternating blocks; 0 for onnxruntime where it
     refuses random inputs."""
     runs: list[Callable[[], Any]] = [lambda: executable.run(feeds)]
     with suppress(Exception):  # whatever it raises, there is nothing to compare with
-        session.run(None, dict(feeds))
-        runs.append(lambda: session.run(None, dict(feeds)))
+        arrays = {
+            a.name: np.asarray(values[a.name], dtype_of(a.type)) for a in session.get_inputs() if a.name in values
+        }
+        session.run(None, {**feeds, **arrays})
+        runs.append(lambda: session.run(None, {**feeds, **arrays}))
     blocks = [[_block(run) for run in runs] for _ in range(ROUNDS)]
     program, *base = (min(times) for times in zip(*blocks, strict=True))
     return program, base[0] if base else 0.0

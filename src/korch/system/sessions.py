@@ -25,3 +25,13 @@ def plain_session(model: bytes | str, threads: int = 0) -> ort.InferenceSession:
     options.log_severity_level = 4
     options.intra_op_num_threads = threads
     return inference_session()(model, options, providers=["CPUExecutionProvider"])
+
+
+def dtype_of(kind: str) -> str | None:
+    """The name in numpy of an element type like `tensor(float)`; None for others than numbers."""
+    return _DTYPES.get(kind)
+
+
+_DTYPES = {f"tensor({kind}{bits})": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
+_DTYPES |= {"tensor(float)": "float32", "tensor(double)": "float64", "tensor(float16)": "float16",
+            "tensor(bool)": "bool"}  # fmt: skip
