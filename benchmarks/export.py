@@ -27,9 +27,8 @@ def export(workload: Workload, folder: Path, free: bool = False) -> Path:
     model, inputs = workload.build(), (workload.inputs(),)
     names = {"input_names": ["input"], "output_names": list(workload.outputs)}
     if free:
-        torch.onnx.export(
-            model, inputs, path, dynamo=False, opset_version=OPSET_TORCHSCRIPT, dynamic_axes=axes, **names
-        )
+        names["dynamic_axes"] = {"input": dict(workload.free)}
+        torch.onnx.export(model, inputs, path, dynamo=False, opset_version=OPSET_TORCHSCRIPT, **names)
     elif workload.exporter == "torchscript":
         # PRESERVE on a model in eval mode: EVAL would fold every BatchNormalization into its convolution
         raw = {"do_constant_folding": False, "training": torch.onnx.TrainingMode.PRESERVE}

@@ -37,7 +37,7 @@ LAYERS = (
     ("session",),
     ("report",),
     ("integrations",),
-    ("onnxruntime",),
+    ("onnxruntime", "onnx_backend"),
     ("cli",),
 )
 """From the bottom up; each may import from those below it."""

@@ -26,10 +26,12 @@ NO_VALUES = frozenset({"Shape", "Size"})
 
 
 def structural_inputs(model: onnx.ModelProto) -> tuple[str, ...]:
-    """The inputs of whole numbers and booleans on whose values the operands in `DECIDING` depend."""
+    """The inputs of whole numbers and booleans on whose values the operands in `DECIDING` depend, and those of any
+    numbers that are such operands."""
     kinds = {i.name: i.type.tensor_type.elem_type for i in model.graph.input if i.type.HasField("tensor_type")}
     makers = {name: node for node in _nodes(model.graph) for name in node.output}
     waiting = [n for node in _nodes(model.graph) for n in _deciding(node)]
+    direct = set(waiting)
     seen = set[str]()
     while waiting:
         name = waiting.pop()
@@ -39,7 +41,9 @@ def structural_inputs(model: onnx.ModelProto) -> tuple[str, ...]:
         node = makers.get(name)
         if node is not None and node.op_type not in NO_VALUES:
             waiting += [*node.input, *(o.name for g in _bodies(node) for o in g.output)]
-    return tuple(i.name for i in model.graph.input if i.name in seen and _is_whole(kinds.get(i.name, 0)))
+    weights = {t.name for t in model.graph.initializer}
+    found = (i.name for i in model.graph.input if i.name in seen and i.name not in weights)
+    return tuple(n for n in found if _kind(kinds.get(n, 0)) in ("iubf" if n in direct else "iub"))
 
 
 def fix_values(model: onnx.ModelProto, values: Mapping[str, Any]) -> None:
@@ -84,8 +88,9 @@ def _bodies(node: onnx.NodeProto) -> list[onnx.GraphProto]:
     return [g for a in node.attribute for g in ([a.g] if a.HasField("g") else []) + list(a.graphs)]
 
 
-def _is_whole(kind: int) -> bool:
+def _kind(element: int) -> str:
+    """numpy's letter for the kind of an element type; `O` for what is no number."""
     try:
-        return np.dtype(helper.tensor_dtype_to_np_dtype(kind)).kind in "iub"
+        return np.dtype(helper.tensor_dtype_to_np_dtype(element)).kind
     except (KeyError, TypeError):
-        return False
+        return "O"
