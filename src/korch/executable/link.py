@@ -152,7 +152,16 @@ def _behind(table: str, plan: Plan, memory: MemoryPlan, checksum: Callable[[], i
         number = {code_of(k): i for i, k in enumerate(_native(plan.steps))}
         tables = _tables(plan, memory, weights.layout(plan.constants), checksum(), number)
         return "\n".join(
-            (table, include("korch_team.h"), _text("korch.h"), _text("tables.h"), tables, _text("model.c"))
+            (
+                "#define KORCH_POOLED",
+                table,
+                include("korch_team.h"),
+                _text("korch.h"),
+                _text("tables.h"),
+                tables,
+                _text("pool.c"),
+                _text("model.c"),
+            )
         )
 
     return whole

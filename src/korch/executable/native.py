@@ -149,6 +149,21 @@ def _addresses(arrays: Sequence[Array]) -> Any:
     return (c_void_p * (len(arrays) + 1))(*map(address, arrays))
 
 
+_pool: int | None = None
+"""Where all programs of this process keep packed constants; of the first library, which stays loaded."""
+
+
+def _share_pool(lib: Any) -> None:
+    """Lets the library hold packed constants where others do; those of an earlier Korch keep their own."""
+    global _pool
+    if not hasattr(lib, "korch_set_pool_1"):
+        return
+    lib.korch_get_pool_1.restype, lib.korch_set_pool_1.argtypes = c_void_p, [c_void_p]
+    with _FORKING:
+        _pool = _pool or lib.korch_get_pool_1()
+        lib.korch_set_pool_1(_pool)
+
+
 def _way_out(complaint: str) -> str:
     """What helps where the system cannot load a library."""
     if "libgomp" in complaint and "cannot open" in complaint:
@@ -168,6 +183,7 @@ def _open_library(path: Path, libraries: Iterable[str]) -> Any:
         raise ArchiveError(f"cannot load the compiled program: {e}; {_way_out(str(e))}") from None
     except BackendError as e:
         raise ArchiveError(f"cannot load what the compiled program calls: {e}") from None
+    _share_pool(lib)
     lib.korch_open.restype, lib.korch_open.argtypes = c_void_p, [c_char_p, c_int, c_char_p, c_size_t]
     lib.korch_run.argtypes = [c_void_p, c_void_p, c_void_p]
     doubles = POINTER(c_double)

@@ -95,14 +95,6 @@ static char *korch_map(size_t bytes, size_t *mapped) {
     return base + skip;
 }
 
-// Sum of (2i + 1) w_i mod 2^64 over the file's 64-bit words.
-static uint64_t korch_checksum(const char *bytes, size_t size) {
-    const uint64_t *words = (const uint64_t *)bytes;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < size / 8; ++i) sum += (2 * i + 1) * words[i];
-    return sum;
-}
-
 // Lets go of the weights' pages: who reads some again fetches them back from the file.
 static void korch_unload_weights(const korch_model *m) {
     madvise((void *)m->weights, KORCH_WEIGHTS_BYTES, MADV_DONTNEED);

@@ -26,6 +26,7 @@ from korch.backends.cpu.loops.turns import Loop, open_shared
 from korch.backends.cpu.loops.wide import Wide
 from korch.backends.cpu.loops.windows import Window, window_of
 from korch.backends.cpu.loops.writer import LINE, SMALL, Text
+from korch.backends.cpu.packed import FREE, packed
 from korch.backends.shared import APART
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
@@ -138,9 +139,9 @@ def _weights(window: Window, leaf: int) -> list[str]:
         "  if (!to) return 1;",
         f"  for (int c = 0; c < {channels}; ++c)",
         f"    for (int t = 0; t < {taps}; ++t) to[{place}] = w[c * {taps} + t];",
-        "  return 0;",
+        f"  {packed(4 * -(-channels // LINE) * LINE * taps)}",
         "}",
-        "static void KERNEL_free(void *state) { free(state); }",
+        FREE,
     ]
 
 

@@ -9,6 +9,7 @@ from korch.backends.cpu.loops.caches import L1
 from korch.backends.cpu.loops.sums import Runs
 from korch.backends.cpu.loops.tile import Group, registers
 from korch.backends.cpu.loops.windows import Window
+from korch.backends.cpu.packed import FREE, packed
 from korch.ir.tensor import Tensor
 
 LONG = 64
@@ -111,9 +112,9 @@ def packing(window: Direct, leaf: int) -> list[str]:
         f"            const int at = ((groups[g][0] + n) * {window.read} + channel) * {high} + l;",
         f"            *to++ = n < groups[g][1] ? w[at * {wide} + tap] : 0.0f;",
         "          }",
-        "  return 0;",
+        f"  {packed(4 * window.steps * sum(width for *_, width in found))}",
         "}",
-        "static void KERNEL_free(void *state) { free(state); }",
+        FREE,
     ]
 
 

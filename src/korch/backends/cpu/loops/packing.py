@@ -9,6 +9,7 @@ from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
 from korch.backends.cpu.loops.block import Block, without
 from korch.backends.cpu.loops.spell import c_index
 from korch.backends.cpu.loops.writer import Text
+from korch.backends.cpu.packed import FREE, packed
 from korch.backends.maps.index import Index, Var, flat
 from korch.backends.maps.trace import Requests
 
@@ -47,7 +48,8 @@ def packing(plan: Schedule, s: Stage, block: Block) -> dict[str, list[str]]:
         if t.const and t.value is None:
             text.add(f"const float *in{i} = in[{i}]; (void)in{i};")
     each = sum(width for *_, width in found) * steps.extent
-    text.add(f"float *to = *state = korch_aligned({4 * each * math.prod(v.extent for v in batch)});")
+    size = 4 * each * math.prod(v.extent for v in batch)
+    text.add(f"float *to = *state = korch_aligned({size});")
     text.add("if (!to) return 1;")
     text.add(f"static const int groups[][3] = {{{', '.join(f'{{{a}, {b}, {c}}}' for a, b, c in found)}}};")
     for v in (*batch, Var("g", 0, len(found)), steps):
@@ -56,6 +58,6 @@ def packing(plan: Schedule, s: Stage, block: Block) -> dict[str, list[str]]:
     text.add(f"const int n = KORCH_MIN(groups[g][0] + j, {columns - 1});", *trace.lines)
     text.add(f"*to++ = j < groups[g][1] ? {value} : 0.0f;")
     text.close(3 + len(batch))
-    text.add("return 0;")
+    text.add(packed(size))
     text.close()
-    return {"KERNEL_init": text.lines, "KERNEL_free": ["static void KERNEL_free(void *state) { free(state); }"]}
+    return {"KERNEL_init": text.lines, "KERNEL_free": [FREE]}

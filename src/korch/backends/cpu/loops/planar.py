@@ -20,6 +20,7 @@ from korch.backends.cpu.loops.tile import DEEP, registers
 from korch.backends.cpu.loops.turns import Loop, open_shared
 from korch.backends.cpu.loops.windows import Window, lines_seen, window_of
 from korch.backends.cpu.loops.writer import LINE, SMALL, Text
+from korch.backends.cpu.packed import FREE, packed
 from korch.backends.shared import APART
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
@@ -205,7 +206,7 @@ def _packing(shape: _Shape, leaf: int) -> list[str]:
         "  if (!to) return 1;",
         f"  for (int step = 0; step < {steps}; ++step)",
         f"    for (int m = 0; m < {made}; ++m) *to++ = w[m * {steps} + step];",
-        "  return 0;",
+        f"  {packed(4 * made * steps)}",
         "}",
-        "static void KERNEL_free(void *state) { free(state); }",
+        FREE,
     ]

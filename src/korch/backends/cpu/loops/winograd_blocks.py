@@ -18,6 +18,7 @@ from korch.backends.cpu.loops.sums import Runs
 from korch.backends.cpu.loops.tile import Group
 from korch.backends.cpu.loops.turns import Loop, open_shared
 from korch.backends.cpu.loops.writer import LINE, SMALL, Text
+from korch.backends.cpu.packed import FREE, packed
 from korch.ir.cone import Cone
 from korch.ir.macs import total
 from korch.ir.ops.winograd import Frames, Tiling, as_image, frames_of, tiling_of
@@ -266,7 +267,7 @@ def _packing(blocks: Blocks, leaf: int) -> list[str]:
         f"          const int64_t at = (int64_t)(point * {blocks.steps} + k) * {blocks.made} + groups[g][0] + n;",
         "          *to++ = n < groups[g][1] ? w[at] : 0.0f;",
         "        }",
-        "  return 0;",
+        f"  {packed(size)}",
         "}",
-        "static void KERNEL_free(void *state) { free(state); }",
+        FREE,
     ]

@@ -127,13 +127,18 @@ class _Form:
 def _packing(form: _Form) -> list[str]:
     """State: where threads meet, and of each direction the weights as [blocks of units, units, gates, lanes]."""
     hidden, gates, lanes = form.hidden, form.gates, form.lanes
-    size = f"sizeof(KERNEL_weights) + {4 * len(form.reversed) * form.packed}"
+    size = 4 * len(form.reversed) * form.packed
     text = Text([
-        "typedef struct { korch_meeting meeting; _Alignas(64) float of[]; } KERNEL_weights;",
+        "typedef struct { korch_meeting meeting; float *of; } KERNEL_weights;",
+        "static void KERNEL_free(void *state) {",
+        "  korch_unpack(((KERNEL_weights *)state)->of);",
+        "  free(state);",
+        "}",
         "static int KERNEL_init(void **state, const void *const *in) {",
     ])  # fmt: skip
-    text.add(f"KERNEL_weights *w = *state = korch_aligned({size});", "if (!w) return 1;", "memset(w, 0, sizeof *w);")
-    text.add("float *to = w->of;")
+    text.add("KERNEL_weights *w = *state = korch_aligned(sizeof *w);", "if (!w) return 1;", "memset(w, 0, sizeof *w);")
+    text.add(f"float *to = w->of = korch_aligned({size});")
+    text.add("if (!to) return free(w), *state = NULL, 1;")
     text.open(f"for (int d = 0; d < {len(form.reversed)}; ++d)")
     text.open(f"for (int u = 0; u < {form.blocks * lanes}; u += {lanes})")
     text.open(f"for (int k = 0; k < {hidden}; ++k)")
@@ -141,9 +146,9 @@ def _packing(form: _Form) -> list[str]:
     at = f"((size_t)d * {gates * hidden} + g * {hidden} + u + i) * {hidden} + k"
     text.add(f"for (int i = 0; i < {lanes}; ++i) *to++ = u + i < {hidden} ? {form.given(1)}[{at}] : 0;")
     text.close(4)
-    text.add("return 0;")
+    text.add(f"return korch_pack((void **)&w->of, {size});")
     text.close()
-    return [*text.lines, "static void KERNEL_free(void *state) { free(state); }"]
+    return text.lines
 
 
 # Tiles: a vector of units, and some batches -----------------------------------------------------------------------

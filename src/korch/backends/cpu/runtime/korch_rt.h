@@ -166,4 +166,10 @@ static inline int korch_take(korch_turns *t) {
 static inline void *korch_aligned(size_t bytes) {
   return aligned_alloc(64, (bytes + 127) / 64 * 64);
 }
+
+// Puts packed constants, `bytes` from korch_aligned that nobody will write again, in the place of which come equal ones
+// that a model of this process holds already. 0.
+__attribute__((visibility("hidden"))) int korch_pack(void **packed, size_t bytes);
+// Lets go of them; the last who does frees them.
+__attribute__((visibility("hidden"))) void korch_unpack(void *packed);
 #endif
