@@ -21,6 +21,11 @@ class ModelError(Error):
     """The ONNX model is malformed, incomplete or asks for something that cannot be compiled."""
 
 
+class NeedsSegments(ModelError):
+    """The model is no one static program: it branches on data, or computes what has no number or no shape of its own.
+    Cut into segments it can be run (see `executable/segmented.py`)."""
+
+
 class InputError(Error, ValueError):
     """The arrays given to a run do not fit the model's inputs."""
 

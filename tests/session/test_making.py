@@ -33,9 +33,9 @@ def searched(small_archive: Path, monkeypatch: pytest.MonkeyPatch) -> list[float
     """Searches find the small archive's program; the budgets that they had."""
     budgets: list[float] = []
 
-    def optimized(model: object, options: Options, *_: object) -> tuple[Executable, None]:
+    def optimized(model: object, options: Options, *_: object) -> tuple[Executable, None, tuple[()]]:
         budgets.append(options.time_budget or 0.0)
-        return korch.load(small_archive), None
+        return korch.load(small_archive), None, ()
 
     monkeypatch.setattr(importlib.import_module("korch.optimize"), "optimized", optimized)
     return budgets

@@ -75,12 +75,15 @@ def _input_of(text: str, names: Iterable[str]) -> str:
 
 def feeds_of(executable: Executable, texts: Iterable[str] | None, seed: int) -> dict[str, np.ndarray]:
     """Arrays for all inputs: those given as NAME=file.npy, seeded random ones for the rest."""
-    from korch.executable.feeds import random_feeds
+    from korch.executable.feeds import port_feeds, random_feeds
+    from korch.executable.segmented import Segmented
 
     names = [port.name for port in executable.inputs]
     pairs = (_pair("--input", text, _input_of(text, names)) for text in texts or ())
     given = {name: _array(name, Path(file)) for name, file in pairs}
-    return _checked(executable, random_feeds(executable.plan.graph, seed) | given)
+    segmented = isinstance(executable, Segmented)
+    own = port_feeds(executable.inputs, seed) if segmented else random_feeds(executable.plan.graph, seed)
+    return _checked(executable, own | given)
 
 
 def _checked(executable: Executable, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

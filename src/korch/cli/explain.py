@@ -14,8 +14,11 @@ from korch.cli.printing import print_json
 def explain(archive: Annotated[Path, typer.Argument(help="What `korch optimize` made.")], json: Json = False) -> None:
     """Show the kernels of a program in order: what is in them, their costs and alternatives."""
     from korch.executable import load
+    from korch.executable.segmented import Segmented
     from korch.report.explain import explain as explained
 
     with load(archive, runs=False) as executable:
+        if isinstance(executable, Segmented):
+            return print_json({"segments": str(executable).splitlines()}) if json else typer.echo(str(executable))
         result = explained(executable)
     print_json(result.to_json()) if json else typer.echo(str(result))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,11 +23,12 @@ from korch.cli.arguments import (
 )
 from korch.cli.files import writable
 from korch.cli.printing import count, print_json, size_text
-from korch.errors import VerificationError
+from korch.errors import NeedsSegments, VerificationError
 
 if TYPE_CHECKING:
     from korch.executable.plan import Accuracy
     from korch.optimize import Summary
+    from korch.options import Options
 
 
 def optimize(
@@ -52,7 +53,10 @@ def optimize(
     from korch.optimize import optimized
 
     with progress(quiet=json) as report:
-        executable, summary, _ = optimized(model, options, report)
+        try:
+            executable, summary, _ = optimized(model, options, report)
+        except NeedsSegments as e:
+            return _in_segments(model, options, path, report, str(e), json)
     executable.save(path)
     if json:
         print_json({"model": str(model), "output": str(path), "threads": executable.plan.threads, "numerics": numerics,
@@ -60,6 +64,19 @@ def optimize(
     else:
         typer.echo(_text(path, summary))
     _require(executable.plan.accuracy, numerics)
+
+
+def _in_segments(model: Path, options: Options, path: Path, report: Any, why: str, json: bool) -> None:
+    """Writes a program in segments, for a model that is no static program."""
+    from korch.session.segmenting import segmented
+
+    with segmented(model, options, report) as program:
+        program.save(path)
+        if json:
+            segments = str(program).splitlines()[1:]
+            print_json({"model": str(model), "output": str(path), "segments": segments, "why": why})
+        else:
+            typer.echo(f"{path}: {program}\n{why}")
 
 
 BUSY = 0.05

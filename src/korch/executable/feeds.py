@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
+from korch.executable.ports import Port
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
 from korch.ir.tensor import Tensor
@@ -14,6 +17,13 @@ def random_feeds(graph: Graph, seed: int = 0) -> dict[str, Array]:
     """One array an input: floats from N(0, 1), booleans at even odds, integers from 0 to below `count_of`."""
     rng = np.random.default_rng(seed)
     return {t.name: _array(t, graph, rng) for t in graph.inputs}
+
+
+def port_feeds(ports: Iterable[Port], seed: int = 0) -> dict[str, Array]:
+    """One array for each port: floats from N(0, 1), whole numbers and booleans 0 or 1."""
+    rng = np.random.default_rng(seed)
+    return {p.name: rng.standard_normal(p.shape).astype(p.dtype) if np.dtype(p.dtype).kind == "f"
+            else rng.integers(0, 2, p.shape).astype(p.dtype) for p in ports}  # fmt: skip
 
 
 def count_of(t: Tensor, graph: Graph) -> int:

@@ -115,7 +115,10 @@ def load(path: str | Path, threads: int = 0, runs: bool = True) -> Executable:
     Unless it `runs`, a program for a device is only to be looked at, which needs no such device.
     """
     from korch.executable.cpu import CpuExecutable
+    from korch.executable.segmented import is_segmented, open_segmented
 
+    if is_segmented(Path(path)):
+        return open_segmented(Path(path), threads)
     folder = new_folder()
     try:
         plan, linked, about = archive.extract(Path(path), folder, runs)

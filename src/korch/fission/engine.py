@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from korch.errors import ModelError
+from korch.errors import ModelError, NeedsSegments
 from korch.fission.fold import fold
 from korch.fission.opaque import Node, constant_outputs, opaque_outputs
 from korch.fission.rule import FissionRule, Opaque, attributes
@@ -101,7 +101,7 @@ class _Walk:
         node = self._node(proto)
         condition = node.inputs[0].array if node.inputs and node.inputs[0] is not None else None
         if condition is None or condition.size != 1:
-            raise ModelError(
+            raise NeedsSegments(
                 f"{node.title} branches on data, which cannot be compiled: make the condition a constant, "
                 "or compute both and use Where"
             )
@@ -124,7 +124,7 @@ class _Walk:
                 _check_dtype(v.dtype, f"the result of {node.title}")
             return answer
         if node.proto.op_type in RANDOM:
-            raise ModelError(f"{node.title} draws random numbers; make them an input of the model")
+            raise NeedsSegments(f"{node.title} draws random numbers; make them an input of the model")
         if all(v is None or v.tensor.const for v in node.inputs):
             arrays = constant_outputs(node)
             return tuple(None if a is None else self._constant(a, n) for a, n in zip(arrays, node.proto.output))
@@ -197,4 +197,4 @@ def _dtype(kind: int, what: str) -> str:
 
 def _check_dtype(dtype: str, what: str) -> None:
     if dtype not in DTYPES:  # strings are "object"
-        raise ModelError(f"{what} has dtype {dtype}, which Korch does not compute with")
+        raise NeedsSegments(f"{what} has dtype {dtype}, which Korch does not compute with")

@@ -11,7 +11,7 @@ import onnx
 from onnx import helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
-from korch.errors import ModelError, words_of
+from korch.errors import ModelError, NeedsSegments, words_of
 from korch.ir.builder import Builder, Value
 from korch.ir.ops.table import Array
 from korch.ir.opsets import own_domain
@@ -43,7 +43,7 @@ def constant_outputs(node: Node) -> tuple[Array | None, ...]:
     """What a node with constant inputs computes; None for outputs it does not name."""
     values = _run(_alone(node, _distinct(node), lambda v: v.array), node)
     if not all(isinstance(v, np.ndarray) for v in values):
-        raise ModelError(f"{node.title} gives something that is no tensor")
+        raise NeedsSegments(f"{node.title} gives something that is no tensor")
     return tuple(v if o else None for o, v in zip(node.proto.output, values, strict=True))
 
 
@@ -64,7 +64,7 @@ def opaque_outputs(b: Builder, node: Node) -> tuple[Value | None, ...]:
     axes, for which others would not do when it is measured."""
     distinct = _distinct(node)
     if not distinct:
-        raise ModelError(f"{node.title} has no inputs and no rule")
+        raise NeedsSegments(f"{node.title} has no inputs and no rule")
     model = _alone(node, distinct, _decides)
     types = _output_types(model, node)
     del model.graph.output[:]
@@ -129,7 +129,7 @@ def _output_types(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProt
     if unknown and foreign:
         told = _tried(model, node)
     if (unknown and not foreign) or not all(map(_is_static, told)):
-        raise ModelError(f"{node.title}: the shape of its output depends on data, which cannot be compiled; "
+        raise NeedsSegments(f"{node.title}: the shape of its output depends on data, which cannot be compiled; "
                          f"give it constant parameters or cut the model before it")  # fmt: skip
     return told
 
@@ -147,7 +147,7 @@ def _tried(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
         names = [o.name for o in session.get_outputs()]
         zeros, ones = (list(map(np.asarray, session.run(None, _filled(model, value)))) for value in (0, 1))
     except Exception as e:
-        raise ModelError(f"{node.title}: nothing is known of the shape of its output: {words_of(e)}") from e
+        raise NeedsSegments(f"{node.title}: nothing is known of the shape of its output: {words_of(e)}") from e
     lengths = [x.shape if x.shape == y.shape else (None,) for x, y in zip(zeros, ones, strict=True)]
     return [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), shape)
             for name, x, shape in zip(names, zeros, lengths, strict=True)]  # fmt: skip
@@ -173,11 +173,11 @@ def _told_by_runtime(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoP
     try:
         session = plain_session(model.SerializeToString(), 1)
     except Exception as e:
-        raise ModelError(f"{node.title} has no rule and onnxruntime refuses it: {words_of(e)}") from e
+        raise NeedsSegments(f"{node.title} has no rule and onnxruntime refuses it: {words_of(e)}") from e
     kinds = {t: k for k, t in RUNTIME_TYPES.items()}
     for o in session.get_outputs():
         if o.type not in kinds:
-            raise ModelError(f"{node.title} gives a {o.type}, which Korch does not compute with")
+            raise NeedsSegments(f"{node.title} gives a {o.type}, which Korch does not compute with")
     return [helper.make_tensor_value_info(o.name, kinds[o.type], o.shape) for o in session.get_outputs()]
 
 

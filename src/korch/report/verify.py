@@ -16,10 +16,12 @@ import onnx
 
 from korch.errors import ModelError, VerificationError
 from korch.executable import Executable
-from korch.executable.feeds import random_feeds
-from korch.fission.importer import read
+from korch.executable.feeds import port_feeds, random_feeds
+from korch.executable.segmented import Segmented
+from korch.fission.importer import ordered, read
 from korch.numerics.error import bound_of, error_of
 from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
+from korch.system.sessions import plain_session
 
 Source = str | Path | bytes | onnx.ModelProto
 
@@ -86,6 +88,8 @@ def verify(executable: Executable, model: Source, feeds: Arrays | None = None, s
 
     ModelError where the model is not the one that the executable was made from.
     """
+    if isinstance(executable, Segmented):
+        return _beside_onnxruntime(executable, model, feeds, seed)
     shapes = {port.name: port.shape for port in executable.inputs}
     values = json.loads(dict(executable.plan.options).get("values", "{}"))
     prepared = _prepared(model, shapes, values)
@@ -98,6 +102,17 @@ def verify(executable: Executable, model: Source, feeds: Arrays | None = None, s
             raise ModelError(f"the archive's output {name!r} is none of this model: it was made from another one")
     checks = (_check(n, found[n], theirs[n], reference[n], executable.plan.numerics) for n in found)
     return Verification(executable.plan.numerics, tuple(checks))
+
+
+def _beside_onnxruntime(program: Segmented, model: Source, feeds: Arrays | None, seed: int) -> Verification:
+    """The outputs beside onnxruntime's on the whole model: there is no float64 reference for what it runs itself."""
+    given = dict(feeds) if feeds is not None else port_feeds(program.inputs, seed)
+    found = program.run(given)
+    session = plain_session(ordered(model, program.values).SerializeToString(), program.threads)
+    pairs = zip(found, session.run(list(found), given), strict=True)
+    theirs = {n: x for n, x in pairs if isinstance(x, np.ndarray) and x.dtype.kind in "iubf"}
+    checks = (_check(n, found[n], x, x.astype(np.float64), program.numerics) for n, x in theirs.items())
+    return Verification(program.numerics, tuple(checks))
 
 
 def _prepared(model: Source, shapes: Mapping[str, tuple[int, ...]], values: Mapping[str, Any]) -> onnx.ModelProto:

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from korch.errors import Error, ModelError, line_of
+from korch.errors import Error, ModelError, NeedsSegments, line_of
 from korch.executable import Executable
-from korch.executable.feeds import random_feeds
+from korch.executable.feeds import port_feeds, random_feeds
+from korch.executable.segmented import Segmented
 from korch.options import Options
+from korch.search.transfer import Sketch
 from korch.session.archives import Outcome, Place, budget_of
 from korch.system.locks import locked
 from korch.system.sessions import dtype_of
@@ -72,7 +74,6 @@ def make(request: Request, beside: Callable[[], Any] | None = None) -> Outcome:
 def _made(request: Request, known: Outcome | None, place: Place, beside: Callable[[], Any]) -> Outcome:
     from korch.fission.importer import structural_inputs
     from korch.fission.importer.load import load
-    from korch.optimize import optimized
 
     budget = budget_of(request.options)
     try:
@@ -80,9 +81,7 @@ def _made(request: Request, known: Outcome | None, place: Place, beside: Callabl
             place.keep(lacking := Outcome(budget, reason=f"the value of {', '.join(needs)} is needed", needs=needs))
             return lacking
         near = Place(Path(request.near)).sketch() if request.near else ()
-        executable, _, sketch = optimized(
-            request.model, request.options, lambda state: None, Path(request.folder), near
-        )
+        executable, sketch = _program(request, near)
         with executable:
             outcome = judged(executable, budget, beside, request.options.values)
             if known and known.usable and not outcome.share <= BETTER * known.share:
@@ -98,14 +97,31 @@ def _made(request: Request, known: Outcome | None, place: Place, beside: Callabl
         return Outcome(budget, reason=line_of(e), lasting=False)
 
 
+def _program(request: Request, near: Sketch) -> tuple[Executable, Sketch]:
+    """One program, or one in segments where the model is no static program."""
+    from korch.optimize import optimized
+    from korch.session.segmenting import segmented
+
+    def quiet(state: object) -> None:
+        pass
+
+    try:
+        executable, _, sketch = optimized(request.model, request.options, quiet, Path(request.folder), near)
+        return executable, sketch
+    except NeedsSegments:
+        return segmented(request.model, request.options, quiet, Path(request.folder)), ()
+
+
 def judged(executable: Executable, budget: float, beside: Callable[[], Any],
            values: Mapping[str, Any] | None = None) -> Outcome:  # fmt: skip
     """Whether the program keeps to its numerics and is not slower than onnxruntime, which is given `values` that are
     constants in the program."""
-    accuracy = executable.plan.accuracy
+    segmented = isinstance(executable, Segmented)
+    accuracy = None if segmented else executable.plan.accuracy
     if accuracy and not accuracy.passed:
         return Outcome(budget, reason=accuracy.text(executable.plan.numerics))
-    program_ms, base_ms = raced(executable, beside(), random_feeds(executable.plan.graph), values or {})
+    feeds = port_feeds(executable.inputs) if segmented else random_feeds(executable.plan.graph)
+    program_ms, base_ms = raced(executable, beside(), feeds, values or {})
     slower = f"onnxruntime takes {base_ms:.3f} ms, the program {program_ms:.3f} ms" if 0 < base_ms < program_ms else ""
     return Outcome(budget, base_ms, program_ms, slower)
 

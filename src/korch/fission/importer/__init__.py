@@ -32,12 +32,17 @@ def read(
     missing or outside of the model's folder, undefined or doubly defined tensors, cycles, unknown operators,
     weights that are NaN, inputs without static shape.
     """
-    model = with_data(inline_functions(in_own_domain(load(source))), source)
-    fix_values(model, values or {})
-    make_dense(model)
-    put_in_order(model)
-    model = settle_opset(model)
+    model = ordered(source, values)
     check_nodes(model)
     check_weights(model)
     fix_shapes(model, shapes or {})
     return model
+
+
+def ordered(source: str | Path | bytes | onnx.ModelProto, values: Mapping[str, Any] | None = None) -> onnx.ModelProto:
+    """The model as `read` prepares it, whatever its nodes, weights and shapes are."""
+    model = with_data(inline_functions(in_own_domain(load(source))), source)
+    fix_values(model, values or {})
+    make_dense(model)
+    put_in_order(model)
+    return settle_opset(model)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import onnx
 
-from korch.errors import ModelError
+from korch.errors import ModelError, NeedsSegments
 
 NAMELESS = ("", "?", "-1", "None", "unk", "unknown")
 """Names that exporters write for a length that has none: two of them need not be equal."""
@@ -53,7 +53,7 @@ def _bind(info: onnx.ValueInfoProto, shape: tuple[int, ...], lengths: dict[str, 
 def _settle(info: onnx.ValueInfoProto, lengths: Mapping[str, int]) -> None:
     """Refuses what is no tensor of static shape."""
     if not info.type.HasField("tensor_type"):
-        raise ModelError(f"input {info.name!r} is no tensor but a {info.type.WhichOneof('value')}")
+        raise NeedsSegments(f"input {info.name!r} is no tensor but a {info.type.WhichOneof('value')}")
     kind = info.type.tensor_type
     for dim in kind.shape.dim:
         if dim.dim_param in lengths:

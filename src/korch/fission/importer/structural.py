@@ -30,7 +30,7 @@ def structural_inputs(model: onnx.ModelProto) -> tuple[str, ...]:
     numbers that are such operands."""
     kinds = {i.name: i.type.tensor_type.elem_type for i in model.graph.input if i.type.HasField("tensor_type")}
     makers = {name: node for node in _nodes(model.graph) for name in node.output}
-    waiting = [n for node in _nodes(model.graph) for n in _deciding(node)]
+    waiting = [n for node in _nodes(model.graph) for n in deciding(node)]
     direct = set(waiting)
     seen = set[str]()
     while waiting:
@@ -72,7 +72,8 @@ def _fitting(info: onnx.ValueInfoProto, value: Any) -> np.ndarray:
     return array
 
 
-def _deciding(node: onnx.NodeProto) -> Sequence[str]:
+def deciding(node: onnx.NodeProto) -> Sequence[str]:
+    """The operands of a node whose values decide what it computes."""
     numbers = (1,) if node.op_type.startswith("Reduce") else DECIDING.get(node.op_type, ())
     return [node.input[i] for i in numbers if i < len(node.input)]
 

@@ -20,7 +20,7 @@ def put_in_order(model: onnx.ModelProto) -> None:
 def _order(graph: onnx.GraphProto, outside: frozenset[str]) -> None:
     makers = _makers(graph)
     known = outside | {i.name for i in graph.input} | {t.name for t in graph.initializer}
-    reads = [_reads(node) for node in graph.node]
+    reads = [reads_of(node) for node in graph.node]
     for node, names in zip(graph.node, reads, strict=True):
         _check_defined(f"{title(node)} reads", names, known | makers.keys())
     _check_defined("the graph gives out", (o.name for o in graph.output), known | makers.keys())
@@ -82,7 +82,7 @@ def _check_defined(who: str, names: Iterable[str], known: set[str] | frozenset[s
             raise ModelError(f"{who} {name!r}, which nothing defines")
 
 
-def _reads(node: onnx.NodeProto) -> list[str]:
+def reads_of(node: onnx.NodeProto) -> list[str]:
     """Names that the node needs, those that its bodies take from outside included."""
     names = [n for n in node.input if n]
     for a in node.attribute:
@@ -95,7 +95,7 @@ def _free(graph: onnx.GraphProto) -> list[str]:
     """Names that a body reads and does not define."""
     own = {i.name for i in graph.input} | {t.name for t in graph.initializer}
     own |= {o for node in graph.node for o in node.output}
-    reads = [n for node in graph.node for n in _reads(node)] + [o.name for o in graph.output]
+    reads = [n for node in graph.node for n in reads_of(node)] + [o.name for o in graph.output]
     return [n for n in reads if n not in own]
 
 
