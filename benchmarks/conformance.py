@@ -4,7 +4,8 @@
 
 Each node case of the installed onnx runs by onnxruntime, by a session before it has a program, and by the program.
 The table says how many ran as a program without onnxruntime, as one with steps of onnxruntime, and by onnxruntime
-alone, and why. Cases that may fail stand in `conformance_exceptions.json`, each with its reason: there may only be fewer.
+alone, and why. Cases that may fail stand in `conformance_exceptions.json`, each with its reason: there may only be
+fewer.
 """
 
 from __future__ import annotations

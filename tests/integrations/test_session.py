@@ -134,7 +134,7 @@ def test_programs_are_made_in_the_background_and_take_over(small_model: Path, fe
     expected = session.run(None, feeds)[0]
     until(lambda: session.status().specialisations[0].state not in ("wanted", "waiting", "making"), 180)
     (status,) = session.status().specialisations
-    assert status.state in ("ready", "rejected"), status
+    assert status.state in ("ready", "tried", "rejected"), status
     np.testing.assert_allclose(session.run(None, feeds)[0], expected, rtol=1e-4)
 
 

@@ -68,3 +68,21 @@ def test_the_command_line_takes_such_models(tmp_path: Path, monkeypatch, capsys)
         assert main([command, "m.korch"]) == 0
     assert "host segment" in capsys.readouterr().out
     assert main(["verify", "m.korch", "m.onnx"]) == 0
+
+
+def test_one_archive_serves_several_shapes(tmp_path: Path, monkeypatch, capsys):
+    from korch.cli.main import main
+
+    monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    model = onnx.parser.parse_model(HEAD + "(float[n,8] x) => (float[n,8] y) { a = Relu(x)  y = Softmax<axis=1>(a) }")
+    onnx.save(model, "m.onnx")
+    shapes = ["--shape", "x=2,8", "--shape", "x=5,8"]
+    assert main(["optimize", "m.onnx", "--threads", "1", "--time-budget", "1", *shapes]) == 0
+    assert "a program for each of 2 shapes" in capsys.readouterr().out
+    with korch.load("m.korch") as program:
+        assert isinstance(program, Segmented) and len(program.parts[0].programs) == 2
+        for n in (2, 5, 3):
+            (y,) = program.run({"x": np.ones((n, 8), np.float32)}).values()
+            np.testing.assert_allclose(y, np.full((n, 8), 1 / 8), rtol=1e-5)
+    assert main(["run", "m.korch", "--shape", "x=5,8"]) == 0

@@ -87,6 +87,22 @@ def test_what_is_slower_or_errs_is_not_used(programs: Specialisations):
                                                        "onnxruntime takes 1.000 ms, the program 2.000 ms"]  # fmt: skip
 
 
+@pytest.mark.parametrize("seconds, state", [(0.9, State.READY), (1.1, State.REJECTED)])
+def test_what_lost_its_race_is_tried_in_use(seconds: float, state: State, programs: Specialisations):
+    wanted(programs, 1)
+    settle(programs, 1, Outcome(270.0, 1.0, 2.0))
+    s = programs.find(((1,),))
+    assert s.state is State.TRIED and s.trial and s.program
+    turns = list[bool]()
+    while not s.trial.ended:
+        turns.append(s.trial.turn())
+        s.trial.enter(turns[-1], seconds if turns[-1] else 1.0)
+    programs.decide(s)
+    programs.decide(s)
+    assert s.state is state and s.trial is None and bool(s.program) == (state is State.READY)
+    assert sum(turns) == len(turns) / 2
+
+
 def test_a_program_that_cannot_be_opened_is_not_used(programs: Specialisations):
     wanted(programs, 1)
     programs.settle(programs.find(((1,),)), Outcome(30.0, 2.0, 1.0), Archive())

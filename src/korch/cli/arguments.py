@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _TIME = f"About how many seconds of tuning, {PATIENCE:g} by default; what has begun then is finished."
 
+_SHAPE = "NAME=1,3,224,224 for an input of dynamic shape; several for one input make a program for each."
 _VALUE = "NAME=16000 or NAME=[1,2]: makes an input a constant."
 
 Threads = Annotated[int, typer.Option(help="Threads of the program; 0 is one for every processor.", min=0)]
@@ -27,7 +29,7 @@ Numerics = Annotated[str, typer.Option(help="How far outputs may be from float64
 Target = Annotated[str, typer.Option(help="Where the program runs: cpu, or cuda for an NVIDIA GPU.")]
 Device = Annotated[str, typer.Option(help="A GPU: A100, H100, H200 or, with --costs model, the number of one here.")]
 Costs = Annotated[str, typer.Option(help="What kernels cost: measured, or a model's of the device.")]
-Shapes = Annotated[list[str] | None, typer.Option("--shape", help="NAME=1,3,224,224 for an input of dynamic shape.")]
+Shapes = Annotated[list[str] | None, typer.Option("--shape", help=_SHAPE)]
 Values = Annotated[list[str] | None, typer.Option("--value", help=_VALUE)]
 Inputs = Annotated[list[str] | None, typer.Option("--input", help="NAME=file.npy; other inputs are random.")]
 Seed = Annotated[int, typer.Option(help="Of the random inputs.")]
@@ -38,6 +40,16 @@ def shapes_of(texts: Iterable[str] | None) -> dict[str, tuple[int, ...]]:
     """Shapes by input name, of texts like `x=1,3,224,224`."""
     pairs = (_pair("--shape", text, text.rpartition("=")[0]) for text in texts or ())
     return {name: _shape(name, text) for name, text in pairs}
+
+
+def bindings_of(texts: Iterable[str] | None) -> list[dict[str, tuple[int, ...]]]:
+    """Shapes by input name, for each binding: an input that is named several times has as many; the last counts on."""
+    given: dict[str, list[tuple[int, ...]]] = {}
+    for text in texts or ():
+        for name, shape in shapes_of([text]).items():
+            given.setdefault(name, []).append(shape)
+    count = max(map(len, given.values()), default=1)
+    return [{name: some[min(k, len(some) - 1)] for name, some in given.items()} for k in range(count)]
 
 
 def values_of(texts: Iterable[str] | None) -> dict[str, Any]:
@@ -73,16 +85,21 @@ def _input_of(text: str, names: Iterable[str]) -> str:
     return max((n for n in names if text.startswith(f"{n}=")), key=len, default=before if equals else "")
 
 
-def feeds_of(executable: Executable, texts: Iterable[str] | None, seed: int) -> dict[str, np.ndarray]:
-    """Arrays for all inputs: those given as NAME=file.npy, seeded random ones for the rest."""
+def feeds_of(
+    executable: Executable, texts: Iterable[str] | None, seed: int, shapes: Mapping[str, tuple[int, ...]] | None = None
+) -> dict[str, np.ndarray]:
+    """Arrays for all inputs: those given as NAME=file.npy, seeded random ones for the rest, of other `shapes` where the
+    program takes several."""
     from korch.executable.feeds import port_feeds, random_feeds
     from korch.executable.segmented import Segmented
 
     names = [port.name for port in executable.inputs]
     pairs = (_pair("--input", text, _input_of(text, names)) for text in texts or ())
     given = {name: _array(name, Path(file)) for name, file in pairs}
-    segmented = isinstance(executable, Segmented)
-    own = port_feeds(executable.inputs, seed) if segmented else random_feeds(executable.plan.graph, seed)
+    if isinstance(executable, Segmented):
+        ports = [replace(p, shape=(shapes or {}).get(p.name, p.shape)) for p in executable.inputs]
+        return _checked(executable, port_feeds(ports, seed) | given)
+    own = random_feeds(executable.plan.graph, seed)
     return _checked(executable, own | given)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +19,7 @@ from korch.cli.arguments import (
     Threads,
     TimeBudget,
     Values,
-    shapes_of,
+    bindings_of,
     values_of,
 )
 from korch.cli.files import writable
@@ -48,12 +49,15 @@ def optimize(
     from korch.options import Options
     from korch.report.progress import progress
 
-    options = Options(threads, time_budget, numerics, shapes_of(shape), target, costs, device, values_of(value))
+    bindings = bindings_of(shape)
+    options = Options(threads, time_budget, numerics, bindings[0], target, costs, device, values_of(value))
     path = writable(output or Path(f"{model.stem}.korch"))
     from korch.optimize import optimized
 
     with progress(quiet=json) as report:
         try:
+            if len(bindings) > 1:
+                return _for_several(model, options, bindings, path, report, json)
             executable, summary, _ = optimized(model, options, report)
         except NeedsSegments as e:
             return _in_segments(model, options, path, report, str(e), json)
@@ -77,6 +81,21 @@ def _in_segments(model: Path, options: Options, path: Path, report: Any, why: st
             print_json({"model": str(model), "output": str(path), "segments": segments, "why": why})
         else:
             typer.echo(f"{path}: {program}\n{why}")
+
+
+def _for_several(model: Path, options: Options, bindings: Sequence[Mapping[str, Sequence[int]]], path: Path,
+                 report: Any, json: bool) -> None:  # fmt: skip
+    """Writes one archive with a program for each binding."""
+    from korch.session.segmenting import for_several
+
+    with for_several(model, options, bindings, report) as program:
+        program.save(path)
+        each = {str(b): p.plan.predicted_seconds * 1e3 for b, p in program.parts[0].programs.items()}
+        if json:
+            print_json({"model": str(model), "output": str(path), "predicted_ms": each})
+        else:
+            lines = (f"{binding}: {ms:.3f} ms predicted" for binding, ms in each.items())
+            typer.echo("\n".join([f"{path}: a program for each of {len(each)} shapes", *lines]))
 
 
 BUSY = 0.05

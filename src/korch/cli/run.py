@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from korch.cli.arguments import Inputs, Json, Seed, feeds_of
+from korch.cli.arguments import Inputs, Json, Seed, Shapes, feeds_of, shapes_of
 from korch.cli.files import folder_for
 from korch.cli.printing import print_json
 from korch.errors import Error
@@ -26,6 +26,7 @@ Arrays = Mapping[str, "np.ndarray"]
 def run(
     archive: Annotated[Path, typer.Argument(help="What `korch optimize` made.")],
     input: Inputs = None,
+    shape: Shapes = None,
     output_dir: Annotated[Path | None, typer.Option(help="Write every output there as NAME.npy.")] = None,
     runs: Annotated[int, typer.Option(help="Timed runs.", min=1)] = 20,
     seed: Seed = 0,
@@ -35,7 +36,7 @@ def run(
     from korch.executable import load
 
     with load(archive) as executable:
-        feeds = feeds_of(executable, input, seed)
+        feeds = feeds_of(executable, input, seed, shapes_of(shape))
         outputs = executable.run(feeds)
         files = _store(outputs, folder_for(output_dir)) if output_dir else {}
         times = [_milliseconds(executable, feeds) for _ in range(runs)]

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from korch.devices import device_named
 from korch.errors import ArchiveError, Error
@@ -98,7 +98,7 @@ class Executable(ABC):
         if not self._forget.alive:
             raise Error("the executable is closed")
 
-    def __enter__(self) -> Executable:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -22,6 +22,7 @@ from korch.session.service import SERVICE
 from korch.session.source import ModelSource
 from korch.session.specialisations import Binding, Specialisation, Specialisations
 from korch.session.status import SessionStatus
+from korch.session.trial import Trial
 from korch.system.folders import owned_folder, removed_with
 from korch.system.sessions import dtype_of
 
@@ -150,13 +151,35 @@ class InferenceSession(Base):
             if self._tune == "now" and (whole := self._binding(input_feed)) not in (None, binding):
                 self._meet(whole)  # values belong to it, as making the first program has shown
             return results
+        if found.trial is not None:
+            return self._tried(found, found.trial, output_names, input_feed)
         answer = self._by_program(found, input_feed)
         if answer is None:
             return self.base_run(output_names, input_feed, run_options)
+        return self._named(answer, output_names, input_feed)
+
+    def _named(
+        self, answer: Mapping[str, Any], output_names: Sequence[str] | None, input_feed: Mapping[str, Any]
+    ) -> Any:
+        """The outputs asked for."""
         try:
             return [answer[name] for name in output_names] if output_names else list(answer.values())
         except KeyError:
-            return self.base_run(output_names, input_feed, run_options)  # which says what is wrong
+            return self.base_run(output_names, input_feed)  # which says what is wrong
+
+    def _tried(self, found: Specialisation, trial: Trial, output_names: Sequence[str] | None,
+               input_feed: Mapping[str, Any]) -> Any:  # fmt: skip
+        """One call of a trial, which ends once both have answered enough of them."""
+        turn, start = trial.turn(), time.perf_counter()
+        answer = self._by_program(found, input_feed) if turn else None
+        if answer is None:
+            results = self.base_run(output_names, input_feed)
+        else:
+            results = self._named(answer, output_names, input_feed)
+        trial.enter(answer is not None, time.perf_counter() - start)
+        if trial.ended:
+            self.programs.decide(found)
+        return results
 
     def _binding(self, feed: Mapping[str, Any]) -> Binding | None:
         """The shapes of the arrays; None where they are not all plain arrays of the types that the model takes."""
@@ -262,9 +285,11 @@ class InferenceSession(Base):
         binding = None if feeds is None or targets is None else self._binding(feeds)
         plain = run_options is None or self._is_plain(run_options)
         found = self.programs.known(binding) if binding is not None and plain else None
-        if found and feeds is not None and (answer := self._by_program(found, feeds, targets)) is not None:
-            iobinding.answer(answer)
-            return
+        answer = None
+        if found is not None and found.trial is None and feeds is not None:
+            answer = self._by_program(found, feeds, targets)
+        if answer is not None:
+            return iobinding.answer(answer)
         self._base_calls += 1
         self._base_used = time.monotonic()
         try:

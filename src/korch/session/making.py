@@ -29,6 +29,8 @@ ROUNDS, ROUND_SECONDS = 5, 0.08
 BETTER = 1.02
 """A program of a longer search replaces the one before unless it takes longer by more than that: times that are taken
 one after the other differ by a hundredth or two."""
+HOPELESS = 3.0
+"""How many times as long as onnxruntime a program may take here to be tried where it would be used."""
 PAUSE = 0.01
 """Seconds between blocks, in which the threads of the one before fall asleep."""
 
@@ -58,7 +60,7 @@ class Request:
 
 
 def make(request: Request, beside: Callable[[], Any] | None = None) -> Outcome:
-    """Makes the program and keeps it where it is right and not slower than onnxruntime; of several processes that want
+    """Makes the program and keeps it where it is right and not hopelessly slow; of several processes that want
     it, one makes it. `beside`: opens the session of onnxruntime to compare with, by default one of the request.
 
     Raises nothing that the search may raise: the outcome says why there is no program.
@@ -114,15 +116,16 @@ def _program(request: Request, near: Sketch) -> tuple[Executable, Sketch]:
 
 def judged(executable: Executable, budget: float, beside: Callable[[], Any],
            values: Mapping[str, Any] | None = None) -> Outcome:  # fmt: skip
-    """Whether the program keeps to its numerics and is not slower than onnxruntime, which is given `values` that are
-    constants in the program."""
+    """Whether the program keeps to its numerics and is not much slower than onnxruntime, which is given `values` that
+    are constants in the program."""
     segmented = isinstance(executable, Segmented)
     accuracy = None if segmented else executable.plan.accuracy
     if accuracy and not accuracy.passed:
         return Outcome(budget, reason=accuracy.text(executable.plan.numerics))
     feeds = port_feeds(executable.inputs) if segmented else random_feeds(executable.plan.graph)
     program_ms, base_ms = raced(executable, beside(), feeds, values or {})
-    slower = f"onnxruntime takes {base_ms:.3f} ms, the program {program_ms:.3f} ms" if 0 < base_ms < program_ms else ""
+    hopeless = 0 < HOPELESS * base_ms < program_ms
+    slower = f"onnxruntime takes {base_ms:.3f} ms, the program {program_ms:.3f} ms" if hopeless else ""
     return Outcome(budget, base_ms, program_ms, slower)
 
 

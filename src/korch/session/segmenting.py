@@ -1,10 +1,11 @@
-"""A program in segments for a model that cannot be one program: its islands are optimised for the shapes that arrive
-in a run on seeded random inputs."""
+"""Programs in segments: for models that are no static program, whose islands are optimised for the shapes that arrive
+in a run on seeded random inputs, and for several shapes of a model."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from korch.fission.importer.inputs import fix_shapes
 from korch.fission.importer.segments import Segment, segments_of
 from korch.optimize import Source, optimized
 from korch.options import Options
+from korch.search.transfer import Sketch
 from korch.search.tuning import Report
 from korch.session.archives import budget_of
 from korch.system.folders import discard
@@ -60,6 +62,29 @@ def _made(name: str, value: Any) -> Port:
     """An output as a run gave it; sequences and the like have no shape."""
     plain = isinstance(value, np.ndarray)
     return Port(name, value.dtype.name if plain else type(value).__name__, value.shape if plain else ())
+
+
+def for_several(model: Source, options: Options, bindings: Sequence[Mapping[str, Sequence[int]]], report: Report,
+                folder: Path | None = None) -> Segmented:  # fmt: skip
+    """One program for several shapes of the inputs, each searched or taken over from the first; for others onnxruntime
+    runs the model. Each has the whole time budget, later ones need a small part of it."""
+    prepared = ordered(model, options.values)
+    names, outputs = tuple(i.name for i in prepared.graph.input), tuple(o.name for o in prepared.graph.output)
+    place = new_folder()
+    part = Part(False, place / "0.onnx", names, outputs, len(prepared.graph.node))
+    sketch: Sketch = ()
+    try:
+        onnx.save(prepared, part.onnx)
+        for shapes in bindings:
+            asked = replace(options, shapes=dict(shapes))
+            program, _, own = optimized(model, asked, report, folder, sketch)
+            sketch = sketch or own
+            part.programs[tuple(p.shape for p in program.inputs)] = program
+    except BaseException:
+        discard(place)
+        raise
+    first = next(iter(part.programs.values()))
+    return Segmented(place, [part], first.inputs, first.outputs, first.threads, options.numerics, options.values)
 
 
 def _parts(model: onnx.ModelProto) -> list[Segment]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from korch.session.archives import Outcome, Place, budget_of
 from korch.session.making import Request, make
 from korch.session.source import ModelSource
 from korch.session.status import SpecialisationStatus
+from korch.session.trial import Trial
 
 log = logging.getLogger(__name__)
 
@@ -38,12 +40,13 @@ Binding = tuple[tuple[int, ...] | Known, ...]
 
 
 class State(StrEnum):
-    """`WANTED`: the cache was not looked at yet. `ABSENT`: not kept, and not to be made. `REJECTED`: made, and not
-    used. `FAILED`: not made."""
+    """`WANTED`: the cache was not looked at yet. `ABSENT`: not kept, and not to be made. `TRIED`: made, and
+    timed call by call beside onnxruntime. `REJECTED`: made, and not used. `FAILED`: not made."""
 
     WANTED = "wanted"
     WAITING = "waiting"
     MAKING = "making"
+    TRIED = "tried"
     READY = "ready"
     ABSENT = "absent"
     REJECTED = "rejected"
@@ -59,6 +62,7 @@ class Specialisation:
     state: State = State.WANTED
     program: Executable | None = None
     outcome: Outcome | None = None
+    trial: Trial | None = None
     since: float = field(default_factory=time.time)
     calls: int = 0
     used: int = 0
@@ -168,7 +172,9 @@ class Specialisations:
                 s.outcome = replace(s.outcome, budget=budget_of(self.options))
                 return
             s.program, s.outcome = program, outcome
-            s.enter(State.READY if program else State.REJECTED if outcome.base_ms else State.FAILED)
+            s.trial = Trial() if program and outcome.share > 1 and outcome.base_ms else None
+            made = State.TRIED if s.trial else State.READY
+            s.enter(made if program else State.REJECTED if outcome.base_ms else State.FAILED)
             self._evict(s)
         if outcome.reason:
             log.info("%s: onnxruntime goes on: %s", self.described(s.binding), outcome.reason)
@@ -193,8 +199,22 @@ class Specialisations:
     def fail(self, s: Specialisation, reason: str) -> None:
         """Gives up a program that has failed in use, or whose making was broken off."""
         with self.lock:
-            s.program, s.outcome = None, Outcome(budget_of(self.options), reason=reason)
+            s.program = s.trial = None
+            s.outcome = Outcome(budget_of(self.options), reason=reason)
             s.enter(State.FAILED)
+
+    def decide(self, s: Specialisation) -> None:
+        """Ends the trial of `s`."""
+        with self.lock:
+            trial, s.trial = s.trial, None
+            if trial is None or s.outcome is None:
+                return
+            if trial.won:
+                return s.enter(State.READY)
+            times = (1e3 * median(x) for x in (trial.base, trial.program))
+            reason = "in use onnxruntime takes {:.3f} ms, the program {:.3f} ms".format(*times)
+            s.program, s.outcome = None, replace(s.outcome, reason=reason)
+            s.enter(State.REJECTED)
 
     def give_up(self, reason: str) -> None:
         """Nothing can be made."""
