@@ -3,7 +3,8 @@
     python benchmarks/serving.py MODEL --input NAME=1,3,{32..256:32},224 [--threads 8] [--seconds 3600] [-o FILE]
 
 Lengths in braces are drawn at random: `{8..256}` or with a step, `{32..256:32}`. Every hundredth answer is compared
-with onnxruntime's own. Memory is flat if after the warm-up (a quarter of the time) the peak grows by no more than a tenth.
+with onnxruntime's own. Memory is flat if after the warm-up (a quarter of the time) the peak grows by no more than a
+tenth.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from korch.search.model import Facts, Search
 from korch.search.transfer import Sketch, sketch_of
 from korch.search.tuning import Report, State
 from korch.system.deadline import Deadline
+from korch.system.throttle import paced
 from korch.targets import Target, target_of
 
 log = logging.getLogger(__name__)
@@ -121,17 +122,18 @@ def optimized(
     `folder`: another cache folder than the user's. `sketch`: of a plan for the model with other shapes, whose kernels
     are taken over instead of a search, as far as they are found again.
     """
-    start = time.monotonic()
+    start, begun = time.monotonic(), Deadline.after(0.0)
     target = target_of(options)
     options = target.options
     report(State("reading"))
     prepared = read(model, options.shapes, options.values)
     plain = fission(prepared)
     saturating = time.monotonic()
-    graph = target.choices(add_choices(plain, options.numerics != "strict", unproved=options.numerics == "fast"))
+    with paced():
+        graph = target.choices(add_choices(plain, options.numerics != "strict", unproved=options.numerics == "fast"))
     saturating = time.monotonic() - saturating
     patience = options.time_budget or PATIENCE
-    end = Deadline(start + patience)
+    end = Deadline(begun.at + patience)
     feeds = random_feeds(plain)
     with Database(folder) as database, target.costs(database) as costs:
         recall = Recall.of(plain, options, costs.setting, database)

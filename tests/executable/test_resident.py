@@ -80,6 +80,58 @@ def test_packed_weights_are_in_memory_once_and_not_at_all_when_closed(tmp_path: 
     assert after - before < 0.25 * size
 
 
+HELD = """
+import sys
+import numpy as np
+import korch
+
+def kib():
+    lines = open("/proc/self/status").readlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
+
+def opened(path):
+    e = korch.load(path)
+    (x,) = e.inputs
+    e.run({x.name: np.zeros(x.shape, x.dtype)})
+    return e
+
+first, second = sys.argv[1:]
+opened(first).close()
+levels = [kib()]
+one = opened(first)
+levels.append(kib())
+two = opened(second)
+levels.append(kib())
+one.close()
+levels.append(kib())
+y = two.run({i.name: np.ones(i.shape, i.dtype) for i in two.inputs})["y"]
+two.close()
+levels.append(kib())
+print(*levels, int(np.isfinite(y).all()))
+"""
+
+
+def product(rows: int) -> Plan:
+    """One product of so many rows by 16 MB of weights, which generated code packs."""
+    from korch.backends.cpu.loops.backend import BACKEND
+
+    b, r = Builder(), np.random.default_rng(0)
+    w = b.constant(r.random((2048, 2048), dtype=np.float32), name="w")
+    g = b.graph([("y", b.op("MatMul", b.input("x", "float32", (rows, 2048)), w))])
+    (kernel, *_) = BACKEND.build(Cone.of(g.primitives), 1)
+    return Plan(g, (Step.of(kernel),), threads=1)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="resident memory is read in /proc")
+def test_programs_for_several_shapes_hold_their_weights_once(tmp_path: Path) -> None:
+    archives = (saved(product(n), tmp_path / f"{n}.korch") for n in (8, 16))
+    *levels, fine = map(int, python(HELD, *archives).split())
+    before, one, two, other, none = levels
+    size = 2048 * 2048 * 4 / 1024
+    assert one - before > 0.9 * size and fine
+    assert two - one < 0.2 * size and other - before > 0.9 * size and none - before < 0.2 * size
+
+
 def test_a_program_without_host_steps_loads_without_onnx(tmp_path: Path) -> None:
     assert python(NEEDED, saved(chain(), tmp_path / "m.korch")) == "set()\n"
 

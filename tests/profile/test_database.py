@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from korch.errors import CacheError
-from korch.profile import Database, Failed, Measurement, clear, default_folder
+from korch.profile import Database, Failed, Measurement, clear
 from korch.profile.database import database_file
+from korch.system.folders import default_folder
 
 WRITER = """
 import sys

@@ -10,9 +10,9 @@ import pytest
 
 from korch.errors import CacheError
 from korch.options import Options
-from korch.profile import default_folder
 from korch.session.archives import FOLDER, Outcome, Place, clear_archives, kept_archives
 from korch.session.source import ModelSource
+from korch.system.folders import default_folder
 
 
 def external(folder: Path, weight: float) -> Path:

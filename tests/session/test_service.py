@@ -29,6 +29,9 @@ class Client:
     def __init__(self, programs: Specialisations, makes: bool = True) -> None:
         self.programs, self.makes = programs, makes
 
+    def activity(self) -> int:
+        return 0
+
     def let_idle_base_go(self) -> bool:
         return False
 

@@ -14,6 +14,7 @@ from threading import Lock
 from typing import TypeVar
 
 from korch.errors import BackendError
+from korch.system.throttle import paced
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -53,7 +54,8 @@ class Compilers:
         """What the compiler says; BackendError with its first error line where it fails, or where it does not end."""
         process = self._started(command)
         try:
-            said, complaints = process.communicate(timeout=self._limit)
+            with paced():
+                said, complaints = process.communicate(timeout=self._limit)
         except subprocess.TimeoutExpired:
             raise BackendError(f"{_name(command)} did not end within {self._limit:g} s") from None
         finally:

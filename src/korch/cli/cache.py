@@ -30,7 +30,7 @@ def cache(
 ) -> None:
     """Show, locate or clear what is kept between runs, or list the kernels that failed and why; take measurements and
     plans to another machine of the kind."""
-    from korch.profile import default_folder
+    from korch.system.folders import default_folder
 
     folder = default_folder()
     if (file is None) == (action in (Action.EXPORT, Action.IMPORT)):

@@ -17,13 +17,12 @@ from korch.errors import CacheError, Error, InputError, words_of
 from korch.integrations.base import Base, in_one_line
 from korch.integrations.bindings import IOBinding
 from korch.options import Options
-from korch.profile.database import default_folder
 from korch.session.service import SERVICE
 from korch.session.source import ModelSource
 from korch.session.specialisations import Binding, Specialisation, Specialisations
 from korch.session.status import SessionStatus
 from korch.session.trial import Trial
-from korch.system.folders import owned_folder, removed_with
+from korch.system.folders import default_folder, owned_folder, removed_with
 from korch.system.sessions import dtype_of
 
 log = logging.getLogger(__name__)
@@ -309,6 +308,9 @@ class InferenceSession(Base):
         self._snapshot()
         self._reason = self._why_untouched(self.get_session_options())
         self.makes = self._tune == "background" and not self._reason
+
+    def activity(self) -> int:
+        return self.programs.last_call + self._base_calls
 
     def base_loaded(self) -> None:
         SERVICE.attend(self)

@@ -6,7 +6,6 @@ Start with `profiler.py`; `check.py` says when a kernel is right, `timing.py` ho
 from korch.profile.calibrate import machine as machine
 from korch.profile.database import Database as Database
 from korch.profile.database import clear as clear
-from korch.profile.database import default_folder as default_folder
 from korch.profile.profiler import Profiler as Profiler
 from korch.profile.results import Failed as Failed
 from korch.profile.results import Measurement as Measurement

@@ -7,10 +7,8 @@ has the version of its schema, so that other versions of Korch keep their own.
 from __future__ import annotations
 
 import logging
-import os
 import re
 import sqlite3
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +18,7 @@ from typing import Any
 
 from korch.errors import CacheError
 from korch.profile.results import Failed, Measurement
+from korch.system.folders import default_folder
 from korch.system.locks import locked
 
 SCHEMA = 4
@@ -53,24 +52,6 @@ INSERT INTO plans SELECT * FROM old.plans;
 """Schema 3 kept no libraries."""
 
 log = logging.getLogger(__name__)
-
-
-def default_folder() -> Path:
-    """$KORCH_CACHE_DIR, else the platform's place for a user's caches."""
-    if named := os.environ.get("KORCH_CACHE_DIR"):
-        return Path(named)
-    if sys.platform == "darwin":
-        return _home() / "Library" / "Caches" / "korch"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "korch" / "Cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "korch"
-
-
-def _home() -> Path:
-    try:
-        return Path.home()
-    except RuntimeError:
-        raise CacheError("this user has no home folder: set KORCH_CACHE_DIR to a folder for measurements") from None
 
 
 def database_file(folder: Path, schema: int = SCHEMA) -> Path:

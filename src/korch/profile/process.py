@@ -18,6 +18,7 @@ from korch.errors import BackendError
 from korch.profile.results import Failed, Last
 from korch.system.processes import plain_environment
 from korch.system.processor import available
+from korch.system.throttle import paced
 
 START = 120.0  # seconds a worker may take to start
 GIVEN_UP = 1
@@ -42,9 +43,10 @@ class WorkerProcess:
         pipe = self._ready()
         before = self._used()
         try:
-            pipe.send(task)
-            if pipe.poll(self._timeout):
-                return self._told(pipe.recv())
+            with paced():
+                pipe.send(task)
+                if pipe.poll(self._timeout):
+                    return self._told(pipe.recv())
         except (EOFError, OSError):
             return self._crashed()
         except BaseException:  # interrupted: the answer that is still to come belongs to no later question

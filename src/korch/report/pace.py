@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from korch.backends.toolchain import find_toolchain
-from korch.profile.database import default_folder
 from korch.profile.timing import load, timing_library
 from korch.report.serving import answer_questions
+from korch.system.folders import default_folder
 
 STEPS = 100_000  # of twelve chains of vectors
 

@@ -21,6 +21,7 @@ from korch.profile.answering import answering
 from korch.profile.process import WorkerProcess
 from korch.search.steering import BUILD_SECONDS, MIN_CHAINS_FOR_A_PROCESS
 from korch.system.processes import plain_environment
+from korch.system.throttle import paced
 
 Wanted = tuple[Backend, Cone]
 
@@ -52,7 +53,8 @@ class Builder:
                     heavy.clear()
                     self._other.interrupt()
                     raise
-        return [found.get(i) or backend.build(cone, threads) for i, (backend, cone) in enumerate(wanted)]
+        with paced():
+            return [found.get(i) or backend.build(cone, threads) for i, (backend, cone) in enumerate(wanted)]
 
     def _build_elsewhere(self, wanted: Sequence[Wanted], waiting: deque[int],
                          threads: int) -> dict[int, tuple[Kernel, ...]]:  # fmt: skip

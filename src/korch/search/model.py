@@ -38,6 +38,7 @@ from korch.search.tuning import Report, State, Tuned
 from korch.solve.highs import Highs
 from korch.system.deadline import Deadline
 from korch.system.processor import processors
+from korch.system.throttle import paced
 from korch.targets import Target
 
 log = logging.getLogger(__name__)
@@ -102,7 +103,8 @@ class Search:
         heavy = self.target.timed and total(self.graph.plain().primitives) >= HEAVY
         with self.judge.meanwhile() if heavy else nullcontext():
             begin = time.monotonic()
-            cones, later = self._cones()
+            with paced():
+                cones, later = self._cones()
             enumerating = time.monotonic() - begin
             ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics,
                                  self.target.way_out)  # fmt: skip

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from typing import IO, Protocol
@@ -19,6 +19,7 @@ from weakref import WeakSet
 from korch.session.archives import Outcome, budget_of
 from korch.session.making import Request
 from korch.session.specialisations import Specialisation, Specialisations
+from korch.system.folders import discard, owned_folder
 from korch.system.processes import plain_environment
 
 WORKER = "korch.session.worker"
@@ -33,6 +34,10 @@ class Client(Protocol):
     makes: bool
     """Whether programs may be made for it, or only recalled."""
 
+    def activity(self) -> int:
+        """A number that changes with each call."""
+        ...
+
     def let_idle_base_go(self) -> bool:
         """Does so where it has idled for long; whether there is a base to watch further."""
         ...
@@ -45,6 +50,7 @@ class Service:
         self._clients = WeakSet[Client]()
         self._wake = threading.Condition()
         self._asked = False
+        self._activity = 0
         self._thread: threading.Thread | None = None
         self._worker: _Worker | None = None
 
@@ -87,7 +93,7 @@ class Service:
         """Does what there is to do now; whether there is more to come."""
         with self._wake:
             clients = list(self._clients)
-        watching = [client.let_idle_base_go() for client in clients]
+        self._tell_worker(clients)
         self._look_at_worker({id(client.programs) for client in clients})
         for client in clients:
             while client.programs.recalled():
@@ -96,7 +102,14 @@ class Service:
                 client.programs.rule_out()
             elif self._worker is None:
                 self._begin(client.programs)
+        watching = [client.let_idle_base_go() for client in clients]  # once it is known which programs there are
         return any(watching) or self._worker is not None
+
+    def _tell_worker(self, clients: Sequence[Client]) -> None:
+        """Lets the worker rest while calls arrive."""
+        before, self._activity = self._activity, sum(client.activity() for client in clients)
+        if self._worker:
+            self._worker.tell(self._activity != before)
 
     def _look_at_worker(self, wanted: Collection[int]) -> None:
         """Enters what the worker has made; ends one whose session, by its programs, is not `wanted` any more."""
@@ -131,9 +144,11 @@ class _Worker:
 
     def __init__(self, programs: Specialisations, chosen: Specialisation, request: Request) -> None:
         self.programs, self._chosen, self._request = programs, chosen, request
+        self._folder = owned_folder("korch-service-")
+        self._flag = self._folder / "busy"
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-m", WORKER, str(os.getpid())], stdin=subprocess.PIPE,
+            [sys.executable, "-m", WORKER, str(os.getpid()), str(self._flag)], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=self._errors, env=plain_environment(), start_new_session=True,
         )  # fmt: skip
         assert self._process.stdin
@@ -145,6 +160,11 @@ class _Worker:
     def ended(self) -> bool:
         return self._process.poll() is not None
 
+    def tell(self, busy: bool) -> None:
+        """Whether the process is to rest after each piece of work."""
+        with suppress(OSError):
+            self._flag.touch() if busy else self._flag.unlink(missing_ok=True)
+
     def settle(self) -> None:
         """Enters what came of it."""
         assert self._process.stdout
@@ -155,6 +175,7 @@ class _Worker:
         except (ValueError, TypeError, LookupError):
             outcome = Outcome(budget_of(self._request.options), reason=self._complaint(), lasting=False)
         self._errors.close()
+        discard(self._folder)
         self.programs.settle(self._chosen, outcome, self._request.place)
 
     def _complaint(self) -> str:
@@ -173,6 +194,7 @@ class _Worker:
         for pipe in (self._process.stdin, self._process.stdout, self._errors):
             if pipe:
                 pipe.close()
+        discard(self._folder)
 
 
 SERVICE = Service()

@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 
 FIRST_BUDGET = 30.0
 """Seconds of the first search for a model: it reaches 0.9 of the full search's speed in a ninth of its time."""
+LATELY = 1000
+"""Calls without one for its binding after which nobody waits for the end of a trial."""
 TRANSFER_BUDGET = 10.0
 """Seconds in which the plan of a near binding is compiled, checked and judged for another."""
 WAITING_PER_PROGRAM = 4
@@ -83,6 +85,8 @@ class Specialisations:
         self._session = dict(session)
         self._known: dict[Binding, Specialisation] = {}
         self._clock = count(1)
+        self.last_call = 0
+        """The number of the last call with a known binding."""
         self.structural: frozenset[str] = frozenset()
         """Inputs whose values belong to a binding; known once the first program was to be made."""
         self.lock = threading.RLock()
@@ -91,7 +95,7 @@ class Specialisations:
         """What is known of the binding of a call."""
         found = self._known.get(binding)
         if found is not None:
-            found.used = next(self._clock)
+            found.used = self.last_call = next(self._clock)
             found.calls += 1
         return found
 
@@ -131,6 +135,8 @@ class Specialisations:
         with self.lock:
             waiting = [s for s in self._known.values() if s.state is State.WAITING]
             coarse = [s for s in self._known.values() if self._is_coarse(s)]
+            if any(s.trial and s.used > self.last_call - LATELY for s in self._known.values()):
+                return None  # a search beside it would decide the trial
             if waiting:
                 chosen = max(waiting, key=lambda s: s.used)
                 chosen.enter(State.MAKING)

@@ -16,6 +16,7 @@ from korch.solve.problem import Status
 from korch.solve.program import Answer, Basis, Program
 from korch.system.deadline import Deadline
 from korch.system.processes import plain_environment
+from korch.system.throttle import paced
 
 GRACE = 2.0  # seconds that HiGHS may overstay its own time limit before it is killed
 STOPPED = Status.NO_SOLUTION  # becomes FEASIBLE where HiGHS has a point
@@ -67,7 +68,9 @@ class Highs:
             self._start()
             left = deadline.left
             self._connection.send(_task(program, left, self.threads))
-            if not self._connection.poll(left + GRACE if isfinite(left) else None):
+            with paced():
+                answered = self._connection.poll(left + GRACE if isfinite(left) else None)
+            if not answered:
                 self.close()
                 return Answer(Status.NO_SOLUTION, detail=f"killed after {left + GRACE:.1f} s")
             return _answer(program, self._connection.recv())

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from math import inf
+
+from korch.system.throttle import now
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Deadline:
-    """`at` is a value of time.monotonic() in seconds, inf for no deadline. Changes of the wall clock do not move it."""
+    """`at` is a value of `throttle.now()` in seconds, inf for no deadline. Changes of the wall clock do not move it."""
 
     at: float
 
     @classmethod
     def after(cls, seconds: float) -> Deadline:
         """In so many seconds from now."""
-        return cls(time.monotonic() + seconds)
+        return cls(now() + seconds)
 
     @classmethod
     def never(cls) -> Deadline:
@@ -26,12 +27,12 @@ class Deadline:
     @property
     def left(self) -> float:
         """Seconds until then: 0 once it has passed, inf where there is no deadline."""
-        return max(self.at - time.monotonic(), 0.0)
+        return max(self.at - now(), 0.0)
 
     @property
     def passed(self) -> bool:
         """Whether no time is left."""
-        return time.monotonic() >= self.at
+        return now() >= self.at
 
     def within(self, seconds: float) -> Deadline:
         """The earlier of this one and in so many seconds from now."""

@@ -1,4 +1,4 @@
-"""Private folders that go when their owner does, and files that appear whole or not at all."""
+"""Private folders that go when their owner does, files that appear whole or not at all, and the cache folder."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import os
 import secrets
 import shutil
 import stat
+import sys
 import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+from korch.errors import CacheError
 
 try:
     import fcntl
@@ -91,3 +94,21 @@ def discard(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     if mark := _marks.pop(folder, None):
         mark.close()
+
+
+def default_folder() -> Path:
+    """$KORCH_CACHE_DIR, else the platform's place for a user's caches."""
+    if named := os.environ.get("KORCH_CACHE_DIR"):
+        return Path(named)
+    if sys.platform == "darwin":
+        return _home() / "Library" / "Caches" / "korch"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "korch" / "Cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "korch"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise CacheError("this user has no home folder: set KORCH_CACHE_DIR to a folder for measurements") from None
