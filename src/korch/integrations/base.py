@@ -22,7 +22,8 @@ from korch.session.source import ModelSource
 
 _KEPT = frozenset({"_model_path", "_model_bytes", "_sess_options_initial", "_enable_fallback", "_providers",
                    "_read_config_from_model", "_fallback_providers", "_provider_options",
-                   "_captured_graph_bindings", "_inputs_meta", "_outputs_meta", "_model_meta"})  # fmt: skip
+                   "_captured_graph_bindings", "_inputs_meta", "_outputs_meta", "_model_meta",
+                   "_overridable_initializers"})  # fmt: skip
 """Attributes of onnxruntime's class that hold nothing of its native session; descriptions are copies."""
 
 
@@ -74,6 +75,8 @@ class Base(Theirs):
         """Copies descriptions, which would hold the native session."""
         self._inputs_meta = [NodeArg(a.name, list(a.shape), a.type) for a in self._inputs_meta]
         self._outputs_meta = [NodeArg(a.name, list(a.shape), a.type) for a in self._outputs_meta]
+        free = self._overridable_initializers or ()
+        self._overridable_initializers = [NodeArg(a.name, list(a.shape), a.type) for a in free]
         self._model_meta = ModelMetadata(*(getattr(self._model_meta, f) for f in ModelMetadata.__dataclass_fields__))
 
     def __getattr__(self, name: str) -> Any:
