@@ -21,9 +21,9 @@ from korch.options import Options
 from korch.session.making import Request, make
 from korch.system.throttle import follow
 
-NICENESS = 19
-"""The lowest. Beside a search at 10, a tenth of a busy processor, calls of 11 ms took 40: their threads wait
-for each other."""
+NICENESS = 5
+"""A third of a normal weight. Rests keep calls quick (see `throttle.py`); at the lowest priority nothing would
+ever be made beside a server that keeps all processors busy."""
 WATCH_SECONDS = 0.5
 """Between two looks at whether the parent lives."""
 
@@ -42,18 +42,10 @@ def _end_with(parent: int) -> None:
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
-def _give_way() -> None:
-    """Lets whoever else wants a processor go first."""
-    with suppress(OSError):
-        os.nice(NICENESS)
-    if hasattr(os, "SCHED_IDLE"):
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
 def main() -> None:
     threading.Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()
-    _give_way()
+    with suppress(OSError):
+        os.nice(NICENESS)
     follow(Path(sys.argv[2]))
     outcome = make(request_from_json(json.loads(sys.stdin.readline())))
     print(outcome.to_json(), flush=True)
