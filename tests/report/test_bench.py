@@ -283,3 +283,16 @@ def test_input_of_open_shape_is_refused_by_name():
 )
 def test_relative_error(found, expected, error):
     assert relative_error(np.array(found), np.array(expected)) == error
+
+
+def test_open_lengths_get_shapes_in_a_copy(tmp_path: Path):
+    text = '<ir_version: 8, opset_import: ["": 17]> g (float[n, 4] x) => (float[n, 4] y) { y = Relu(x) }'
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "open.onnx")
+    copy = bench.fixed(tmp_path / "open.onnx", {"x": (3, 4)}, tmp_path / "copies")
+    bench.check_fixed(copy)
+    assert copy.name == "open.onnx" and copy.parent == tmp_path / "copies"
+    static = tmp_path / "static.onnx"
+    onnx.save(onnx.parser.parse_model(MODEL), static)
+    assert bench.fixed(static, {"x": (2, 3)}, tmp_path) == static
+    with pytest.raises(ModelError, match="dynamic|shape"):
+        bench.check_fixed(bench.fixed(tmp_path / "open.onnx", {}, tmp_path))

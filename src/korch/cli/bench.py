@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from korch.cli.arguments import Json, Numerics, Threads, TimeBudget
+from korch.cli.arguments import Json, Numerics, Shapes, Threads, TimeBudget, shapes_of
 from korch.cli.printing import print_json, print_table
 from korch.errors import Error
 
@@ -18,7 +18,7 @@ Given = Annotated[list[Path] | None, typer.Option(help="Archives made before, on
 
 
 def bench(
-    models: Annotated[list[Path], typer.Argument(help="ONNX models with static shapes.")],
+    models: Annotated[list[Path], typer.Argument(help="ONNX models; those of open lengths with --shape.")],
     against: Annotated[str, typer.Option(help="Runtimes, separated by commas.")] = "onnxruntime,openvino,torch",
     threads: Threads = 0,
     rounds: Annotated[int, typer.Option(help="Blocks of runs for each runtime.", min=1)] = 10,
@@ -27,6 +27,7 @@ def bench(
     torch_models: Annotated[Path | None, typer.Option(help="Folder where NAME.py has the torch module.")] = None,
     korch: Given = None,
     python: Annotated[str, typer.Option(help="The interpreter that has the other runtimes.")] = sys.executable,
+    shape: Shapes = None,
     json: Json = False,
 ) -> None:
     """Time models in Korch and other runtimes, each in a process of its own, in turn."""
@@ -43,11 +44,12 @@ def bench(
     options = Options(threads, time_budget, numerics)
     names = tuple(name.strip() for name in against.split(",") if name.strip())
     check_named(names)
-    for model in models:
-        check_fixed(model)
-    for model in models[1:]:  # before minutes go into the first
-        read(model)
     with tempfile.TemporaryDirectory(prefix="korch-bench-") as folder:
+        models = _with_shapes(models, korch, shapes_of(shape), Path(folder))
+        for model in models:
+            check_fixed(model)
+        for model in models[1:]:  # before minutes go into the first
+            read(model)
         results = [
             compare(model, korch_path=archive, against=names, threads=options.thread_count, rounds=rounds,
                     torch_models=torch_models, progress=_teller(json), python=python)
@@ -58,6 +60,18 @@ def bench(
     else:
         for result in results:
             _show(result)
+
+
+def _with_shapes(
+    models: Sequence[Path], archives: Sequence[Path] | None, given: Mapping[str, tuple[int, ...]], folder: Path
+) -> list[Path]:
+    """The models, those of open lengths as copies with the shapes that are `given`, or that their archives have."""
+    from korch.executable.archive import read_manifest
+    from korch.report.bench import fixed
+
+    known = [{str(i["name"]): tuple(i["shape"]) for i in read_manifest(a).inputs} for a in archives or ()]
+    shapes = [{**own, **given} for own in known] or [dict(given)] * len(models)
+    return [fixed(model, own, folder / str(n)) for n, (model, own) in enumerate(zip(models, shapes, strict=True))]
 
 
 def _archives(

@@ -25,7 +25,8 @@ from korch.errors import Error, ModelError
 from korch.executable.feeds import count_of
 from korch.fission import fission
 from korch.fission.importer import read
-from korch.fission.importer.load import load, tensors_of
+from korch.fission.importer.inputs import fix_shapes
+from korch.fission.importer.load import load, tensors_of, with_data
 from korch.report.peers import Subject, known_peers
 from korch.report.runtime_process import RuntimeFailed, RuntimeProcess, module_command
 
@@ -289,6 +290,20 @@ def feeds_of(path: Path) -> dict[str, np.ndarray]:
     """Seeded arrays for the inputs of the model at `path`, of which those that are indices point anywhere."""
     model = onnx.load(path, load_external_data=False)
     return inputs_of(model, _counts(path, model))
+
+
+def fixed(path: Path, shapes: Mapping[str, Sequence[int]], folder: Path) -> Path:
+    """The model at `path`, or a copy in `folder` whose open lengths are those of `shapes`."""
+    model = load(path)
+    dims = [d for i in _inputs(model) for d in i.type.tensor_type.shape.dim]
+    wanted = {i.name: shapes[i.name] for i in _inputs(model) if i.name in shapes}
+    if not wanted or all(d.HasField("dim_value") for d in dims):
+        return path
+    model = with_data(model, path)
+    fix_shapes(model, wanted)
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx.save(model, folder / path.name)
+    return folder / path.name
 
 
 def check_fixed(path: Path) -> None:
