@@ -11,7 +11,7 @@ from typing import Any
 from korch.errors import ArchiveError, BackendError
 from korch.executable.plan import Plan
 from korch.ir.tensor import Tensor
-from korch.system.processor import cpu_flags, cpuinfo
+from korch.system.processor import cpu_flags, cpu_model
 
 FORMAT = 6
 _NEEDS: Mapping[str, Any] = {"system": "", "cpu": "", "isa": (), "libraries": {}, "device": {}}
@@ -119,11 +119,6 @@ def _ports(names: Iterable[str], tensors: Iterable[Tensor]) -> tuple[Mapping[str
 
 def _system() -> str:
     return f"{platform.system()} {platform.machine()}"
-
-
-def cpu_model() -> str:
-    """The CPU's name for people."""
-    return cpuinfo().get("model name") or platform.processor() or platform.machine()
 
 
 def isa_flags() -> tuple[str, ...]:

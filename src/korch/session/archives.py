@@ -9,14 +9,17 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import korch
 from korch.errors import ArchiveError
-from korch.executable import Executable, load
-from korch.executable.manifest import cpu_model
 from korch.options import PATIENCE, Options
-from korch.search.transfer import Sketch, SketchStep
 from korch.system.folders import replaced
+from korch.system.processor import cpu_model
+
+if TYPE_CHECKING:  # what loads programs is imported with the first of them: a session's start is onnxruntime's
+    from korch.executable import Executable
+    from korch.search.transfer import Sketch
 
 FOLDER = "archives"
 _OURS = re.compile(r"[0-9a-f]{32}\.korch")
@@ -101,6 +104,8 @@ class Place:
 
     def sketch(self) -> Sketch:
         """The sketch of the program's plan; empty where there is none."""
+        from korch.search.transfer import SketchStep
+
         try:
             return tuple(SketchStep(b, v, tuple(p)) for b, v, p in json.loads(self._sketch.read_text()))
         except (OSError, ValueError, TypeError):
@@ -108,6 +113,8 @@ class Place:
 
     def open(self) -> Executable | None:
         """The program, if it fits this machine and this version."""
+        from korch.executable import load
+
         try:
             return load(self.archive)
         except (ArchiveError, OSError):

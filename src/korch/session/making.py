@@ -8,19 +8,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from korch.errors import Error, ModelError, NeedsSegments, line_of
-from korch.executable import Executable
-from korch.executable.feeds import port_feeds, random_feeds
-from korch.executable.segmented import Segmented
 from korch.options import Options
-from korch.search.transfer import Sketch
 from korch.session.archives import Outcome, Place, budget_of
 from korch.system.locks import locked
 from korch.system.sessions import dtype_of
+
+if TYPE_CHECKING:
+    from korch.executable import Executable
+    from korch.search.transfer import Sketch
 
 LONGEST, BESIDES = 2.0, 120.0
 """How many times its budget another process may take for the same program, and how many seconds besides."""
@@ -118,6 +118,9 @@ def judged(executable: Executable, budget: float, beside: Callable[[], Any],
            values: Mapping[str, Any] | None = None) -> Outcome:  # fmt: skip
     """Whether the program keeps to its numerics and is not much slower than onnxruntime, which is given `values` that
     are constants in the program."""
+    from korch.executable.feeds import port_feeds, random_feeds
+    from korch.executable.segmented import Segmented
+
     segmented = isinstance(executable, Segmented)
     accuracy = None if segmented else executable.plan.accuracy
     if accuracy and not accuracy.passed:

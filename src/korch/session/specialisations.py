@@ -12,17 +12,19 @@ from enum import StrEnum
 from itertools import count
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from korch.executable import Executable
 from korch.options import Options
 from korch.session.archives import Outcome, Place, budget_of
 from korch.session.making import Request, make
 from korch.session.source import ModelSource
 from korch.session.status import SpecialisationStatus
 from korch.session.trial import Trial
+
+if TYPE_CHECKING:
+    from korch.executable import Executable
 
 log = logging.getLogger(__name__)
 

@@ -42,6 +42,11 @@ def processor() -> str:
     return "|".join((*model, " ".join(cpu_flags())))
 
 
+def cpu_model() -> str:
+    """The CPU's name for people."""
+    return cpuinfo().get("model name") or platform.processor() or platform.machine()
+
+
 def available() -> set[int]:
     """The processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
