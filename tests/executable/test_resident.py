@@ -124,7 +124,7 @@ def product(rows: int) -> Plan:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="resident memory is read in /proc")
 def test_programs_for_several_shapes_hold_their_weights_once(tmp_path: Path) -> None:
-    archives = (saved(product(n), tmp_path / f"{n}.korch") for n in (8, 16))
+    archives = (saved(product(n), tmp_path / f"{n}.korch") for n in (48, 96))
     *levels, fine = map(int, python(HELD, *archives).split())
     before, one, two, other, none = levels
     size = 2048 * 2048 * 4 / 1024

@@ -78,6 +78,17 @@ def test_a_worker_that_crashes_leaves_its_reason(running: Service, client: Clien
     assert states(client) == ["failed"]  # and it is not tried again
 
 
+def test_where_the_disk_is_full_the_session_says_so(running: Service, client: Client, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("korch.session.source.owned_folder", full)
+    client.programs.find(((1,),))
+    running.attend(client)
+    until(lambda: states(client) == ["failed"])
+    assert client.programs.statuses()[0].reason == "the model's file: No space left on device"
+
+
 def test_a_worker_that_is_killed_says_by_what(running: Service, client: Client, tmp_path: Path, monkeypatch):
     worker("import os\nos.kill(os.getpid(), 9)", tmp_path, monkeypatch)
     client.programs.find(((1,),))

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from korch.system import deadline, locks
+from korch.system import locks, throttle
 from korch.system.deadline import Deadline
 from korch.system.locks import locked
 
@@ -21,7 +21,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s))
     monkeypatch.setattr(locks, "time", clock)
-    monkeypatch.setattr(deadline, "time", clock)
+    monkeypatch.setattr(throttle, "time", clock)
 
 
 def waited(path: Path, shared: bool = False, patience: float = LONG) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -21,6 +22,8 @@ from korch.session.making import Request
 from korch.session.specialisations import Specialisation, Specialisations
 from korch.system.folders import discard, owned_folder
 from korch.system.processes import plain_environment
+
+log = logging.getLogger(__name__)
 
 WORKER = "korch.session.worker"
 TICK = 0.2
@@ -82,7 +85,11 @@ class Service:
         while True:
             with self._wake:
                 self._asked = False
-            more = self._step()
+            try:
+                more = self._step()
+            except Exception:  # sessions go on with onnxruntime
+                log.exception("the thread that has programs made goes on")
+                more = False
             with self._wake:
                 if not (more or self._asked):
                     self._thread = None
@@ -96,14 +103,21 @@ class Service:
         self._tell_worker(clients)
         self._look_at_worker({id(client.programs) for client in clients})
         for client in clients:
-            while client.programs.recalled():
-                pass
-            if not client.makes:
-                client.programs.rule_out()
-            elif self._worker is None:
-                self._begin(client.programs)
+            try:
+                self._attend_to(client)
+            except OSError as e:  # the model cannot be read or written to a file
+                client.programs.give_up(f"the model's file: {e.strerror or e}")
         watching = [client.let_idle_base_go() for client in clients]  # once it is known which programs there are
         return any(watching) or self._worker is not None
+
+    def _attend_to(self, client: Client) -> None:
+        """Recalls what is kept, and begins to make what is not."""
+        while client.programs.recalled():
+            pass
+        if not client.makes:
+            client.programs.rule_out()
+        elif self._worker is None:
+            self._begin(client.programs)
 
     def _tell_worker(self, clients: Sequence[Client]) -> None:
         """Lets the worker rest while calls arrive."""
@@ -126,11 +140,7 @@ class Service:
     def _begin(self, programs: Specialisations) -> None:
         """Starts to make the next program, if one is wanted."""
         with self._wake:
-            try:
-                asked = programs.request()
-            except OSError as e:
-                programs.give_up(f"the model cannot be written to a file: {e.strerror or e}")
-                return
+            asked = programs.request()
             if asked is None:
                 return
             try:

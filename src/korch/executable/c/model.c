@@ -162,6 +162,9 @@ static int korch_prepare(korch_model *m, const char *weights_path, char *error, 
         korch_unload_weights(m);  // kernel by kernel: what is packed must never lie here twice as a whole
     }
     korch_use(before);
+#ifdef __GLIBC__
+    if (korch_freed) malloc_trim(0);  // else the heap keeps what was packed in vain
+#endif
     return status;
 }
 

@@ -18,6 +18,7 @@ typedef struct {
 
 static korch_pool_1 korch_own_pool = {PTHREAD_MUTEX_INITIALIZER, NULL};
 static korch_pool_1 *korch_pool = &korch_own_pool;
+static int korch_freed; // whether constants were packed that the pool held already
 
 KORCH_API void *korch_get_pool_1(void) { return korch_pool; }
 KORCH_API void korch_set_pool_1(void *pool) { korch_pool = pool; }
@@ -40,6 +41,7 @@ int korch_pack(void **packed, size_t bytes) {
     if (h) {
         free(*packed);
         free(fresh);
+        korch_freed = 1;
         *packed = h->data;
         ++h->users;
     } else {
