@@ -9,7 +9,9 @@ import onnx
 from onnx.backend.base import Backend, BackendRep
 
 from korch.errors import InputError
+from korch.fission.opaque import IR_VERSION
 from korch.integrations.session import InferenceSession
+from korch.ir.opsets import OPSET
 
 
 class KorchBackendRep(BackendRep):
@@ -52,7 +54,9 @@ class KorchBackend(Backend):
         kinds = {name: onnx.helper.np_dtype_to_tensor_dtype(x.dtype) for name, x in arrays.items()}
         given = [onnx.helper.make_tensor_value_info(name, kinds[name], x.shape) for name, x in arrays.items()]
         made = [onnx.ValueInfoProto(name=name) for name in node.output if name]
-        model = onnx.helper.make_model(onnx.helper.make_graph([node], "node", given, made))
+        graph = onnx.helper.make_graph([node], "node", given, made)
+        opset = onnx.helper.make_opsetid("", kwargs.pop("opset_version", OPSET))
+        model = onnx.helper.make_model(graph, opset_imports=[opset], ir_version=IR_VERSION)  # onnx's own may be too new
         return cls.run_model(onnx.shape_inference.infer_shapes(model), arrays, device, **kwargs)
 
     @classmethod
