@@ -15,7 +15,6 @@ import json
 import re
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -50,7 +49,7 @@ def passed(case: TestCase, run: Callable[[list[Any]], Any]) -> str:
 
 
 def examined(case: TestCase) -> dict[str, Any]:
-    """What became of one case."""
+    """The results of one case."""
     import korch
     from korch.integrations.onnx_backend import KorchBackendRep
 
@@ -89,8 +88,7 @@ def serve() -> None:
 class Examiner:
     """A process that examines cases, and starts again after one that it does not survive."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
 
     def ask(self, name: str) -> dict[str, Any]:
@@ -111,11 +109,11 @@ class Examiner:
 
 
 def all_examined(names: list[str], jobs: int) -> Iterator[dict[str, Any]]:
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(jobs) as pool:
         shares = [names[i::jobs] for i in range(jobs)]
 
         def work(share: list[str]) -> list[dict[str, Any]]:
-            examiner, found = Examiner(Path(folder)), list[dict[str, Any]]()
+            examiner, found = Examiner(), list[dict[str, Any]]()
             for number, name in enumerate(share):
                 found.append(examiner.ask(name))
                 if sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""What a session costs beside onnxruntime's: its start, calls before, while and after programs are made, memory.
+"""The costs of a session beside onnxruntime's: its start, calls before, while and after programs are made, memory.
 
     python benchmarks/sessions.py MODEL --shape NAME=1,128,384 [--threads 2] [--time-budget 30]
 

@@ -9,7 +9,7 @@ def line_of(e: BaseException) -> str:
 
 
 def words_of(e: BaseException, most: int | None = 200) -> str:
-    """What an exception of others says, in one line; at most so many characters of it."""
+    """The text of an exception of others in one line; at most so many characters of it."""
     return " ".join(str(e).split())[:most] or type(e).__name__
 
 

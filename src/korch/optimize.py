@@ -22,7 +22,7 @@ from korch.fission.importer import read
 from korch.ir.macs import total
 from korch.ir.ops.table import Array
 from korch.numerics.judge import Judge
-from korch.options import PATIENCE, Options
+from korch.options import Options
 from korch.profile.database import Database
 from korch.rewrite import add_choices
 from korch.search.in_place import in_place
@@ -132,7 +132,7 @@ def optimized(
     with paced():
         graph = target.choices(add_choices(plain, options.numerics != "strict", unproved=options.numerics == "fast"))
     saturating = time.monotonic() - saturating
-    patience = options.time_budget or PATIENCE
+    patience = options.patience
     end = Deadline(begun.at + patience)
     feeds = random_feeds(plain)
     with Database(folder) as database, target.costs(database) as costs:

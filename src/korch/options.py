@@ -12,6 +12,8 @@ from korch.system.processor import processors
 
 PATIENCE = 270.0
 """Seconds of tuning where the caller does not say."""
+ENOUGH = 0.9
+"""Of a time budget: a search with so much counts as one with all of it."""
 NUMERICS = ("strict", "default", "fast")
 TARGETS = ("cpu", "cuda")
 COSTS = ("measured", "model")
@@ -59,6 +61,11 @@ class Options:
             raise Error(f"a device ({self.device!r}) is one of target cuda: give --target cuda too")
         if self.target == "cpu" and self.costs == "model":
             raise Error("costs are modelled for target cuda only: a processor's kernels are measured")
+
+    @property
+    def patience(self) -> float:
+        """Seconds of tuning: those asked for, or `PATIENCE`."""
+        return self.time_budget or PATIENCE
 
     @property
     def thread_count(self) -> int:

@@ -71,3 +71,9 @@ def test_what_has_no_type_cannot_be_cut():
     model = onnx.parser.parse_model(text.replace('["": 17]', '["": 17, "other": 1]'))
     with pytest.raises(ModelError, match="type of 'a'"):
         segments_of(ordered(model))
+
+
+def test_a_constant_is_written_by_no_segment():
+    text = HEAD + "(float[4] x) => (int64[a,b] z, float[2] c) <float[2] c = {1, 2}> { z = NonZero(x) }"
+    with pytest.raises(ModelError, match="output 'c' is a constant"):
+        segments_of(ordered(onnx.parser.parse_model(text)))

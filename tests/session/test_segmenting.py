@@ -50,7 +50,7 @@ def test_a_program_in_segments_is_its_model(name: str, tmp_path: Path):
             _ = program.plan
 
 
-def test_what_cannot_be_cut_runs_all_the_same(tmp_path: Path):
+def test_strings_need_segments():
     text = HEAD.replace("17", "15") + "(string[2] x) => (string[2] y) { y = Identity(x) }"
     with pytest.raises(NeedsSegments):
         korch.optimize(onnx.parser.parse_model(text))

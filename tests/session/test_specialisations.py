@@ -73,7 +73,7 @@ def test_after_a_longer_search_in_vain_the_program_stays(programs: Specialisatio
     wanted(programs, 1)
     settle(programs, 1, Outcome(30.0, 2.0, 1.0))
     program = programs.find(((1,),)).program
-    settle(programs, 1, Outcome(270.0, reason="crashed", lasting=False))
+    settle(programs, 1, Outcome(270.0, reason="crashed"))
     assert programs.find(((1,),)).program is program and programs.request() is None
 
 

@@ -24,7 +24,7 @@ from korch.cli.arguments import (
 )
 from korch.cli.files import writable
 from korch.cli.printing import count, print_json, size_text
-from korch.errors import NeedsSegments, VerificationError
+from korch.errors import Error, NeedsSegments, VerificationError
 
 if TYPE_CHECKING:
     from korch.executable.plan import Accuracy
@@ -60,6 +60,8 @@ def optimize(
                 return _for_several(model, options, bindings, path, report, json)
             executable, summary, _ = optimized(model, options, report)
         except NeedsSegments as e:
+            if len(bindings) > 1:
+                raise Error(f"{e}; such a model takes one --shape for each input") from None
             return _in_segments(model, options, path, report, str(e), json)
     executable.save(path)
     if json:

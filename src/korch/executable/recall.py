@@ -17,13 +17,10 @@ from korch.executable.link import Linked, library_key
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
 from korch.ir.graph import Graph
-from korch.options import Options
+from korch.options import ENOUGH, Options
 from korch.profile.database import Database
 from korch.profile.setting import Setting
 from korch.system.digest import digest
-
-PATIENT = 0.9
-"""Of a time budget: a search with so much counts as one with all of it."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class Recall:
         text = self.database.plan(self.key)
         left = json.loads(text) if text else {}
         ended = left and left["gap"] == 0.0 and left["facts"]["whole"]
-        if not left or (left["patience"] < PATIENT * patience and not ended):
+        if not left or (left["patience"] < ENOUGH * patience and not ended):
             return None
         constants = {name: graph.constants[name] for name in left["constants"]}
         plan = plan_from_json(left["plan"], constants)

@@ -15,7 +15,7 @@ from korch.errors import ArchiveError, Error, InputError
 from korch.executable.ports import Port
 from korch.executable.runtime import Executable, Profile, load, new_folder
 from korch.ir.ops.table import Array
-from korch.system.folders import removed_with, replaced
+from korch.system.folders import discard, removed_with, replaced
 from korch.system.sessions import inference_session
 
 SEGMENTS = "segments.json"
@@ -47,7 +47,7 @@ class Part:
         return tuple((x.shape, tuple(x.reshape(-1).tolist())) if n in self.structural else x.shape for n, x in arrays)
 
     def run(self, values: Mapping[str, Any], threads: int) -> dict[str, Any]:
-        """What the segment writes."""
+        """The values that the segment writes, by name."""
         program = self.programs.get(self.binding(values)) if self.programs else None
         if program is None:
             results = self.session(threads).run(list(self.writes), {n: values[n] for n in self.reads})
@@ -190,7 +190,11 @@ def open_segmented(path: Path, threads: int = 0) -> Segmented:
         )
         threads = threads or document["threads"]
         return Segmented(folder, parts, inputs, outputs, threads, document["numerics"], document["values"])
+    except ArchiveError:
+        discard(folder)
+        raise
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as e:
+        discard(folder)
         raise ArchiveError(f"{path} is damaged: {type(e).__name__} {e}: run `korch optimize` again") from None
 
 

@@ -39,7 +39,7 @@ class NodeArg:
 
 @dataclass(frozen=True)
 class ModelMetadata:
-    """What the model says of itself, as onnxruntime reports it."""
+    """The model's metadata, as onnxruntime reports them."""
 
     producer_name: str
     graph_name: str
@@ -117,7 +117,7 @@ class Base(Theirs):
         return gone
 
     def base_run(self, output_names: Sequence[str] | None, input_feed: Any, run_options: Any = None) -> Any:
-        """What onnxruntime answers."""
+        """The outputs by onnxruntime."""
         self._base_calls += 1
         self._base_used = time.monotonic()
         try:

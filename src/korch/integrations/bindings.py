@@ -20,7 +20,7 @@ _Call = tuple[str, tuple[Any, ...]]
 
 
 class IOBinding(ort.IOBinding):
-    """Inputs and outputs in memory of the caller. What is bound is recorded: a program takes it as arrays, onnxruntime
+    """Inputs and outputs in memory of the caller. Bindings are recorded: a program takes it as arrays, onnxruntime
     through a binding of its own, made when it is needed."""
 
     def __init__(self, session: InferenceSession) -> None:
@@ -77,11 +77,6 @@ class IOBinding(ort.IOBinding):
     def copy_outputs_to_cpu(self) -> list[Any]:
         """The outputs of the last run, as arrays."""
         return self.native().copy_outputs_to_cpu() if self._results is None else list(self._results)
-
-    @property
-    def names(self) -> list[str]:
-        """The outputs that are bound."""
-        return list(self._outputs)
 
     def feeds(self) -> dict[str, np.ndarray] | None:
         """The inputs as arrays; None where one is no plain array in memory."""

@@ -36,8 +36,8 @@ IDLE_SECONDS = 15.0
 MAX_SPECIALISATIONS = 32
 MAX_VALUES = 64
 """Numbers of an input whose value decides what is computed; with more, onnxruntime goes on."""
-_SETTINGS = ("intra_op_num_threads", "inter_op_num_threads", "graph_optimization_level", "execution_mode")
-"""Options of a session that matter for its speed."""
+_SETTINGS = ("intra_op_num_threads", "inter_op_num_threads")
+"""Options of a session with which it is timed beside a program."""
 
 
 class InferenceSession(Base):
@@ -86,7 +86,7 @@ class InferenceSession(Base):
         self._tune, self._reason = asked["tune"], self._why_untouched(sess_options)
         self._ports = [(a.name, np.dtype(dtype_of(a.type) or "V")) for a in self._inputs_meta]
         names = [name for name, _ in self._ports]
-        settings = {name: getattr(sess_options, name) for name in _SETTINGS[:2]}
+        settings = {name: getattr(sess_options, name) for name in _SETTINGS}
         self.programs = Specialisations(self._source, names, options, self._folder(asked["cache"]), settings,
                                         asked["max_specialisations"])  # fmt: skip
         self.makes = self._tune == "background" and not self._reason
@@ -138,7 +138,7 @@ class InferenceSession(Base):
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], run_options: Any = None) -> Any:
         """The outputs named, in that order; all of them where none is named.
 
-        What does not fit the model is refused with onnxruntime's own error, which is an InputError too.
+        A feed that does not fit the model is refused with onnxruntime's own error, which is an InputError too.
         """
         binding = self._binding(input_feed)
         if binding is None or (run_options is not None and not self._is_plain(run_options)):

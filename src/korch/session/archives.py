@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import korch
 from korch.errors import ArchiveError
-from korch.options import PATIENCE, Options
+from korch.options import ENOUGH, Options
 from korch.system.folders import replaced
 from korch.system.processor import cpu_model
 
@@ -23,22 +23,19 @@ if TYPE_CHECKING:  # what loads programs is imported with the first of them: a s
 
 FOLDER = "archives"
 _OURS = re.compile(r"[0-9a-f]{32}\.korch")
-ENOUGH = 0.9
-"""Of a time budget: a search with so much counts as one with all of it."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What became of making a specialisation. `budget`: seconds that its search could take. `base_ms`, `program_ms`: a
     run by onnxruntime and by the program, side by side. `reason`: why the program is not used; empty where it is.
-    `lasting`: whether the same would happen again. `needs`: inputs whose values decide what is computed, and were not
+    `needs`: inputs whose values decide what is computed, and were not
     given."""
 
     budget: float
     base_ms: float = 0.0
     program_ms: float = 0.0
     reason: str = ""
-    lasting: bool = True
     needs: tuple[str, ...] = ()
 
     @staticmethod
@@ -130,11 +127,6 @@ class Place:
                 file.write(json.dumps([[s.backend, s.variant, s.primitives] for s in sketch]).encode())
         with replaced(self._outcome) as file:
             file.write(outcome.to_json().encode())
-
-
-def budget_of(options: Options) -> float:
-    """Seconds of tuning that were asked for."""
-    return options.time_budget or PATIENCE
 
 
 def kept_archives(folder: Path) -> list[Path]:

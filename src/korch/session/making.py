@@ -14,7 +14,7 @@ import numpy as np
 
 from korch.errors import Error, ModelError, NeedsSegments, line_of
 from korch.options import Options
-from korch.session.archives import Outcome, Place, budget_of
+from korch.session.archives import Outcome, Place
 from korch.system.locks import locked
 from korch.system.sessions import dtype_of
 
@@ -59,25 +59,25 @@ class Request:
         return replace(self, options=replace(self.options, time_budget=budget))
 
 
-def make(request: Request, beside: Callable[[], Any] | None = None) -> Outcome:
+def make(request: Request) -> Outcome:
     """Makes the program and keeps it where it is right and not hopelessly slow; of several processes that want
-    it, one makes it. `beside`: opens the session of onnxruntime to compare with, by default one of the request.
+    it, one makes it.
 
     Raises nothing that the search may raise: the outcome says why there is no program.
     """
-    budget, place = budget_of(request.options), request.place
+    budget, place = request.options.patience, request.place
     place.archive.parent.mkdir(parents=True, exist_ok=True)
     with locked(place.lock, patience=LONGEST * budget + BESIDES):
         if (known := place.outcome()) and known.suffices(budget):
             return known
-        return _made(request, known, place, beside or (lambda: base_session(request)))
+        return _made(request, known, place)
 
 
-def _made(request: Request, known: Outcome | None, place: Place, beside: Callable[[], Any]) -> Outcome:
+def _made(request: Request, known: Outcome | None, place: Place) -> Outcome:
     from korch.fission.importer import structural_inputs
     from korch.fission.importer.load import load
 
-    budget = budget_of(request.options)
+    budget = request.options.patience
     try:
         if needs := tuple(set(structural_inputs(load(request.model))) - set(request.options.values)):
             place.keep(lacking := Outcome(budget, reason=f"the value of {', '.join(needs)} is needed", needs=needs))
@@ -85,7 +85,7 @@ def _made(request: Request, known: Outcome | None, place: Place, beside: Callabl
         near = Place(Path(request.near)).sketch() if request.near else ()
         executable, sketch = _program(request, near)
         with executable:
-            outcome = judged(executable, budget, beside, request.options.values)
+            outcome = judged(executable, budget, lambda: base_session(request), request.options.values)
             if known and known.usable and not outcome.share <= BETTER * known.share:
                 outcome = replace(known, budget=budget)  # and its program stays
                 place.keep(outcome)
@@ -96,7 +96,7 @@ def _made(request: Request, known: Outcome | None, place: Place, beside: Callabl
         place.keep(failed := Outcome(budget, reason=line_of(e)))
         return failed
     except (Error, OSError, MemoryError) as e:  # a full disk, no compiler: another day it may work
-        return Outcome(budget, reason=line_of(e), lasting=False)
+        return Outcome(budget, reason=line_of(e))
 
 
 def _program(request: Request, near: Sketch) -> tuple[Executable, Sketch]:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import onnx
 
-from korch.errors import Error, ModelError, line_of
+from korch.errors import Error, ModelError, VerificationError, line_of
+from korch.executable import Executable
 from korch.executable.feeds import port_feeds
 from korch.executable.ports import Port
 from korch.executable.runtime import new_folder
@@ -24,7 +25,6 @@ from korch.optimize import Source, optimized
 from korch.options import Options
 from korch.search.transfer import Sketch
 from korch.search.tuning import Report
-from korch.session.archives import budget_of
 from korch.system.folders import discard
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def segmented(model: Source, options: Options, report: Report, folder: Path | No
         made = [_saved(s, place / f"{n}.onnx") for n, s in enumerate(parts)]
         ports = [_port(i) for i in prepared.graph.input]
         islands = sum(not p.host for p in made)
-        share = max(budget_of(options) / max(islands, 1), LEAST_SECONDS)
+        share = max(options.patience / max(islands, 1), LEAST_SECONDS)
         values: dict[str, Any] = dict(port_feeds(ports))
         for part, segment in zip(made, parts, strict=True):
             if not part.host:
@@ -67,7 +67,8 @@ def _made(name: str, value: Any) -> Port:
 def for_several(model: Source, options: Options, bindings: Sequence[Mapping[str, Sequence[int]]], report: Report,
                 folder: Path | None = None) -> Segmented:  # fmt: skip
     """One program for several shapes of the inputs, each searched or taken over from the first; for others onnxruntime
-    runs the model. Each has the whole time budget, later ones need a small part of it."""
+    runs the model. Each has the whole time budget, later ones need a small part of it. VerificationError where one errs
+    more than its numerics allow."""
     prepared = ordered(model, options.values)
     names, outputs = tuple(i.name for i in prepared.graph.input), tuple(o.name for o in prepared.graph.output)
     place = new_folder()
@@ -78,6 +79,9 @@ def for_several(model: Source, options: Options, bindings: Sequence[Mapping[str,
         for shapes in bindings:
             asked = replace(options, shapes=dict(shapes))
             program, _, own = optimized(model, asked, report, folder, sketch)
+            if reason := _refusal(program):
+                program.close()
+                raise VerificationError(f"{asked.texts()['shapes']}: {reason}")
             sketch = sketch or own
             part.programs[tuple(p.shape for p in program.inputs)] = program
     except BaseException:
@@ -114,11 +118,17 @@ def _optimise(part: Part, segment: Segment, values: Mapping[str, Any], options: 
     except Error as e:
         part.reason = line_of(e)
         return
-    if program.plan.accuracy and not program.plan.accuracy.passed:
-        part.reason = program.plan.accuracy.text(options.numerics)
+    if reason := _refusal(program):
+        part.reason = reason
         program.close()
         return
     part.programs[part.binding(values)] = program
+
+
+def _refusal(program: Executable) -> str:
+    """Why the program is not used; empty where it keeps to its numerics."""
+    accuracy = program.plan.accuracy
+    return accuracy.text(program.plan.numerics) if accuracy and not accuracy.passed else ""
 
 
 def _port(info: onnx.ValueInfoProto) -> Port:

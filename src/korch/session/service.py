@@ -17,7 +17,7 @@ from dataclasses import asdict
 from typing import IO, Protocol
 from weakref import WeakSet
 
-from korch.session.archives import Outcome, budget_of
+from korch.session.archives import Outcome
 from korch.session.making import Request
 from korch.session.specialisations import Specialisation, Specialisations
 from korch.system.folders import discard, owned_folder
@@ -183,7 +183,7 @@ class _Worker:
         try:
             outcome = Outcome.from_json(answer.splitlines()[-1].decode())
         except (ValueError, TypeError, LookupError):
-            outcome = Outcome(budget_of(self._request.options), reason=self._complaint(), lasting=False)
+            outcome = Outcome(self._request.options.patience, reason=self._complaint())
         self._errors.close()
         discard(self._folder)
         self.programs.settle(self._chosen, outcome, self._request.place)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from korch.options import Options
-from korch.session.archives import Outcome, Place, budget_of
+from korch.session.archives import Outcome, Place
 from korch.session.making import Request, make
 from korch.session.source import ModelSource
 from korch.session.status import SpecialisationStatus
@@ -143,17 +143,17 @@ class Specialisations:
                 chosen = max(waiting, key=lambda s: s.used)
                 chosen.enter(State.MAKING)
                 near = self._nearest(chosen.binding)
-                budget = min(TRANSFER_BUDGET if near else FIRST_BUDGET, budget_of(self.options))
+                budget = min(TRANSFER_BUDGET if near else FIRST_BUDGET, self.options.patience)
                 return chosen, self._request(chosen.binding, budget, near)
             if coarse:
                 chosen = max(coarse, key=lambda s: s.calls)
-                return chosen, self._request(chosen.binding, budget_of(self.options))
+                return chosen, self._request(chosen.binding, self.options.patience)
             return None
 
     def _is_coarse(self, s: Specialisation) -> bool:
         """Whether a longer search may find a better program."""
         judged = s.state in (State.READY, State.REJECTED)
-        return judged and s.outcome is not None and not s.outcome.suffices(budget_of(self.options))
+        return judged and s.outcome is not None and not s.outcome.suffices(self.options.patience)
 
     def _nearest(self, binding: Binding) -> Binding | None:
         """The binding with a program whose shapes are nearest."""
@@ -174,10 +174,10 @@ class Specialisations:
             return
         program = place.open() if outcome.usable else None
         if outcome.usable and program is None:
-            outcome = replace(outcome, reason="its archive does not fit this machine or this version", lasting=False)
+            outcome = replace(outcome, reason="its archive does not fit this machine or this version")
         with self.lock:
             if s.program and s.outcome and program is None:
-                s.outcome = replace(s.outcome, budget=budget_of(self.options))
+                s.outcome = replace(s.outcome, budget=self.options.patience)
                 return
             s.program, s.outcome = program, outcome
             s.trial = Trial() if program and outcome.share > 1 and outcome.base_ms else None
@@ -208,7 +208,7 @@ class Specialisations:
         """Gives up a program that has failed in use, or whose making was broken off."""
         with self.lock:
             s.program = s.trial = None
-            s.outcome = Outcome(budget_of(self.options), reason=reason)
+            s.outcome = Outcome(self.options.patience, reason=reason)
             s.enter(State.FAILED)
 
     def decide(self, s: Specialisation) -> None:
@@ -235,7 +235,7 @@ class Specialisations:
             if s.state is not State.WANTED:
                 return
             s.enter(State.MAKING)
-        request = self._request(s.binding, budget_of(self.options))
+        request = self._request(s.binding, self.options.patience)
         self.settle(s, make(request), request.place)
 
     def rule_out(self) -> None:

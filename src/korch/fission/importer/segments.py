@@ -39,7 +39,10 @@ class Segment:
 
 
 def segments_of(model: onnx.ModelProto) -> list[Segment]:
-    """The segments in the order in which they run; ModelError where the type of a value between two is unknown."""
+    """The segments in the order in which they run; ModelError where the type of a value between two is unknown, or
+    an output is a constant, which no segment would write."""
+    if constant := {t.name for t in model.graph.initializer} & {o.name for o in model.graph.output}:
+        raise ModelError(f"output {min(constant)!r} is a constant")
     types = _types(model)
     phases = _phases(model, types)
     result = list[Segment]()

@@ -18,7 +18,7 @@ DECIDING = {
     "Squeeze": (1,), "Unsqueeze": (1,), "Split": (1,), "SplitToSequence": (1,), "CumSum": (1,), "Trilu": (1,),
     "Dropout": (1, 2), "DFT": (1, 2), "STFT": (1, 3), "MelWeightMatrix": (0, 1, 2, 3, 4), "Col2Im": (1, 2),
     "CenterCropPad": (1,), "AffineGrid": (1,), "MaxUnpool": (2,), "HannWindow": (0,), "HammingWindow": (0,),
-    "BlackmanWindow": (0,), "SequenceAt": (1,), "Bernoulli": (),
+    "BlackmanWindow": (0,), "SequenceAt": (1,),
 }  # fmt: skip
 """Operands, by number, that fission needs as constants; of all operators Reduce* their second one."""
 NO_VALUES = frozenset({"Shape", "Size"})
