@@ -69,10 +69,21 @@ def examined(case: TestCase) -> dict[str, Any]:
     first, second = passed(case, rep.run), passed(case, rep.run)
     status = session.status()
     ready = [s for s in session.programs._known.values() if s.program]
-    hosts = any(step.kernel.host for s in ready for step in s.program.plan.steps)
-    ran = (MIXED if hosts else PROGRAM) if ready else BASE
+    ran = (MIXED if any(asks_onnxruntime(s.program) for s in ready) else PROGRAM) if ready else BASE
     why = status.reason or next((s.reason for s in status.specialisations if s.reason), "")
     return {"name": case.name, "onnxruntime": "", "first": first, "second": second, "ran": ran, "why": why}
+
+
+def asks_onnxruntime(program: Any) -> bool:
+    """Whether the program has steps or segments that onnxruntime runs."""
+    from korch.executable.parts import Control
+    from korch.executable.segmented import Segmented
+
+    if not isinstance(program, Segmented):
+        return any(step.kernel.host for step in program.plan.steps)
+    parts = [inner for part in program.parts for inner in part.parts()]
+    left = any(p.host or p.reason or not (p.programs or isinstance(p, Control)) for p in parts)
+    return left or any(asks_onnxruntime(inner) for p in parts for inner in p.programs.values())
 
 
 def serve() -> None:

@@ -11,6 +11,7 @@ import pytest
 from korch.backends.toolchain import find_toolchain
 from korch.errors import ArchiveError
 from korch.executable.runtime import Executable
+from korch.executable.several import export_several
 from korch.ir import Builder
 
 from .small_plans import chain, feeds_of, host, plan_of
@@ -79,3 +80,29 @@ def test_export_into_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with Executable.link(chain(1)) as e, pytest.raises(ArchiveError, match="cannot export to"):
         e.export(tmp_path / "taken")
+
+
+SHAPES_MAIN = Path(__file__).parents[2] / "examples" / "c" / "shapes.c"
+
+
+def test_a_c_program_finds_the_program_for_its_shapes(tmp_path: Path) -> None:
+    builders = {n: Builder() for n in (3, 5)}
+    graphs = [b.graph([("y", b.op("Relu", b.input("x", "float32", (n, 4))))]) for n, b in builders.items()]
+    programs = [Executable.link(plan_of(graph)) for graph in graphs]
+    folder = export_several(programs, tmp_path / "exported")
+    assert len(list(folder.glob("*/weights.safetensors"))) == 1  # both have none
+    flags = ["-Wall", "-Wextra", "-Werror", "-std=gnu11", f"-I{folder}", f"-Wl,-rpath,{folder}"]
+    command = [*find_toolchain().command, *flags, "-o", str(tmp_path / "main"), str(SHAPES_MAIN)]
+    subprocess.run([*command, str(folder / "libshapes.so")], check=True)
+    for n, program in zip((3, 5), programs, strict=True):
+        x = np.random.default_rng(n).standard_normal((n, 4)).astype(np.float32)
+        x.tofile(tmp_path / "x.bin")
+        done = subprocess.run(
+            [tmp_path / "main", folder, f"{n},4", "x.bin"], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert np.fromfile(tmp_path / "output0.bin", np.float32).tobytes() == program.run({"x": x})["y"].tobytes()
+    done = subprocess.run([tmp_path / "main", folder, "4,4", "x.bin"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr == "4,4: none of the 2 programs is for this shape\n"
+    for program in programs:
+        program.close()

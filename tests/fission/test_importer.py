@@ -369,15 +369,9 @@ def test_a_constant_branch_that_is_missing():
     refused(m, "If", "no else_branch")
 
 
-def test_branches_on_data_and_loops_are_refused():
+def test_branches_on_data_are_refused():
     text = BRANCH.format(length=2).replace("(float[2] x)", "(float[2] x, bool c)", 1).replace("c = Equal", "d = Equal")
     refused(model(text), "If", "branches on data")
-    loop = """(float[2] x) => (float[2] y) {
-        n = Constant<value_int=3>() c = Constant<value = bool {1}>()
-        y = Loop (n, c, x) <body = b (int64 i, bool k, float[2] a) => (bool k2, float[2] d) {
-            k2 = Identity(k) d = Relu(a) }>
-    }"""
-    refused(model(loop), "Loop", "unroll")
 
 
 def test_shapes_that_depend_on_data_are_refused():

@@ -1,4 +1,4 @@
-"""Models cut into islands and host segments."""
+"""Models cut into islands, host segments and control flow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from korch.errors import ModelError
 from korch.fission.importer import ordered
-from korch.fission.importer.segments import segments_of
+from korch.fission.importer.segments import Kind, Segment, cut
 
 HEAD = '<ir_version: 8, opset_import: ["": 17]> g '
 NONZERO = (
@@ -37,43 +37,60 @@ SEQUENCE = (
 )
 
 
-def cut(text: str) -> list[tuple[bool, list[str], tuple[str, ...], tuple[str, ...]]]:
-    found = segments_of(ordered(onnx.parser.parse_model(text)))
+ISLAND, HOST, CONTROL = Kind
+
+
+def segments(text: str) -> list[Segment]:
+    """The segments, each of which onnxruntime takes as a model."""
+    found = cut(ordered(onnx.parser.parse_model(text))).segments
     for s in found:
         assert len(onnxruntime.InferenceSession(s.model.SerializeToString()).get_outputs()) == len(s.writes)
-    return [(s.host, s.operators, s.reads, s.writes) for s in found]
+    return list(found)
 
 
 @pytest.mark.parametrize("text, expected", [
-    (NONZERO, [(False, ["Relu", "Softmax", "Mul"], ("x",), ("r", "y")), (True, ["NonZero"], ("r",), ("z",))]),
-    (LOOP, [(False, ["MatMul", "Tanh"], ("x",), ("b",)), (True, ["Loop"], ("n", "b", "x"), ("c",)),
-            (False, ["Relu"], ("c",), ("y",))]),
-    (TOP_K, [(False, ["Exp", "ReduceMax", "Cast", "Clip", "Reshape"], ("x",), ("e", "k")),
-             (False, ["TopK", "Neg"], ("e", "k"), ("y",))]),
-    (SEQUENCE, [(False, ["Exp"], ("x",), ("a",)),
-                (True, ["SequenceConstruct", "ConcatFromSequence"], ("a", "x"), ("c",)),
-                (False, ["Relu"], ("c",), ("y",))]),
+    (NONZERO, [(ISLAND, ["Relu", "Softmax", "Mul"], ("x",), ("r", "y")), (HOST, ["NonZero"], ("r",), ("z",))]),
+    (LOOP, [(ISLAND, ["MatMul", "Tanh"], ("x",), ("b",)), (CONTROL, ["Loop"], ("n", "b", "x"), ("c",)),
+            (ISLAND, ["Relu"], ("c",), ("y",))]),
+    (TOP_K, [(ISLAND, ["Exp", "ReduceMax", "Cast", "Clip", "Reshape"], ("x",), ("e", "k")),
+             (ISLAND, ["TopK", "Neg"], ("e", "k"), ("y",))]),
+    (SEQUENCE, [(ISLAND, ["Exp"], ("x",), ("a",)),
+                (HOST, ["SequenceConstruct", "ConcatFromSequence"], ("a", "x"), ("c",)),
+                (ISLAND, ["Relu"], ("c",), ("y",))]),
 ])  # fmt: skip
 def test_segments_are_models_in_order(text: str, expected: list[tuple[object, ...]]):
-    found = cut(text)
-    assert [(h, o, r, w) for h, o, r, w in found] == expected
+    assert [(s.kind, s.operators, s.reads, s.writes) for s in segments(text)] == expected
+
+
+def test_bodies_are_cut_in_turn():
+    (body,) = segments(LOOP)[1].bodies
+    assert (body.arguments, body.results) == (("i", "cin", "s"), ("cout", "o"))
+    assert [(s.kind, s.operators, s.writes) for s in body.segments] == [
+        (ISLAND, ["Identity", "MatMul", "Tanh"], ("cout", "o"))
+    ]
+
+
+def test_loops_of_one_phase_are_segments_of_their_own():
+    two = LOOP.replace("y = Relu(c)", "d = Loop(n, t, b) <body = other (int64 k, bool kin, float[8,8] r) =>"
+                       " (bool kout, float[8,8] q) { kout = Identity(kin) q = Add(r, c) }> y = Relu(d)")  # fmt: skip
+    assert [s.operators for s in segments(two)] == [["MatMul", "Tanh"], ["Loop"], ["Loop"], ["Relu"]]
 
 
 def test_a_static_model_is_one_island():
-    (only,) = cut(HEAD + "(float[4,8] x) => (float[8] y) { s = Shape(x)  o = Slice(s, a, b)  r = Expand(x, s)"
+    (only,) = segments(HEAD + "(float[4,8] x) => (float[8] y) { s = Shape(x)  o = Slice(s, a, b)  r = Expand(x, s)"
                   "  y = ReduceSum<keepdims=0>(r, z)  a = Constant<value_ints=[0]>()  b = Constant<value_ints=[1]>()"
                   "  z = Constant<value_ints=[0]>() }")  # fmt: skip
-    assert not only[0]
+    assert only.kind is ISLAND
 
 
 def test_what_has_no_type_cannot_be_cut():
     text = HEAD + "(float[4] x) => (float[4] y) { a = other.Thing(x)  y = Relu(a) }"
     model = onnx.parser.parse_model(text.replace('["": 17]', '["": 17, "other": 1]'))
     with pytest.raises(ModelError, match="type of 'a'"):
-        segments_of(ordered(model))
+        cut(ordered(model))
 
 
-def test_a_constant_is_written_by_no_segment():
+def test_outputs_that_are_constants_are_known():
     text = HEAD + "(float[4] x) => (int64[a,b] z, float[2] c) <float[2] c = {1, 2}> { z = NonZero(x) }"
-    with pytest.raises(ModelError, match="output 'c' is a constant"):
-        segments_of(ordered(onnx.parser.parse_model(text)))
+    body = cut(ordered(onnx.parser.parse_model(text)))
+    assert body.results == ("z", "c") and body.constants["c"].tolist() == [1, 2]

@@ -67,6 +67,14 @@ def test_what_is_missing_is_made_by_other_cones():
     assert set(others) == {second, *rest} and covers(graph, [first, *others])
 
 
+def test_a_sketch_says_what_kernels_cost_for_their_size(tmp_path: Path):
+    program, _, sketch = optimized(model(), Options(1, 3.0, shapes={"x": (16, 32)}), lambda state: None, tmp_path)
+    with program:
+        for step, known in zip(program.plan.steps, sketch, strict=True):
+            assert known.slowness * step.lower == pytest.approx(step.cost)
+            assert known.variant == step.kernel.variant
+
+
 @pytest.mark.parametrize("n", [5, 96])
 def test_a_plan_is_taken_over(n: int, tmp_path: Path):
     first, _, sketch = optimized(model(), Options(1, 3.0, shapes={"x": (16, 32)}), lambda state: None, tmp_path)

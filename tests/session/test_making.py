@@ -16,7 +16,7 @@ from korch.errors import BackendError, ModelError
 from korch.executable import Executable
 from korch.executable.plan import Accuracy
 from korch.options import Options
-from korch.session import making
+from korch.session import making, race
 from korch.session.archives import Outcome
 from korch.session.making import Request, judged, make
 from korch.session.source import ModelSource
@@ -102,7 +102,7 @@ def test_of_two_that_want_a_program_one_makes_it(request_: Request, searched: li
 
 
 def test_the_race_has_two_runners_or_one(small_archive: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(making, "ROUND_SECONDS", 0.001)
+    monkeypatch.setattr(race, "ROUND_SECONDS", 0.001)
 
     def refuses(*_: object) -> None:
         raise ValueError("no")

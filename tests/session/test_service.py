@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from korch.options import Options
-from korch.session import service
+from korch.session import service, specialisations, worker_process
 from korch.session.service import Service
 from korch.session.source import ModelSource
 from korch.session.specialisations import Specialisations
@@ -52,7 +52,7 @@ def worker(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets the program `text` be the worker."""
     (tmp_path / "worker_in_test.py").write_text(textwrap.dedent(text))
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(service, "WORKER", "worker_in_test")
+    monkeypatch.setattr(worker_process, "WORKER", "worker_in_test")
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -114,6 +114,69 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+MAKING = """
+import json, os, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    with open(os.path.join(request["folder"], "pids"), "a") as file:
+        file.write(f"{os.getpid()} ")
+    options = request["options"]
+    outcome = {"budget": options["time_budget"], "base_ms": 1.0, "needs": [], "reason": f"slow for {options['shapes']}"}
+    print(json.dumps(outcome), flush=True)
+"""
+
+
+def test_one_process_makes_all_that_is_wanted_and_ends_when_it_idles(
+    running: Service, client: Client, tmp_path: Path, monkeypatch
+):
+    worker(MAKING, tmp_path, monkeypatch)
+    monkeypatch.setattr(service, "WORKER_IDLE_SECONDS", 1.0)
+    client.programs.folder.mkdir()
+    for n in (1, 2, 3):
+        client.programs.find(((n,),))
+    running.attend(client)
+    until(lambda: states(client) == ["rejected"] * 3)
+    assert {s.reason for s in client.programs.statuses()} == {f"slow for {{'x': [{n}]}}" for n in (1, 2, 3)}
+    (pid,) = {int(n) for n in (client.programs.folder / "pids").read_text().split()}
+    until(lambda: running._thread is None)
+    assert not alive(pid)
+
+
+LONGER = """
+import json, sys, time
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["options"]["time_budget"] > 3.0:
+        open({begun!r}, "w").close()
+        time.sleep(600)
+    print(json.dumps({{"budget": 1.0, "base_ms": 1.0, "needs": [], "reason": "slow"}}), flush=True)
+"""
+
+
+def test_a_new_shape_ends_a_longer_search(running: Service, client: Client, tmp_path: Path, monkeypatch):
+    begun = tmp_path / "begun"
+    worker(LONGER.format(begun=str(begun)), tmp_path, monkeypatch)
+    monkeypatch.setattr(service, "QUIET_SECONDS", 0.5)
+    monkeypatch.setattr(specialisations, "FIRST_BUDGET", 2.0)
+    client.programs.find(((1,),))
+    running.attend(client)
+    until(begun.exists)
+    client.programs.find(((2,),))
+    running.attend(client)
+    until(lambda: states(client) == ["rejected"] * 2)
+
+
+def test_a_worker_that_hangs_is_given_up(running: Service, client: Client, tmp_path: Path, monkeypatch):
+    worker("import time\ntime.sleep(600)", tmp_path, monkeypatch)
+    monkeypatch.setattr(service, "LONGEST_SEARCH", 0.0)
+    monkeypatch.setattr(service, "LONGEST_BESIDES", 0.5)
+    client.programs.find(((1,),))
+    running.attend(client)
+    until(lambda: states(client) == ["failed"])
+    assert client.programs.statuses()[0].reason == "making the program took too long"
+    until(lambda: running._thread is None)
 
 
 @pytest.mark.parametrize("makes", [True, False])

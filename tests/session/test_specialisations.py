@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from korch.options import Options
+from korch.session import trial
 from korch.session.archives import Outcome
 from korch.session.source import ModelSource
 from korch.session.specialisations import WAITING_PER_PROGRAM, Specialisations, State
@@ -39,6 +41,11 @@ def wanted(programs: Specialisations, *lengths: int) -> None:
         pass
 
 
+def request(programs: Specialisations) -> Any:
+    """What is made next."""
+    return programs.first_request() or programs.longer_request()
+
+
 def settle(programs: Specialisations, n: int, outcome: Outcome) -> None:
     programs.settle(programs.find(((n,),)), outcome, Archive(Program() if outcome.usable else None))
 
@@ -50,23 +57,23 @@ def lengths(programs: Specialisations) -> dict[int, str]:
 def test_what_was_used_last_is_made_first(programs: Specialisations):
     wanted(programs, 1, 2, 3)
     programs.known(((1,),))
-    asked = [programs.request() for _ in range(4)]
+    asked = [request(programs) for _ in range(4)]
     assert [a and a[1].options.shapes["x"] for a in asked] == [(1,), (3,), (2,), None]
     assert lengths(programs) == {1: "making", 2: "making", 3: "making"}
 
 
 def test_first_short_searches_then_long_ones_for_what_is_used_most(programs: Specialisations):
     wanted(programs, 1, 2)
-    assert [programs.request()[1].options.time_budget for _ in range(2)] == [30.0, 30.0]
+    assert [request(programs)[1].options.time_budget for _ in range(2)] == [30.0, 30.0]
     for n in (1, 2):
         settle(programs, n, Outcome(30.0, 2.0, 1.0))
     for _ in range(5):
         programs.known(((2,),))
-    chosen, request = programs.request()
-    assert chosen.binding == ((2,),) and request.options.time_budget == 270.0 and chosen.program
+    chosen, asked = request(programs)
+    assert chosen.binding == ((2,),) and asked.options.time_budget == 270.0 and chosen.program
     settle(programs, 2, Outcome(270.0, 2.0, 0.9))
     settle(programs, 1, Outcome(270.0, 2.0, 0.9))
-    assert programs.request() is None
+    assert request(programs) is None
 
 
 def test_after_a_longer_search_in_vain_the_program_stays(programs: Specialisations):
@@ -74,7 +81,7 @@ def test_after_a_longer_search_in_vain_the_program_stays(programs: Specialisatio
     settle(programs, 1, Outcome(30.0, 2.0, 1.0))
     program = programs.find(((1,),)).program
     settle(programs, 1, Outcome(270.0, reason="crashed"))
-    assert programs.find(((1,),)).program is program and programs.request() is None
+    assert programs.find(((1,),)).program is program and request(programs) is None
 
 
 def test_what_is_slower_or_errs_is_not_used(programs: Specialisations):
@@ -82,7 +89,7 @@ def test_what_is_slower_or_errs_is_not_used(programs: Specialisations):
     settle(programs, 1, Outcome(270.0, 1.0, 2.0, "onnxruntime takes 1.000 ms, the program 2.000 ms"))
     settle(programs, 2, Outcome(270.0, reason="output 'y' errs by 1.0e-02"))
     assert lengths(programs) == {1: "rejected", 2: "failed"} and not programs.loaded
-    assert programs.request() is None
+    assert request(programs) is None
     assert [s.reason for s in programs.statuses()] == ["output 'y' errs by 1.0e-02",
                                                        "onnxruntime takes 1.000 ms, the program 2.000 ms"]  # fmt: skip
 
@@ -101,6 +108,15 @@ def test_what_lost_its_race_is_tried_in_use(seconds: float, state: State, progra
     programs.decide(s)
     assert s.state is state and s.trial is None and bool(s.program) == (state is State.READY)
     assert sum(turns) == len(turns) / 2
+
+
+def test_a_search_waits_for_a_trial_only_while_calls_arrive(programs: Specialisations, monkeypatch):
+    wanted(programs, 1)
+    settle(programs, 1, Outcome(270.0, 1.0, 2.0))
+    wanted(programs, 2)
+    assert programs.waiting and request(programs) is None
+    monkeypatch.setattr(trial, "LATELY", 0.0)
+    assert request(programs)[0].binding == ((2,),)
 
 
 def test_a_program_that_cannot_be_opened_is_not_used(programs: Specialisations):
@@ -130,17 +146,17 @@ def test_what_an_earlier_process_found_counts(programs: Specialisations):
     place = programs._request(((7,),), 1.0).place
     place.keep(Outcome(270.0, reason="nothing fits"))
     assert programs.recalled() and lengths(programs) == {7: "failed"}
-    assert not programs.recalled() and programs.request() is None
+    assert not programs.recalled() and request(programs) is None
 
 
 def test_where_nothing_is_made_the_rest_is_absent(programs: Specialisations):
     wanted(programs, 1)
     programs.rule_out()
-    assert lengths(programs) == {1: "absent"} and programs.request() is None
+    assert lengths(programs) == {1: "absent"} and request(programs) is None
 
 
 def test_a_fork_makes_anew_what_its_parent_makes(programs: Specialisations):
     wanted(programs, 1)
-    programs.request()
+    request(programs)
     programs.forked()
     assert programs.find(((1,),)).state is State.WANTED

@@ -76,7 +76,7 @@ def _in_segments(model: Path, options: Options, path: Path, report: Any, why: st
     """Writes a program in segments, for a model that is no static program."""
     from korch.session.segmenting import segmented
 
-    with segmented(model, options, report) as program:
+    with segmented(model, options, report)[0] as program:
         program.save(path)
         if json:
             segments = str(program).splitlines()[1:]

@@ -27,6 +27,8 @@ from korch.system.samples import Floats
 
 Result = TypeVar("Result")
 HEADER = C_TEXTS.joinpath("korch.h")
+LIBRARY = "libmodel.so"
+"""Of an export."""
 
 
 class CpuExecutable(Executable):
@@ -105,7 +107,7 @@ class CpuExecutable(Executable):
 def _exported(folder: Path, linked: Linked, libraries: Iterable[Path]) -> Path:
     """Writes the files that a C program needs into `folder`, made where it is missing, and with them the `libraries`
     that the program calls, which it looks for beside itself."""
-    files = {"korch.h": HEADER, "libmodel.so": linked.library, WEIGHTS: linked.weights}
+    files = {"korch.h": HEADER, LIBRARY: linked.library, WEIGHTS: linked.weights}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, source in (files | {library.name: library for library in libraries}).items():

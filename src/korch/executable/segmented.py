@@ -1,70 +1,26 @@
-"""A program in segments: compiled islands, each for the shapes it was made for, and parts that onnxruntime runs."""
+"""A program in segments: islands compiled for the shapes that they were made for, and parts that onnxruntime runs."""
 
 from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from korch.errors import ArchiveError, Error, InputError
+from korch.executable.parts import Block, Control, Part
 from korch.executable.ports import Port
 from korch.executable.runtime import Executable, Profile, load, new_folder
+from korch.executable.several import export_several
 from korch.ir.ops.table import Array
 from korch.system.folders import discard, removed_with, replaced
-from korch.system.sessions import inference_session
 
 SEGMENTS = "segments.json"
-FORMAT = 1
-Binding = tuple[Any, ...]
-"""Of each input of an island the shape, and of inputs that decide what is computed the values."""
-
-
-@dataclass
-class Part:
-    """One segment: `onnx` in the program's folder for onnxruntime, and for islands the `programs` by binding.
-
-    `structural`: inputs whose values belong to a binding. `reason`: why an island has no program for a binding.
-    """
-
-    host: bool
-    onnx: Path
-    reads: tuple[str, ...]
-    writes: tuple[str, ...]
-    operators: int
-    structural: tuple[str, ...] = ()
-    programs: dict[Binding, Executable] = field(default_factory=dict[Binding, Executable])
-    reason: str = ""
-    _session: Any = None
-
-    def binding(self, values: Mapping[str, Any]) -> Binding:
-        """Of the values that the segment reads."""
-        arrays = [(n, np.asarray(values[n])) for n in self.reads]
-        return tuple((x.shape, tuple(x.reshape(-1).tolist())) if n in self.structural else x.shape for n, x in arrays)
-
-    def run(self, values: Mapping[str, Any], threads: int) -> dict[str, Any]:
-        """The values that the segment writes, by name."""
-        program = self.programs.get(self.binding(values)) if self.programs else None
-        if program is None:
-            results = self.session(threads).run(list(self.writes), {n: values[n] for n in self.reads})
-            return dict(zip(self.writes, results, strict=True))
-        found = program.run({n: values[n] for n in self.reads if n not in self.structural})
-        return {n: found[n] for n in self.writes}
-
-    def session(self, threads: int) -> Any:
-        """onnxruntime's session for the segment, made when it is first needed."""
-        if self._session is None:
-            import onnxruntime as ort
-
-            options = ort.SessionOptions()
-            options.intra_op_num_threads, options.log_severity_level = threads, 3
-            options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-            self._session = inference_session()(str(self.onnx), options, providers=["CPUExecutionProvider"])
-        return self._session
+FORMAT = 2
 
 
 class Segmented(Executable):
@@ -73,9 +29,9 @@ class Segmented(Executable):
     It has no one plan; the programs of its islands have theirs. `values`: of inputs that were made constants.
     """
 
-    def __init__(self, folder: Path, parts: Sequence[Part], inputs: Sequence[Port], outputs: Sequence[Port],
+    def __init__(self, folder: Path, block: Block, inputs: Sequence[Port], outputs: Sequence[Port],
                  threads: int, numerics: str, values: Mapping[str, Any]) -> None:  # fmt: skip
-        self.folder, self.parts, self._inputs, self._outputs = folder, tuple(parts), tuple(inputs), tuple(outputs)
+        self.folder, self.block, self._inputs, self._outputs = folder, block, tuple(inputs), tuple(outputs)
         self.threads, self.numerics, self.values = threads, numerics, dict(values)
         self._forget = removed_with(self, folder)
 
@@ -94,14 +50,29 @@ class Segmented(Executable):
         return self._outputs
 
     @property
+    def parts(self) -> tuple[Part, ...]:
+        """The segments of the model, in order."""
+        return self.block.parts
+
+    def _all_parts(self) -> Iterator[Part]:
+        """Those of bodies, too."""
+        for part in self.parts:
+            yield from part.parts()
+
+    @property
     def peak_bytes(self) -> int:
-        return sum(e.peak_bytes for p in self.parts for e in p.programs.values())
+        return sum(e.peak_bytes for p in self._all_parts() for e in p.programs.values())
 
     def profile(self, feeds: Mapping[str, Array], runs: int = 20, blocks: int = 1) -> Profile:
         raise Error("a program in segments is not timed step by step: time its runs")
 
     def export(self, folder: str | Path) -> Path:
-        raise ArchiveError(f"cannot export to {folder}: parts of the program are run by onnxruntime")
+        """Writes what C programs need to find the program for the shapes of a run (`korch_shapes.h`); ArchiveError
+        where parts are run by onnxruntime."""
+        only, *others = self.parts
+        if others or only.host or isinstance(only, Control) or not only.programs or only.structural:
+            raise ArchiveError(f"cannot export to {folder}: parts of the program are run by onnxruntime")
+        return export_several(list(only.programs.values()), Path(folder))
 
     def run(self, feeds: Mapping[str, Any], outputs: Mapping[str, Array] | None = None) -> dict[str, Any]:
         """All outputs by name; `outputs` gives arrays to copy some of them to. InputError names what is missing."""
@@ -109,10 +80,8 @@ class Segmented(Executable):
             raise Error("the executable is closed")
         if missing := [p.name for p in self._inputs if p.name not in feeds]:
             raise InputError(f"input {missing[0]!r} is missing")
-        values: dict[str, Any] = dict(feeds)
-        for part in self.parts:
-            values |= part.run(values, self.threads)
-        found = {port.name: values[port.name] for port in self._outputs}
+        names = [port.name for port in self._outputs]
+        found = dict(zip(names, self.block.run(feeds, self.threads), strict=True))
         for name, array in (outputs or {}).items():
             array[...] = found[name]
             found[name] = array
@@ -123,10 +92,11 @@ class Segmented(Executable):
         try:
             with replaced(Path(path)) as file, zipfile.ZipFile(file, "w") as z:
                 z.writestr(SEGMENTS, json.dumps(self._document()))
-                for number, part in enumerate(self.parts):
-                    z.write(part.onnx, f"{number}.onnx")
+                for file in self.folder.iterdir():
+                    z.write(file, file.name)
+                for part in self._all_parts():
                     for k, program in enumerate(part.programs.values()):
-                        inner = self.folder / f"{number}-{k}.korch"
+                        inner = self.folder / _archive_name(part.onnx, k)
                         program.save(inner)
                         z.write(inner, inner.name)
                         inner.unlink()
@@ -135,11 +105,9 @@ class Segmented(Executable):
         return Path(path)
 
     def _document(self) -> dict[str, Any]:
-        parts = [{"host": p.host, "reads": p.reads, "writes": p.writes, "operators": p.operators, "reason": p.reason,
-                  "structural": p.structural, "bindings": list(p.programs)} for p in self.parts]  # fmt: skip
         return {
             "format": FORMAT,
-            "parts": parts,
+            "block": _block_document(self.block),
             "inputs": [asdict(p) for p in self._inputs],
             "outputs": [asdict(p) for p in self._outputs],
             "threads": self.threads,
@@ -150,17 +118,15 @@ class Segmented(Executable):
     def close(self) -> None:
         """Frees programs and files."""
         for part in self.parts:
-            for program in part.programs.values():
-                program.close()
-            part._session = None
+            part.close()
         self._forget()
 
     def __str__(self) -> str:
-        lines = [f"{len(self.parts)} segments, {sum(p.host for p in self.parts)} of them run by onnxruntime"]
-        for number, p in enumerate(self.parts):
-            kernels = ", ".join(f"{len(e.plan.steps)} kernels" for e in p.programs.values())
-            what = "host segment" if p.host else f"island, {kernels or f'run by onnxruntime: {p.reason}'}"
-            lines.append(f"{number}: {what}, {p.operators} nodes; {', '.join(p.reads)} -> {', '.join(p.writes)}")
+        host = sum(p.host for p in self._all_parts())
+        lines = [f"{len(self.parts)} segments, {host} of them run by onnxruntime"]
+        for number, part in enumerate(self.parts):
+            first, *rest = part.lines()
+            lines += [f"{number}: {first}", *(f"   {line}" for line in rest)]
         return "\n".join(lines)
 
 
@@ -184,12 +150,12 @@ def open_segmented(path: Path, threads: int = 0) -> Segmented:
             for name in z.namelist():
                 if Path(name).name == name:
                     (folder / name).write_bytes(z.read(name))
-        parts = [_part(folder, n, p, threads) for n, p in enumerate(document["parts"])]
+        block = _block(folder, document["block"], threads)
         inputs, outputs = (
             [Port(p["name"], p["dtype"], tuple(p["shape"])) for p in document[side]] for side in ("inputs", "outputs")
         )
         threads = threads or document["threads"]
-        return Segmented(folder, parts, inputs, outputs, threads, document["numerics"], document["values"])
+        return Segmented(folder, block, inputs, outputs, threads, document["numerics"], document["values"])
     except ArchiveError:
         discard(folder)
         raise
@@ -198,12 +164,56 @@ def open_segmented(path: Path, threads: int = 0) -> Segmented:
         raise ArchiveError(f"{path} is damaged: {type(e).__name__} {e}: run `korch optimize` again") from None
 
 
-def _part(folder: Path, number: int, p: Mapping[str, Any], threads: int) -> Part:
-    programs = {_tuples(b): load(folder / f"{number}-{k}.korch", threads) for k, b in enumerate(p["bindings"])}
+def _archive_name(model: Path, number: int) -> str:
+    """Of an island's program."""
+    return f"{model.stem}-{number}.korch"
+
+
+def _block_document(block: Block) -> dict[str, Any]:
+    return {
+        "arguments": block.arguments,
+        "results": block.results,
+        "parts": [_part_document(p) for p in block.parts],
+        "constants": _constants_document(block.constants),
+    }
+
+
+def _constants_document(arrays: Mapping[str, Array]) -> dict[str, Any]:
+    return {n: [x.dtype.name, x.shape, x.reshape(-1).tolist()] for n, x in arrays.items()}
+
+
+def _constants(d: Mapping[str, Any]) -> dict[str, Array]:
+    return {n: np.array(x, dtype).reshape(shape) for n, (dtype, shape, x) in d.items()}
+
+
+def _part_document(p: Part) -> dict[str, Any]:
+    document = {"host": p.host, "onnx": p.onnx.name, "reads": p.reads, "writes": p.writes, "operators": p.operators,
+                "reason": p.reason, "structural": p.structural, "bindings": list(p.programs)}  # fmt: skip
+    if isinstance(p, Control):
+        blocks = [_block_document(block) for block in p.blocks]
+        document["control"] = {"operator": p.operator, "inputs": p.inputs, "outputs": p.outputs,
+                               "attributes": p.attributes, "blocks": blocks,
+                               "constants": _constants_document(p.constants)}  # fmt: skip
+    return document
+
+
+def _block(folder: Path, d: Mapping[str, Any], threads: int) -> Block:
+    parts = tuple(_part(folder, p, threads) for p in d["parts"])
+    return Block(tuple(d["arguments"]), tuple(d["results"]), parts, _constants(d["constants"]))
+
+
+def _part(folder: Path, d: Mapping[str, Any], threads: int) -> Part:
+    model = folder / Path(d["onnx"]).name
+    programs = {_tuples(b): load(folder / _archive_name(model, k), threads) for k, b in enumerate(d["bindings"])}
     for k in range(len(programs)):
-        (folder / f"{number}-{k}.korch").unlink()
-    return Part(p["host"], folder / f"{number}.onnx", tuple(p["reads"]), tuple(p["writes"]), p["operators"],
-                tuple(p["structural"]), programs, p["reason"])  # fmt: skip
+        (folder / _archive_name(model, k)).unlink()
+    facts = (d["host"], model, tuple(d["reads"]), tuple(d["writes"]), d["operators"], tuple(d["structural"]), programs,
+             d["reason"])  # fmt: skip
+    if (c := d.get("control")) is None:
+        return Part(*facts)
+    blocks = tuple(_block(folder, b, threads) for b in c["blocks"])
+    return Control(*facts, operator=c["operator"], inputs=tuple(c["inputs"]), outputs=tuple(c["outputs"]),
+                   attributes=c["attributes"], blocks=blocks, constants=_constants(c["constants"]))  # fmt: skip
 
 
 def _tuples(x: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from korch.errors import ModelError, NeedsSegments
+from korch.fission.control import CONTROL, unrolled
 from korch.fission.fold import fold
 from korch.fission.opaque import Node, constant_outputs, opaque_outputs
 from korch.fission.rule import FissionRule, Opaque, attributes
@@ -78,17 +80,19 @@ class _Walk:
 
     def node(self, proto: onnx.NodeProto) -> None:
         """Defines the outputs of one node."""
-        if proto.op_type == "If" and not own_domain(proto.domain):
-            return self._branch(proto)
-        node = self._node(proto)
-        check_fit(node)
-        self.builder.origin = node.title
-        results = self._results(node)
+        if proto.op_type in CONTROL and not own_domain(proto.domain):
+            results = unrolled(self, proto)
+        else:
+            node = self.read(proto)
+            check_fit(node)
+            self.builder.origin = node.title
+            results = self._results(node)
         for name, value in zip(proto.output, results, strict=False):
             if name and value is not None:
                 self.values[name] = self._settled(value)
 
-    def _node(self, proto: onnx.NodeProto) -> Node:
+    def read(self, proto: onnx.NodeProto) -> Node:
+        """The node with the values that it reads."""
         try:
             inputs = tuple(self.values[n] if n else None for n in proto.input)
         except KeyError as e:
@@ -96,26 +100,17 @@ class _Walk:
             raise ModelError(f"{title} reads {e.args[0]!r}, which nothing computes") from e
         return Node(proto, inputs, self.opsets.get(own_domain(proto.domain), 1))
 
-    def _branch(self, proto: onnx.NodeProto) -> None:
-        """The branch that a constant condition takes, in place of the If; names inside of it end with it."""
-        node = self._node(proto)
-        condition = node.inputs[0].array if node.inputs and node.inputs[0] is not None else None
-        if condition is None or condition.size != 1:
-            raise NeedsSegments(
-                f"{node.title} branches on data, which cannot be compiled: make the condition a constant, "
-                "or compute both and use Where"
-            )
-        name = "then_branch" if condition.reshape(-1)[0] else "else_branch"
-        body = next((a.g for a in proto.attribute if a.name == name), None)
-        if body is None:
-            raise ModelError(f"{node.title} has no {name}")
+    def run(self, body: onnx.GraphProto, given: Mapping[str, Value]) -> list[Value]:
+        """The outputs of the body of a node; names inside of it end with it."""
         outside = dict(self.values)
+        self.values |= given
         for t in body.initializer:
             self.values[t.name] = self._constant(numpy_helper.to_array(t), t.name)
         for inner in body.node:
             self.node(inner)
-        given = {name: self._output(o.name) for name, o in zip(proto.output, body.output, strict=False)}
-        self.values = outside | given
+        results = [self._output(o.name) for o in body.output]
+        self.values = outside
+        return results
 
     def _results(self, node: Node) -> tuple[Value | None, ...]:
         answer = self._ruled(node)

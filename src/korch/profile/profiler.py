@@ -13,7 +13,7 @@ from korch.backends.contract import Kernel
 from korch.backends.libraries import find_libraries
 from korch.backends.program import is_helped
 from korch.backends.toolchain import Toolchain, find_toolchain
-from korch.backends.units import Units
+from korch.backends.units import units_here
 from korch.errors import BackendError
 from korch.profile.database import Database
 from korch.profile.physics import Work
@@ -24,11 +24,10 @@ from korch.profile.setting import setting_of
 from korch.profile.task import Answered, Calibrate, Now, Rates, Task
 from korch.profile.timing import timing_library
 from korch.system.deadline import Deadline
-from korch.system.folders import owned_folder, removed_with
 from korch.system.locks import locked, machine_lock
 from korch.system.processor import processors
 
-BATCH, SMALL_BATCH, SOON = 48, 12, 20.0
+BATCH, SMALL_BATCH, SOON = 64, 12, 20.0
 """Kernels compiled together; fewer where so many seconds are left, or time ends when a large batch is compiled, and
 nothing of it is measured."""
 UNIT = 12  # kernels in one translation unit
@@ -68,8 +67,7 @@ class Profiler(Remembered):
                                      environment(threads))  # fmt: skip
         self._lock = machine_lock()
         self._limit = limit
-        self.units = Units(owned_folder("korch-units-"))
-        removed_with(self, self.units.folder)
+        self.units = units_here(self.toolchain)
 
     def rest(self) -> None:
         """Ends the measuring process; it starts again when it is asked."""
@@ -98,7 +96,8 @@ class Profiler(Remembered):
     def _results(self, kernels: Mapping[str, Kernel], deadline: Deadline) -> Iterator[tuple[str, Result]]:
         order = by_cone(kernels)
         while order:
-            size = SMALL_BATCH if deadline.left < SOON else BATCH
+            most = SMALL_BATCH if deadline.left < SOON else BATCH
+            size = ceil(len(order) / ceil(len(order) / most))
             batch, order = order[:size], order[size:]
             yield from self._batch(batch, deadline, self._limit)
 

@@ -43,4 +43,16 @@ class Forms:
 
 def form_of(kernel: Kernel) -> str:
     """Its variant without numbers: heights of strips, bands."""
-    return _NUMBER.sub("", kernel.variant)
+    return _form(kernel.variant)
+
+
+def alike(kernels: Sequence[Kernel], variant: str | None) -> list[Kernel]:
+    """The kernel of a variant, else those of its form; none where no `variant` is given."""
+    if variant is None:
+        return []
+    same = [k for k in kernels if k.variant == variant]
+    return same or [k for k in kernels if form_of(k) == _form(variant)]
+
+
+def _form(variant: str) -> str:
+    return _NUMBER.sub("", variant)

@@ -32,7 +32,7 @@ from korch.search.ledger import Ledger, open_ledger
 from korch.search.phases import PHASES, TRANSFER
 from korch.search.planned import accounted, as_timed
 from korch.search.spare import without_spare_libraries
-from korch.search.steering import FAR, FINISH, HEAVY, MOST_ATTEMPTS, MOST_BANS, SHORT
+from korch.search.steering import FAR, FINISH, HEAVY, MOST_ATTEMPTS, MOST_BANS, SHORT, TAKEN_OVER_TIMED
 from korch.search.transfer import Sketch, covers, found_in, others_for
 from korch.search.tuning import Report, State, Tuned
 from korch.solve.highs import Highs
@@ -132,11 +132,15 @@ class Search:
         return surely_paying(cones, self.target.backends()) if self.hurried else (list(cones), [])
 
     def _keep_to_sketch(self, ledger: Ledger) -> None:
-        """Leaves of the offers for cones of the sketch those of the backends that built them there."""
+        """Leaves of the offers for cones of the sketch those of the backends that built them there, with their variants
+        and costs."""
         for cone, step in found_in(self.graph, self.sketch).items():
             for i in (i for i, c in enumerate(ledger.cones) if c == cone):
                 entry = ledger.entry(i)
-                entry.offers = [o for o in entry.offers if o.backend.name == step.backend] or entry.offers
+                if own := [o for o in entry.offers if o.backend.name == step.backend]:
+                    entry.offers = own
+                    for offer in own:
+                        offer.sketched, offer.slowness = step.variant, step.slowness
 
     def _accurate(self, ledger: Ledger, resources: Resources) -> Executable:
         """Searches until the program keeps to the numerics: where kernels round, with more exact ones in its plan, then
@@ -203,7 +207,8 @@ class Search:
         """Its plan, which costs what it takes now."""
         if not self.target.timed:
             return executable.plan
-        return as_timed(executable.plan, steady(executable, self.judge.feeds, self.costs, self.end))
+        until = Deadline.after(TAKEN_OVER_TIMED) if self.sketch else self.end
+        return as_timed(executable.plan, steady(executable, self.judge.feeds, self.costs, until))
 
     def _to_drop(self, graph: Graph, picked: Sequence[Primitive], verdict: Verdict, attempt: int) -> set[Primitive]:
         """The choices that cost most error; in the end all that are not exact. Nothing where the plan has none."""

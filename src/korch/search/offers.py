@@ -13,7 +13,7 @@ from korch.ir.cone import Cone
 from korch.profile.physics import Physics, Work
 from korch.profile.results import Best, Measurement, Result
 from korch.search.estimate import Estimate, Evidence
-from korch.search.forms import Forms
+from korch.search.forms import Forms, alike
 from korch.search.kinds import Kind
 from korch.search.steering import OUTLYING, SPREAD
 
@@ -29,8 +29,9 @@ class Offer:
     `work` by the rates of `physics` takes the least time possible. `alone` is the kernel's time by itself, with its
     `spread`; `in_place` its time inside the linked program, which then counts; `before` an outlying time there.
     `banned` variants are no longer offered, nor `forms` that have never come near. `known`: the fastest of each
-    precision that was measured. `built`: the best that was measured and kernels of plans so far, by cone, threads and
-    variant; a chain takes a quarter of a second.
+    precision that was measured. `sketched`: the variant that a plan for other extents has here; it alone, or what has
+    its form, is measured. `slowness`: the multiple of what physics allow that it took there. `built`: the best that was
+    measured and kernels of plans so far, by cone, threads and variant; a chain takes a quarter of a second.
     """
 
     backend: Backend
@@ -47,6 +48,8 @@ class Offer:
     before: float | None = None
     banned: frozenset[str] = frozenset()
     known: tuple[Best, ...] = ()
+    sketched: str | None = None
+    slowness: float = 0.0
     built: dict[tuple[Cone, int, str], Kernel] = field(default_factory=dict[tuple[Cone, int, str], Kernel],
                                                        repr=False, compare=False)  # fmt: skip
     forms: Forms = field(default_factory=Forms, repr=False, compare=False)
@@ -85,6 +88,8 @@ class Offer:
         """Seconds that a good kernel of its kind takes in a program. While nobody has timed any, one that computes and
         moves in turn: by their rooflines all ways to cut a chain of products cost the same. (30 seconds for
         `efficientvit` on Zen 5: 0.77 and 0.80 of the full search's speed, 0.93 and 0.95 so.)"""
+        if self.slowness:
+            return self.lower * self.slowness
         alone = self.roofline + (0.0 if self.kind.known else self.beside)
         return alone * self.kind.usual * self.kind.slowdown
 
@@ -146,7 +151,8 @@ class Offer:
 
     def worthwhile(self, built: Sequence[Kernel]) -> list[Kernel]:
         """The same of all that the backend has built for a cone."""
-        return self.forms.worthwhile([k for k in built if not self._is_banned(k.variant)])
+        allowed = [k for k in built if not self._is_banned(k.variant)]
+        return alike(allowed, self.sketched) or self.forms.worthwhile(allowed)
 
     def _is_banned(self, variant: str) -> bool:
         return variant in self.banned or (precision_of(variant) or None) in self.banned

@@ -90,7 +90,7 @@ PHASES = (
 )
 """First a plan that is expected to be good, timed in place, and another look at the kernels that it left out: there may
 be no time for that later, with half of the chains measured in a bad moment. Then bounds decide."""
-TRANSFER = (Phase("transfer", expected, settle=0.0),)
-"""The kernels of another binding's plan, with what competes for the same cones."""
+TRANSFER = (Phase("transfer", expected, settle=by.TAKEN_OVER),)
+"""The kernels of another binding's plan, at the costs that they had there for their size."""
 LINKS = Phase("links", expected, settle=by.ROUGHLY)
 """A plan without chains, to be timed in place."""

@@ -36,6 +36,10 @@ SETTLED = 0.03
 """The share of a plan's expected time that need not be measured, in phases that solve with expectations."""
 ROUGHLY = 0.1
 """The same of a plan of links, which is there to be timed in place."""
+TAKEN_OVER = 0.2
+"""The same of a plan that is taken over from another binding. What counts are its seconds: a search may refine it."""
+TAKEN_OVER_TIMED = 0.3
+"""Seconds after which such a program's steps are not timed once more. (2 of 10 seconds of an encoder of 256 tokens.)"""
 CLOSE_BY = 0.002
 """Of a plan's time: the reduced cost up to which candidates that were not picked are measured with those that were."""
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from korch.executable.plan import Plan
+from korch.executable.plan import Plan, Step
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.primitive import Primitive
@@ -24,11 +24,15 @@ _STRUCTURAL = frozenset({"perm", "axis", "axes", "keepdims", "tile", "kernel", "
 
 @dataclass(frozen=True)
 class SketchStep:
-    """A kernel of a plan without names and extents: its `primitives` as `identities` knows them, and who built it."""
+    """A kernel of a plan without names and extents: its `primitives` as `identities` knows them, and who built it.
+
+    `slowness`: its time in the program, as a multiple of what physics allow; 0 where that is unknown.
+    """
 
     backend: str
     variant: str
     primitives: tuple[str, ...]
+    slowness: float = 0.0
 
 
 Sketch = tuple[SketchStep, ...]
@@ -38,9 +42,13 @@ Sketch = tuple[SketchStep, ...]
 def sketch_of(plan: Plan, graph: Graph) -> Sketch:
     """The sketch of a plan for `graph`, which has all choices."""
     known = {_own_key(p): identity for p, identity in identities(graph).items()}
-    steps = (SketchStep(s.kernel.backend, s.kernel.variant, tuple(known.get(_own_key(p), "")
-             for p in s.kernel.cone.primitives)) for s in plan.steps)  # fmt: skip
+    steps = (_sketched(s, [known.get(_own_key(p), "") for p in s.kernel.cone.primitives]) for s in plan.steps)
     return tuple(s for s in steps if all(s.primitives))
+
+
+def _sketched(step: Step, primitives: Iterable[str]) -> SketchStep:
+    slowness = step.cost / step.lower if step.lower else 0.0
+    return SketchStep(step.kernel.backend, step.kernel.variant, tuple(primitives), slowness)
 
 
 def found_in(graph: Graph, sketch: Sketch) -> dict[Cone, SketchStep]:

@@ -104,7 +104,7 @@ class Place:
         from korch.search.transfer import SketchStep
 
         try:
-            return tuple(SketchStep(b, v, tuple(p)) for b, v, p in json.loads(self._sketch.read_text()))
+            return tuple(SketchStep(b, v, tuple(p), s) for b, v, p, s in json.loads(self._sketch.read_text()))
         except (OSError, ValueError, TypeError):
             return ()
 
@@ -124,7 +124,7 @@ class Place:
         if executable:
             executable.save(self.archive)
             with replaced(self._sketch) as file:
-                file.write(json.dumps([[s.backend, s.variant, s.primitives] for s in sketch]).encode())
+                file.write(json.dumps([[s.backend, s.variant, s.primitives, s.slowness] for s in sketch]).encode())
         with replaced(self._outcome) as file:
             file.write(outcome.to_json().encode())
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 from korch.errors import Error, ModelError, NeedsSegments, line_of
 from korch.options import Options
 from korch.session.archives import Outcome, Place
+from korch.session.race import race
 from korch.system.locks import locked
 from korch.system.sessions import dtype_of
 
@@ -24,15 +23,11 @@ if TYPE_CHECKING:
 
 LONGEST, BESIDES = 2.0, 120.0
 """How many times its budget another process may take for the same program, and how many seconds besides."""
-ROUNDS, ROUND_SECONDS = 5, 0.08
-"""Alternating blocks of runs, and the seconds that each takes; the least median of a runtime's blocks counts."""
 BETTER = 1.02
 """A program of a longer search replaces the one before unless it takes longer by more than that: times that are taken
 one after the other differ by a hundredth or two."""
 HOPELESS = 3.0
 """How many times as long as onnxruntime a program may take here to be tried where it would be used."""
-PAUSE = 0.01
-"""Seconds between blocks, in which the threads of the one before fall asleep."""
 
 Feeds = Mapping[str, np.ndarray]
 
@@ -111,7 +106,7 @@ def _program(request: Request, near: Sketch) -> tuple[Executable, Sketch]:
         executable, _, sketch = optimized(request.model, request.options, quiet, Path(request.folder), near)
         return executable, sketch
     except NeedsSegments:
-        return segmented(request.model, request.options, quiet, Path(request.folder)), ()
+        return segmented(request.model, request.options, quiet, Path(request.folder), near)
 
 
 def judged(executable: Executable, budget: float, beside: Callable[[], Any],
@@ -142,21 +137,8 @@ def raced(executable: Executable, session: Any, feeds: Feeds, values: Mapping[st
         }
         session.run(None, {**feeds, **arrays})
         runs.append(lambda: session.run(None, {**feeds, **arrays}))
-    blocks = [[_block(run) for run in runs] for _ in range(ROUNDS)]
-    program, *base = (min(times) for times in zip(*blocks, strict=True))
+    program, *base = race(runs)
     return program, base[0] if base else 0.0
-
-
-def _block(run: Callable[[], Any]) -> float:
-    """The median of runs for a while, in milliseconds."""
-    time.sleep(PAUSE)
-    run()
-    times, end = list[float](), time.perf_counter() + ROUND_SECONDS
-    while not times or time.perf_counter() < end:
-        start = time.perf_counter()
-        run()
-        times.append((time.perf_counter() - start) * 1e3)
-    return median(times)
 
 
 def base_session(request: Request) -> Any:

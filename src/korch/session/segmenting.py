@@ -4,8 +4,11 @@ in a run on seeded random inputs, and for several shapes of a model."""
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,47 +18,51 @@ import onnx
 from korch.errors import Error, ModelError, VerificationError, line_of
 from korch.executable import Executable
 from korch.executable.feeds import port_feeds
+from korch.executable.parts import Block, Control, Part, Values
 from korch.executable.ports import Port
 from korch.executable.runtime import new_folder
-from korch.executable.segmented import Part, Segmented
+from korch.executable.segmented import Segmented
 from korch.fission.importer import ordered, structural_inputs
 from korch.fission.importer.inputs import fix_shapes
-from korch.fission.importer.segments import Segment, segments_of
+from korch.fission.importer.segments import Body, Kind, Segment, cut
 from korch.optimize import Source, optimized
 from korch.options import Options
-from korch.search.transfer import Sketch
+from korch.search.transfer import Sketch, SketchStep
 from korch.search.tuning import Report
+from korch.session.race import race
 from korch.system.folders import discard
 
 log = logging.getLogger(__name__)
 LEAST_SECONDS = 5.0
 """Of tuning for an island, however many there are."""
+VISITS = 2
+"""Iterations of a loop for whose shapes its islands have programs: the first may have other shapes than the rest."""
 
 
-def segmented(model: Source, options: Options, report: Report, folder: Path | None = None) -> Segmented:
-    """The program; where the model cannot be cut, one host segment. ModelError where onnxruntime does not run it."""
+def segmented(
+    model: Source, options: Options, report: Report, folder: Path | None = None, sketch: Sketch = ()
+) -> tuple[Segmented, Sketch]:
+    """The program and the sketches of its islands; where the model cannot be cut, one host segment. `folder`, `sketch`:
+    see `optimized`. ModelError where onnxruntime does not run it."""
     prepared = ordered(model, options.values)
     fix_shapes(prepared, options.shapes)
-    parts = _parts(prepared)
     place = new_folder()
+    block = None
     try:
-        made = [_saved(s, place / f"{n}.onnx") for n, s in enumerate(parts)]
+        block = _block(_body(prepared), place)
         ports = [_port(i) for i in prepared.graph.input]
-        islands = sum(not p.host for p in made)
-        share = max(options.patience / max(islands, 1), LEAST_SECONDS)
-        values: dict[str, Any] = dict(port_feeds(ports))
-        for part, segment in zip(made, parts, strict=True):
-            if not part.host:
-                _optimise(part, segment, values, options, share, report, folder)
-            values |= part.run(values, options.thread_count)
-    except Error:
+        optimisation = _Optimisation(options, block, report, folder, sketch)
+        values = optimisation.run(block, port_feeds(ports))
+    except BaseException as e:
+        for part in block.parts if block else ():
+            part.close()
         discard(place)
-        raise
-    except Exception as e:  # what onnxruntime raises
-        discard(place)
-        raise ModelError(f"onnxruntime does not run the model: {line_of(e)}") from None
+        if isinstance(e, Error) or not isinstance(e, Exception):
+            raise
+        raise ModelError(f"onnxruntime does not run the model: {line_of(e)}") from None  # it has errors of its own
     outputs = [_made(o.name, values[o.name]) for o in prepared.graph.output]
-    return Segmented(place, made, ports, outputs, options.thread_count, options.numerics, options.values)
+    program = Segmented(place, block, ports, outputs, options.thread_count, options.numerics, options.values)
+    return program, tuple(optimisation.sketches)
 
 
 def _made(name: str, value: Any) -> Port:
@@ -73,6 +80,7 @@ def for_several(model: Source, options: Options, bindings: Sequence[Mapping[str,
     names, outputs = tuple(i.name for i in prepared.graph.input), tuple(o.name for o in prepared.graph.output)
     place = new_folder()
     part = Part(False, place / "0.onnx", names, outputs, len(prepared.graph.node))
+    block = Block(names, outputs, (part,))
     sketch: Sketch = ()
     try:
         onnx.save(prepared, part.onnx)
@@ -88,41 +96,112 @@ def for_several(model: Source, options: Options, bindings: Sequence[Mapping[str,
         discard(place)
         raise
     first = next(iter(part.programs.values()))
-    return Segmented(place, [part], first.inputs, first.outputs, first.threads, options.numerics, options.values)
+    return Segmented(place, block, first.inputs, first.outputs, first.threads, options.numerics, options.values)
 
 
-def _parts(model: onnx.ModelProto) -> list[Segment]:
+def _body(model: onnx.ModelProto) -> Body:
+    """The model cut, or as one host segment."""
     try:
-        return segments_of(model)
+        return cut(model)
     except ModelError as e:
         log.warning("%s: onnxruntime runs the whole model", e)
         names = tuple(i.name for i in model.graph.input), tuple(o.name for o in model.graph.output)
-        return [Segment(True, model, *names)]
+        return Body(*names, (Segment(Kind.HOST, model, *names),))
 
 
-def _saved(segment: Segment, file: Path) -> Part:
+def _block(body: Body, folder: Path) -> Block:
+    """The parts of a body, whose models are written into the folder."""
+    parts = tuple(_part(s, folder) for s in body.segments)
+    return Block(body.arguments, body.results, parts, dict(body.constants))
+
+
+def _part(segment: Segment, folder: Path) -> Part:
+    file = folder / f"{len(list(folder.iterdir()))}.onnx"
     onnx.save(segment.model, file)
-    structural = () if segment.host else structural_inputs(segment.model)
-    return Part(segment.host, file, segment.reads, segment.writes, len(segment.operators), structural)
+    facts = segment.kind is Kind.HOST, file, segment.reads, segment.writes, len(segment.operators)
+    if segment.kind is not Kind.CONTROL:
+        return Part(*facts, () if segment.kind is Kind.HOST else structural_inputs(segment.model))
+    (node,) = segment.model.graph.node
+    attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute if not a.HasField("g")}
+    blocks = tuple(_block(body, folder) for body in segment.bodies)
+    weights = segment.model.graph.initializer
+    constants = {t.name: onnx.numpy_helper.to_array(t) for t in weights if t.name in node.input}
+    return Control(*facts, operator=node.op_type, inputs=tuple(node.input), outputs=tuple(node.output),
+                   attributes=attributes, blocks=blocks, constants=constants)  # fmt: skip
 
 
-def _optimise(part: Part, segment: Segment, values: Mapping[str, Any], options: Options, seconds: float,
-              report: Report, folder: Path | None) -> None:  # fmt: skip
-    """Adds the island's program for these values; where there is none, onnxruntime runs it."""
-    arrays = {n: np.asarray(values[n]) for n in part.reads}
-    shapes = {n: x.shape for n, x in arrays.items() if n not in part.structural}
-    fixed = {n: arrays[n].tolist() for n in part.structural}
-    asked = Options(options.threads, seconds, options.numerics, shapes, values=fixed)
-    try:
-        program, _, _ = optimized(segment.model, asked, report, folder)
-    except Error as e:
-        part.reason = line_of(e)
-        return
-    if reason := _refusal(program):
-        part.reason = reason
-        program.close()
-        return
-    part.programs[part.binding(values)] = program
+class _Optimisation:
+    """Gives the islands programs for the values that arrive in a run of the model, each an equal share of the time."""
+
+    def __init__(self, options: Options, whole: Block, report: Report, folder: Path | None, near: Sketch = ()) -> None:
+        self._options, self._report, self._folder, self._near = options, report, folder, near
+        self.sketches = list[SketchStep]()
+        """Of all islands, as primitives of different islands have different identities."""
+        islands = sum(not (p.host or isinstance(p, Control)) for part in whole.parts for p in part.parts())
+        self._seconds = max(options.patience / max(islands, 1), LEAST_SECONDS)
+        self._visits = Counter[int]()
+
+    def run(self, block: Block, values: Values) -> dict[str, Any]:
+        """All values that the block computes."""
+        known = {**values, **block.constants}
+        for part in block.parts:
+            if isinstance(part, Control):
+                self._control(part, known)
+            elif not part.host:
+                self._island(part, known)
+            known |= part.run(known, self._options.thread_count)
+        return known
+
+    def _visit(self, block: Block, values: Values) -> None:
+        """A block is about to run: its islands have programs for the first shapes that arrive."""
+        self._visits[id(block)] += 1
+        if self._visits[id(block)] <= VISITS:
+            self.run(block, values)
+
+    def _control(self, node: Control, values: Values) -> None:
+        """Leaves the node to onnxruntime where blocks fail or are not faster."""
+        threads = self._options.thread_count
+        try:
+            node.by_blocks(values, threads, self._visit)
+            for block in (b for b in node.blocks if not self._visits[id(b)]):  # another branch, a loop of no iterations
+                with suppress(Exception):  # values that never arrive there
+                    first = dict(zip(block.arguments, _first(node, {**values, **node.constants}), strict=True))
+                    self._visit(block, {**values, **first})
+            runs = node.by_onnxruntime, node.by_blocks
+            times = race([partial(run, values, threads) for run in runs])
+            node.reason = "" if times[1] <= times[0] else "it takes {:.3f} ms, blocks {:.3f} ms".format(*times)
+        except Exception as e:
+            node.reason = line_of(e)
+        if node.reason:
+            for part in (p for block in node.blocks for p in block.parts):
+                part.close()
+
+    def _island(self, part: Part, values: Values) -> None:
+        """Adds the island's program for these values; where there is none, onnxruntime runs it."""
+        binding = part.binding(values)
+        if part.reason or binding in part.programs:
+            return
+        arrays = {n: np.asarray(values[n]) for n in part.reads}
+        shapes = {n: x.shape for n, x in arrays.items() if n not in part.structural}
+        fixed = {n: arrays[n].tolist() for n in part.structural}
+        asked = Options(self._options.threads, self._seconds, self._options.numerics, shapes, values=fixed)
+        try:
+            program, _, sketch = optimized(part.onnx, asked, self._report, self._folder, self._near)
+        except Error as e:
+            part.reason = line_of(e)
+            return
+        if reason := _refusal(program):
+            part.reason = reason
+            program.close()
+            return
+        part.programs[binding] = program
+        self.sketches += sketch
+
+
+def _first(node: Control, values: Values) -> list[Any]:
+    """The arguments of a block in its first iteration."""
+    start = [np.array(0, np.int64), np.array(True)]
+    return [*start, *(values[n] for n in node.inputs[2:])] if node.operator == "Loop" else []
 
 
 def _refusal(program: Executable) -> str:

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import atexit
-import json
 import logging
 import os
-import signal
-import subprocess
-import sys
-import tempfile
 import threading
-from collections.abc import Collection, Sequence
-from contextlib import suppress
-from dataclasses import asdict
-from typing import IO, Protocol
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 from weakref import WeakSet
 
 from korch.session.archives import Outcome
 from korch.session.making import Request
 from korch.session.specialisations import Specialisation, Specialisations
-from korch.system.folders import discard, owned_folder
-from korch.system.processes import plain_environment
+from korch.session.worker_process import WorkerProcess
 
 log = logging.getLogger(__name__)
 
-WORKER = "korch.session.worker"
 TICK = 0.2
-"""Seconds between two looks at the process that makes a program, and at bases that idle."""
+"""Seconds between two looks at the process that makes programs, and at bases that idle."""
+WORKER_IDLE_SECONDS = 15.0
+"""After which a worker without a request is ended. The next shape of a client arrives earlier as a rule, and a worker
+needs about a second to start."""
+QUIET_SECONDS = 10.0
+"""Without a new shape, after which a longer search begins for one that is known. A new one ends it: what was measured
+is kept."""
+LONGEST_SEARCH, LONGEST_BESIDES = 20.0, 600.0
+"""How many times its budget a worker may take for a program, and how many seconds besides. Beside a server that is
+never idle it rests four times as long as it works, at a low priority."""
 
 
 class Client(Protocol):
@@ -46,6 +48,24 @@ class Client(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Job:
+    """What the worker makes now, and for whom."""
+
+    programs: Specialisations
+    chosen: Specialisation
+    request: Request
+    longer: bool
+    """Whether there is a program already."""
+    begun: float
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the worker seems to hang, in a loop of the model that does not end on random inputs, for one."""
+        limit = LONGEST_SEARCH * self.request.options.patience + LONGEST_BESIDES
+        return time.monotonic() - self.begun > limit
+
+
 class Service:
     """One for each process. Its thread runs while there is something to do, and starts again when there is."""
 
@@ -55,7 +75,9 @@ class Service:
         self._asked = False
         self._activity = 0
         self._thread: threading.Thread | None = None
-        self._worker: _Worker | None = None
+        self._worker: WorkerProcess | None = None
+        self._job: Job | None = None
+        self._worked = 0.0  # when something was last made, or waited for it
 
     def attend(self, client: Client) -> None:
         """There may be something to do for `client` now: it has met a new binding, or has loaded its base."""
@@ -71,13 +93,13 @@ class Service:
         """Ends the process that makes something; nothing is begun any more."""
         with self._wake:
             self._clients.clear()
-            worker, self._worker = self._worker, None
+            worker, self._worker, self._job = self._worker, None, None
         if worker:
             worker.kill()
 
     def forked(self) -> None:
         """Forgets, in a fork, the thread and the process that only the parent has."""
-        self._wake, self._thread, self._worker = threading.Condition(), None, None
+        self._wake, self._thread, self._worker, self._job = threading.Condition(), None, None, None
         for client in list(self._clients):
             client.programs.forked()
 
@@ -101,23 +123,37 @@ class Service:
         with self._wake:
             clients = list(self._clients)
         self._tell_worker(clients)
-        self._look_at_worker({id(client.programs) for client in clients})
+        self._look_at_worker(clients)
         for client in clients:
             try:
-                self._attend_to(client)
+                self._recall(client)
             except OSError as e:  # the model cannot be read or written to a file
                 client.programs.give_up(f"the model's file: {e.strerror or e}")
+        makers = [client.programs for client in clients if client.makes]
+        self._make(makers)
         watching = [client.let_idle_base_go() for client in clients]  # once it is known which programs there are
-        return any(watching) or self._worker is not None
+        return any(watching) or self._worker is not None or any(p.waiting or p.coarse for p in makers)
 
-    def _attend_to(self, client: Client) -> None:
-        """Recalls what is kept, and begins to make what is not."""
+    def _recall(self, client: Client) -> None:
+        """Enters what is kept."""
         while client.programs.recalled():
             pass
         if not client.makes:
             client.programs.rule_out()
-        elif self._worker is None:
-            self._begin(client.programs)
+
+    def _make(self, makers: Sequence[Specialisations]) -> None:
+        """Begins to make what is not kept: first programs before better ones."""
+        if any(programs.waiting for programs in makers):
+            self._worked = time.monotonic()
+            if self._worker and self._job and self._job.longer:
+                self._end(self._worker)
+        for programs in makers:
+            if self._job is None:
+                self._begin(programs, longer=False)
+        if self._job is None and time.monotonic() - self._worked > QUIET_SECONDS:
+            for programs in makers:
+                if self._job is None:
+                    self._begin(programs, longer=True)
 
     def _tell_worker(self, clients: Sequence[Client]) -> None:
         """Lets the worker rest while calls arrive."""
@@ -125,86 +161,47 @@ class Service:
         if self._worker:
             self._worker.tell(self._activity != before)
 
-    def _look_at_worker(self, wanted: Collection[int]) -> None:
-        """Enters what the worker has made; ends one whose session, by its programs, is not `wanted` any more."""
+    def _look_at_worker(self, clients: Sequence[Client]) -> None:
+        """Enters what the worker has made; ends one whose session is gone, or that idles."""
+        worker, job = self._worker, self._job
+        if worker is None:
+            return
+        if job is None:
+            if time.monotonic() - self._worked > WORKER_IDLE_SECONDS:
+                self._end(worker)
+        elif not any(job.programs is client.programs for client in clients):
+            self._end(worker)
+        elif job.overdue:
+            self._end(worker)
+            outcome = Outcome(job.request.options.patience, reason="making the program took too long")
+            job.programs.settle(job.chosen, outcome, job.request.place)
+        elif outcome := worker.outcome():
+            self._worked, self._job = time.monotonic(), None
+            if worker.ended:
+                self._end(worker)
+            job.programs.settle(job.chosen, outcome, job.request.place)
+
+    def _end(self, worker: WorkerProcess) -> None:
+        """Ends the worker, unless `stop` does."""
         with self._wake:
-            worker = self._worker
-            if worker is None or (id(worker.programs) in wanted and not worker.ended):
-                return
-            self._worker = None
-        if id(worker.programs) in wanted:
-            worker.settle()
-        else:
+            mine = self._worker is worker
+            if mine:
+                self._worker = self._job = None
+        if mine:
             worker.kill()
 
-    def _begin(self, programs: Specialisations) -> None:
-        """Starts to make the next program, if one is wanted."""
+    def _begin(self, programs: Specialisations, longer: bool) -> None:
+        """Has the next program made, if one is wanted."""
         with self._wake:
-            asked = programs.request()
+            asked = programs.longer_request() if longer else programs.first_request()
             if asked is None:
                 return
             try:
-                self._worker = _Worker(programs, *asked)
+                self._worker = self._worker or WorkerProcess()
+                self._worker.begin(asked[1])
+                self._job = Job(programs, *asked, longer, time.monotonic())
             except OSError as e:
                 programs.fail(asked[0], f"no process could be started: {e.strerror or e}")
-
-
-class _Worker:
-    """The process that makes one specialisation."""
-
-    def __init__(self, programs: Specialisations, chosen: Specialisation, request: Request) -> None:
-        self.programs, self._chosen, self._request = programs, chosen, request
-        self._folder = owned_folder("korch-service-")
-        self._flag = self._folder / "busy"
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", WORKER, str(os.getpid()), str(self._flag)], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=self._errors, env=plain_environment(), start_new_session=True,
-        )  # fmt: skip
-        assert self._process.stdin
-        with suppress(BrokenPipeError):
-            self._process.stdin.write(json.dumps(asdict(request)).encode() + b"\n")
-            self._process.stdin.close()
-
-    @property
-    def ended(self) -> bool:
-        return self._process.poll() is not None
-
-    def tell(self, busy: bool) -> None:
-        """Whether the process is to rest after each piece of work."""
-        with suppress(OSError):
-            self._flag.touch() if busy else self._flag.unlink(missing_ok=True)
-
-    def settle(self) -> None:
-        """Enters what came of it."""
-        assert self._process.stdout
-        answer = self._process.stdout.read()
-        self._process.stdout.close()
-        try:
-            outcome = Outcome.from_json(answer.splitlines()[-1].decode())
-        except (ValueError, TypeError, LookupError):
-            outcome = Outcome(self._request.options.patience, reason=self._complaint())
-        self._errors.close()
-        discard(self._folder)
-        self.programs.settle(self._chosen, outcome, self._request.place)
-
-    def _complaint(self) -> str:
-        """Why there is no answer."""
-        status = self._process.returncode
-        self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
-        return f"the process that made the program {how}{': ' if lines else ''}{lines[-1] if lines else ''}"
-
-    def kill(self) -> None:
-        """Ends the process and all that it has started."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout, self._errors):
-            if pipe:
-                pipe.close()
-        discard(self._folder)
 
 
 SERVICE = Service()

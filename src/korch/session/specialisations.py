@@ -30,8 +30,6 @@ log = logging.getLogger(__name__)
 
 FIRST_BUDGET = 30.0
 """Seconds of the first search for a model: it reaches 0.9 of the full search's speed in a ninth of its time."""
-LATELY = 1000
-"""Calls without one for its binding after which nobody waits for the end of a trial."""
 TRANSFER_BUDGET = 10.0
 """Seconds in which the plan of a near binding is compiled, checked and judged for another."""
 WAITING_PER_PROGRAM = 4
@@ -131,24 +129,43 @@ class Specialisations:
             self.settle(chosen, outcome, place)
         return True
 
-    def request(self) -> tuple[Specialisation, Request] | None:
-        """The specialisation that is made next, and how: first those without a program, the most recently used one of
-        them, then longer searches for those that are used most. None where nothing is left to do."""
+    def first_request(self) -> tuple[Specialisation, Request] | None:
+        """Of the specialisations without a program the most recently used one, and how it is made; None where no one
+        waits."""
         with self.lock:
-            waiting = [s for s in self._known.values() if s.state is State.WAITING]
-            coarse = [s for s in self._known.values() if self._is_coarse(s)]
-            if any(s.trial and s.used > self.last_call - LATELY for s in self._known.values()):
-                return None  # a search beside it would decide the trial
-            if waiting:
-                chosen = max(waiting, key=lambda s: s.used)
-                chosen.enter(State.MAKING)
-                near = self._nearest(chosen.binding)
-                budget = min(TRANSFER_BUDGET if near else FIRST_BUDGET, self.options.patience)
-                return chosen, self._request(chosen.binding, budget, near)
-            if coarse:
-                chosen = max(coarse, key=lambda s: s.calls)
-                return chosen, self._request(chosen.binding, self.options.patience)
-            return None
+            if not self.waiting or self._on_trial:
+                return None
+            chosen = max(self.waiting, key=lambda s: s.used)
+            chosen.enter(State.MAKING)
+            near = self._nearest(chosen.binding)
+            budget = min(TRANSFER_BUDGET if near else FIRST_BUDGET, self.options.patience)
+            return chosen, self._request(chosen.binding, budget, near)
+
+    def longer_request(self) -> tuple[Specialisation, Request] | None:
+        """Of the specialisations for which a longer search may find a better program the one that is used most, and how
+        it is made; None where there is none."""
+        with self.lock:
+            if not self.coarse or self._on_trial:
+                return None
+            chosen = max(self.coarse, key=lambda s: s.calls)
+            return chosen, self._request(chosen.binding, self.options.patience)
+
+    @property
+    def waiting(self) -> list[Specialisation]:
+        """Those of which none was made yet."""
+        with self.lock:
+            return [s for s in self._known.values() if s.state in (State.WANTED, State.WAITING)]
+
+    @property
+    def coarse(self) -> list[Specialisation]:
+        """Those for which a longer search may find a better program."""
+        with self.lock:
+            return [s for s in self._known.values() if self._is_coarse(s)]
+
+    @property
+    def _on_trial(self) -> bool:
+        """Whether a trial is under way, which a search beside it would decide."""
+        return any(s.trial and s.trial.under_way for s in self._known.values())
 
     def _is_coarse(self, s: Specialisation) -> bool:
         """Whether a longer search may find a better program."""

@@ -5,6 +5,7 @@ On a machine that a server keeps busy, threads of a low priority wait for each o
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import cycle
@@ -12,6 +13,8 @@ from statistics import median
 
 CALLS = 8
 """Of each runtime. Their medians decide."""
+LATELY = 2.0
+"""Seconds without a call after which nobody waits for the end of a trial."""
 
 
 @dataclass(eq=False)
@@ -21,6 +24,7 @@ class Trial:
     program: list[float] = field(default_factory=list[float])
     base: list[float] = field(default_factory=list[float])
     _turns: Iterator[bool] = field(default_factory=lambda: cycle((False, True)))
+    _last: float = field(default_factory=time.monotonic)
 
     def turn(self) -> bool:
         """Whether the program answers this call."""
@@ -29,6 +33,12 @@ class Trial:
     def enter(self, program: bool, seconds: float) -> None:
         """Notes what a call took."""
         (self.program if program else self.base).append(seconds)
+        self._last = time.monotonic()
+
+    @property
+    def under_way(self) -> bool:
+        """Whether calls arrive that will decide it."""
+        return time.monotonic() - self._last < LATELY
 
     @property
     def ended(self) -> bool:

@@ -1,8 +1,8 @@
-"""The process that makes one specialisation in the background.
+"""The process that makes specialisations in the background.
 
-`python -m korch.session.worker PARENT FLAG`: reads a request as a line of JSON from stdin and writes the outcome as
-the last line of stdout. It runs at a low priority, rests while the file FLAG exists, and ends with all that it has
-started when the process PARENT is gone.
+`python -m korch.session.worker PARENT FLAG`: reads requests from stdin, a line of JSON each, and writes the outcome of
+each as a line to stdout before it reads the next. It runs at a low priority, rests while the file FLAG exists, and ends
+with all that it has started when the process PARENT is gone.
 """
 
 from __future__ import annotations
@@ -47,8 +47,10 @@ def main() -> None:
     with suppress(OSError):
         os.nice(NICENESS)
     follow(Path(sys.argv[2]))
-    outcome = make(request_from_json(json.loads(sys.stdin.readline())))
-    print(outcome.to_json(), flush=True)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # libraries print, too
+    for line in sys.stdin:
+        print(make(request_from_json(json.loads(line))).to_json(), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Any
 import onnx
 
 from korch.fission.importer.inputs import fix_shapes
+from korch.fission.importer.invariants import free_invariants
 from korch.fission.importer.load import load, with_data
 from korch.fission.importer.structural import fix_values
 from korch.fission.importer.structural import structural_inputs as structural_inputs
@@ -44,5 +45,6 @@ def ordered(source: str | Path | bytes | onnx.ModelProto, values: Mapping[str, A
     model = with_data(inline_functions(in_own_domain(load(source))), source)
     fix_values(model, values or {})
     make_dense(model)
+    free_invariants(model)
     put_in_order(model)
     return settle_opset(model)

@@ -1,56 +1,112 @@
-"""A model cut into segments: islands, which have static shapes once their inputs have, and host segments between them.
+"""A model cut into segments: islands, which have static shapes once their inputs have, and what lies between them.
 
-Host segments hold control flow, nodes whose results have shapes that depend on data, and nodes of values that are no
-numbers; onnxruntime runs them.
+That is host segments, which onnxruntime runs: nodes whose results have shapes that depend on data, and nodes of values
+that are no numbers; and control flow, whose bodies are cut in turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
 
 import onnx
-from onnx import shape_inference
+from onnx import numpy_helper, shape_inference
 
 from korch.errors import ModelError, words_of
+from korch.fission.control import CONTROL
 from korch.fission.engine import DTYPES, RANDOM
 from korch.fission.importer.structural import NO_VALUES, deciding
-from korch.fission.importer.structure import reads_of
-from korch.ir.opsets import own_domain
+from korch.fission.importer.structure import free_names, reads_of
+from korch.ir.ops.table import Array
+from korch.ir.opsets import opsets_of, own_domain
 
 HOST = RANDOM - {"Dropout"} | {"NonZero", "NonMaxSuppression", "Unique", "Compress", "StringNormalizer",
                                "TfIdfVectorizer"}  # fmt: skip
-"""Operators of host segments, besides control flow, custom operators, and all that takes or gives other values than
-numbers."""
+"""Operators of host segments, besides custom operators and all that takes or gives other values than numbers."""
+
+
+class Kind(IntEnum):
+    """Of a segment."""
+
+    ISLAND = 0
+    HOST = 1
+    CONTROL = 2
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of the model that is a model of its own: it `reads` values by name and `writes` others."""
+    """A part of the model that is a model of its own: it `reads` values by name and `writes` others. A segment of
+    control flow is one node with its `bodies`."""
 
-    host: bool
+    kind: Kind
     model: onnx.ModelProto
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    bodies: tuple[Body, ...] = ()
 
     @property
     def operators(self) -> list[str]:
         return [n.op_type for n in self.model.graph.node]
 
 
-def segments_of(model: onnx.ModelProto) -> list[Segment]:
-    """The segments in the order in which they run; ModelError where the type of a value between two is unknown, or
-    an output is a constant, which no segment would write."""
-    if constant := {t.name for t in model.graph.initializer} & {o.name for o in model.graph.output}:
-        raise ModelError(f"output {min(constant)!r} is a constant")
+@dataclass(frozen=True)
+class Body:
+    """A graph as segments in the order in which they run: the whole model, or the body of a branch or loop.
+
+    `arguments`, `results`: the names of its inputs and outputs. `constants`: results that no node computes.
+    """
+
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+    segments: tuple[Segment, ...]
+    constants: Mapping[str, Array] = field(default_factory=dict[str, Array])
+
+
+def cut(model: onnx.ModelProto) -> Body:
+    """The model in segments; ModelError where the type of a value between two is unknown."""
     types = _types(model)
-    phases = _phases(model, types)
-    result = list[Segment]()
+    bodies = {n: found for n, node in enumerate(model.graph.node) if (found := _bodies(node, model, types))}
+    phases = _phases(model, types, bodies)
+    numbered = list(enumerate(model.graph.node))
+    groups = list[tuple[Kind, list[int]]]()
     for phase in sorted(set(phases)):
-        nodes = [n for n, p in zip(model.graph.node, phases, strict=True) if p == phase]
-        later = [n for n, p in zip(model.graph.node, phases, strict=True) if p > phase]
-        result.append(_segment(model, bool(phase % 2), nodes, later, types))
-    return result
+        members = [n for n, _ in numbered if phases[n] == phase]
+        kind = Kind(phase % len(Kind))
+        groups += [(kind, [n]) for n in members] if kind is Kind.CONTROL else [(kind, members)]
+    segments = [_segment(model, kind, members, types, bodies.get(members[0], ())) for kind, members in groups]
+    graph = model.graph
+    results = tuple(o.name for o in graph.output)
+    constants = {t.name: numpy_helper.to_array(t) for t in graph.initializer if t.name in results}
+    return Body(tuple(i.name for i in graph.input), results, tuple(segments), constants)
+
+
+def _bodies(node: onnx.NodeProto, model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto]) -> tuple[Body, ...]:
+    """The bodies of a branch or loop; none where they cannot be cut, and of all other nodes."""
+    if own_domain(node.domain) or node.op_type not in CONTROL or (node.op_type == "Scan" and opsets_of(model)[""] < 9):
+        return ()
+    attributes = {a.name: a.g for a in node.attribute if a.HasField("g")}
+    names = ("then_branch", "else_branch") if node.op_type == "If" else ("body",)
+    try:
+        bodies = [attributes[name] for name in names]
+        return tuple(replace(cut(_standalone(body, model, types)), arguments=tuple(i.name for i in body.input))
+                     for body in bodies)  # fmt: skip
+    except (ModelError, KeyError):
+        return ()
+
+
+def _standalone(body: onnx.GraphProto, model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto]) -> onnx.ModelProto:
+    """The body as a model, whose inputs are also the values that it takes from outside."""
+    own = {i.name for i in body.input}
+    captured = [n for n in dict.fromkeys(free_names(body)) if n not in own]
+    if unknown := [n for n in captured if n not in types]:
+        raise ModelError(f"nothing is known of the type of {unknown[0]!r}")
+    weights = {t.name: t for t in model.graph.initializer}
+    graph = onnx.helper.make_graph(
+        body.node, body.name or "body", [*body.input, *(_open(n, types[n]) for n in captured if n not in weights)],
+        body.output, [*body.initializer, *(weights[n] for n in captured if n in weights)],
+    )  # fmt: skip
+    return onnx.helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
 
 
 def _types(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
@@ -66,19 +122,21 @@ def _types(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
     return known
 
 
-def _phases(model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto]) -> list[int]:
-    """Of each node the number of the segment that computes it: even for islands, odd for host segments."""
+def _phases(model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto],
+            bodies: Mapping[int, tuple[Body, ...]]) -> list[int]:  # fmt: skip
+    """Of each node the number of the phase in which it runs; modulo the kinds, its kind."""
     made: dict[str, int] = {}
     valued: set[str] = {i.name for i in model.graph.input}  # what depends on the values of inputs
     phases = list[int]()
-    for node in model.graph.node:
+    for number, node in enumerate(model.graph.node):
         reads = reads_of(node)
         phase = max((made.get(n, 0) for n in reads), default=0)
-        host = _is_host(node, types)
-        phase += phase % 2 != host
-        if not host:
+        kind = Kind.CONTROL if number in bodies else Kind.HOST if _is_host(node, types) else Kind.ISLAND
+        phase += (kind - phase) % len(Kind)
+        if kind is Kind.ISLAND:
             computed = [made[n] for n in deciding(node) if n in made and n in valued]
-            phase = max([phase, *(p + 2 - p % 2 for p in computed)])  # what decides a shape must be known before
+            later = (p + len(Kind) - p % len(Kind) for p in computed)
+            phase = max([phase, *later])  # what decides a shape must be known before
         phases.append(phase)
         made |= dict.fromkeys(filter(None, node.output), phase)
         if node.op_type not in NO_VALUES and not valued.isdisjoint(reads):
@@ -105,11 +163,14 @@ _NUMPY = {kind: onnx.helper.tensor_dtype_to_np_dtype(kind).name for kind in onnx
           if kind != onnx.TensorProto.STRING}  # fmt: skip
 
 
-def _segment(model: onnx.ModelProto, host: bool, nodes: Sequence[onnx.NodeProto], later: Iterable[onnx.NodeProto],
-             types: Mapping[str, onnx.TypeProto]) -> Segment:  # fmt: skip
+def _segment(model: onnx.ModelProto, kind: Kind, members: Iterable[int], types: Mapping[str, onnx.TypeProto],
+             bodies: tuple[Body, ...]) -> Segment:  # fmt: skip
+    inside = set(members)
+    nodes = [node for n, node in enumerate(model.graph.node) if n in inside]
+    others = [node for n, node in enumerate(model.graph.node) if n not in inside]
     weights = {t.name: t for t in model.graph.initializer}
     own = {n for node in nodes for n in node.output if n}
-    wanted = {n for node in later for n in reads_of(node)} | {o.name for o in model.graph.output}
+    wanted = {n for node in others for n in reads_of(node)} | {o.name for o in model.graph.output}
     needed = dict.fromkeys(n for node in nodes for n in reads_of(node) if n not in own)
     reads = [n for n in needed if n not in weights]
     writes = [n for n in dict.fromkeys(n for node in nodes for n in node.output) if n in wanted]
@@ -120,7 +181,7 @@ def _segment(model: onnx.ModelProto, host: bool, nodes: Sequence[onnx.NodeProto]
         [weights[n] for n in needed if n in weights],
     )  # fmt: skip
     made = onnx.helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
-    return Segment(host, made, tuple(reads), tuple(writes))
+    return Segment(kind, made, tuple(reads), tuple(writes), bodies)
 
 
 def _open(name: str, kind: onnx.TypeProto) -> onnx.ValueInfoProto:

@@ -87,11 +87,11 @@ def reads_of(node: onnx.NodeProto) -> list[str]:
     names = [n for n in node.input if n]
     for a in node.attribute:
         for inner in (*([a.g] if a.HasField("g") else []), *a.graphs):
-            names.extend(_free(inner))
+            names.extend(free_names(inner))
     return names
 
 
-def _free(graph: onnx.GraphProto) -> list[str]:
+def free_names(graph: onnx.GraphProto) -> list[str]:
     """Names that a body reads and does not define."""
     own = {i.name for i in graph.input} | {t.name for t in graph.initializer}
     own |= {o for node in graph.node for o in node.output}

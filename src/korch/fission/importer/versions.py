@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx
 from onnx import checker, defs, inliner, version_converter
 
-from korch.errors import ModelError, NeedsSegments, words_of
+from korch.errors import ModelError, words_of
 from korch.fission.importer.load import subgraphs_of
 from korch.fission.importer.structure import title
 from korch.fission.table import rule_for
@@ -78,9 +78,7 @@ def check_nodes(model: onnx.ModelProto) -> None:
     context.ir_version = model.ir_version or onnx.IR_VERSION
     context.opset_imports = opsets_of(model)
     for node in model.graph.node:
-        if node.op_type in ("Loop", "Scan"):
-            raise NeedsSegments(f"{title(node)} is a loop, which cannot be compiled: unroll it in the exporter")
-        if node.op_type != "If" and not _is_ours(node, model):
+        if not any(a.HasField("g") for a in node.attribute) and not _is_ours(node, model):
             _check_node(node, context)
 
 
