@@ -76,7 +76,7 @@ def examined(case: TestCase) -> dict[str, Any]:
 
 def asks_onnxruntime(program: Any) -> bool:
     """Whether the program has steps or segments that onnxruntime runs."""
-    from korch.executable.parts import Control
+    from korch.executable.control import Control
     from korch.executable.segmented import Segmented
 
     if not isinstance(program, Segmented):

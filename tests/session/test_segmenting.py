@@ -12,7 +12,8 @@ from tests.fission.test_segments import HEAD, LOOP, NONZERO, SEQUENCE, TOP_K
 
 import korch
 from korch.errors import Error, InputError, NeedsSegments
-from korch.executable.parts import Control, Part
+from korch.executable.control import Control
+from korch.executable.parts import Part
 from korch.executable.segmented import Segmented
 from korch.options import Options
 from korch.session import segmenting

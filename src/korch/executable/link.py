@@ -161,6 +161,7 @@ def _behind(table: str, plan: Plan, memory: MemoryPlan, checksum: Callable[[], i
                 tables,
                 _text("pool.c"),
                 _text("model.c"),
+                _text("iterate.c"),
             )
         )
 

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -29,6 +29,18 @@ _MODELS: WeakSet[NativeModel] = WeakSet()
 _FORKING = threading.RLock()
 _held: list[NativeModel] = []
 """Those whose turn is the thread's that forks, which has `_FORKING`."""
+
+
+class Loop(ctypes.Structure):
+    """`korch_loop`."""
+
+    _fields_ = (
+        *((name, c_int) for name in ("counter", "going", "more", "states")),
+        *((name, POINTER(c_int)) for name in ("state_inputs", "state_outputs")),
+        ("spare", POINTER(c_void_p)),
+        ("rows", c_int), ("row_outputs", POINTER(c_int)), ("row_starts", POINTER(c_void_p)),
+        ("slices", c_int), ("slice_inputs", POINTER(c_int)), ("slice_starts", POINTER(c_void_p)),
+    )  # fmt: skip
 
 
 class NativeModel:
@@ -66,6 +78,19 @@ class NativeModel:
         at, shares = (a.ctypes.data_as(POINTER(c_double)) for a in (seconds, lost))
         self._call(self._lib.korch_profile_lost, _addresses(inputs), _addresses(outputs), at, shares, runs)
         return seconds, lost[:, :-1]
+
+    @property
+    def iterates(self) -> bool:
+        """Whether the library has `korch_iterate`; those of an earlier Korch have not."""
+        return hasattr(self._lib, "korch_iterate")
+
+    def iterate(self, loop: Loop, inputs: Any, outputs: Any, first: int, last: int) -> tuple[int, bool]:
+        """See `korch_iterate`: the number of the iteration that would follow, and whether the loop goes on. `inputs`,
+        `outputs`: c_void_p arrays."""
+        done, more = c_int64(), c_int()
+        self._lib.korch_iterate.argtypes = [c_void_p] * 4 + [c_int64] * 2 + [c_void_p] * 2
+        self._call(self._lib.korch_iterate, byref(loop), inputs, outputs, first, last, byref(done), byref(more))
+        return done.value, bool(more.value)
 
     def set_host(self, call: HostCall, reads: Sequence[int]) -> None:
         """Lets `call` compute host steps; `reads[step]` is how many inputs each has. What it raises, it must keep."""

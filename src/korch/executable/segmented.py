@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from korch.errors import ArchiveError, Error, InputError
-from korch.executable.parts import Block, Control, Part
+from korch.executable.control import Control
+from korch.executable.parts import Block, Part
 from korch.executable.ports import Port
 from korch.executable.runtime import Executable, Profile, load, new_folder
 from korch.executable.several import export_several

@@ -17,8 +17,9 @@ import onnx
 
 from korch.errors import Error, ModelError, VerificationError, line_of
 from korch.executable import Executable
+from korch.executable.control import Control
 from korch.executable.feeds import port_feeds
-from korch.executable.parts import Block, Control, Part, Values
+from korch.executable.parts import Block, Part, Values
 from korch.executable.ports import Port
 from korch.executable.runtime import new_folder
 from korch.executable.segmented import Segmented

@@ -59,6 +59,35 @@ typedef int (*korch_host)(void *context, int step, const void *const *in, void *
 KORCH_API int korch_host_step_count(const korch_model *model);
 KORCH_API void korch_set_host(korch_model *model, korch_host host, void *context);
 
+/* How the model is the body of a loop. Inputs and outputs by number; -1 where there is none. */
+typedef struct {
+    int counter; /* the input that is the number of the iteration, an int64 */
+    int going;   /* the input that is true, a bool */
+    int more;    /* the output that says whether another iteration follows, a bool */
+
+    /* What an iteration gives to the next. They write to the output's buffer and to `spare` in turn. */
+    int states;
+    const int *state_inputs, *state_outputs;
+    void *const *spare;
+
+    /* Outputs that are collected, and where that of iteration 0 goes. */
+    int rows;
+    const int *row_outputs;
+    char *const *row_starts;
+
+    /* Inputs that each iteration has another part of, and that of iteration 0. */
+    int slices;
+    const int *slice_inputs;
+    const char *const *slice_starts;
+} korch_loop;
+
+/* Iterations `first` to at most `last` - 1; *done is the number of the one that would follow, *more whether it would
+ * where there were no `last`. `inputs` and `outputs`
+ * hold the buffers of the next iteration then, those of states among them: a state is where it would be read. Buffers
+ * that the loop gives need none. 0, or not 0 as korch_run. */
+KORCH_API int korch_iterate(korch_model *model, const korch_loop *loop, const void **inputs, void **outputs,
+                            int64_t first, int64_t last, int64_t *done, int *more);
+
 #ifdef __cplusplus
 }
 #endif

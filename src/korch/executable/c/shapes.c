@@ -29,6 +29,10 @@
       (korch_model * m, const void *const *in, void *const *out, double *seconds, double *lost, int runs),             \
       (m->own, in, out, seconds, lost, runs))                                                                          \
     X(int, korch_host_step_count, (const korch_model *m), (m->own))                                                    \
+    X(int, korch_iterate,                                                                                              \
+      (korch_model * m, const korch_loop *loop, const void **in, void **out, int64_t first, int64_t last, int64_t *done, \
+       int *more),                                                                                                     \
+      (m->own, loop, in, out, first, last, done, more))                                                                \
     X(void, korch_set_host, (korch_model * m, korch_host host, void *context), (m->own, host, context))
 
 #define KORCH_FIELD(result, name, parameters, arguments) result(*name) parameters;
