@@ -100,14 +100,24 @@ def test_what_lost_its_race_is_tried_in_use(seconds: float, state: State, progra
     settle(programs, 1, Outcome(270.0, 1.0, 2.0))
     s = programs.find(((1,),))
     assert s.state is State.TRIED and s.trial and s.program
-    turns = list[bool]()
+    turns = list[trial.Turn]()
     while not s.trial.ended:
         turns.append(s.trial.turn())
-        s.trial.enter(turns[-1], seconds if turns[-1] else 1.0)
+        spun = 0.0 if turns[-1].counts else 10.0  # after the other
+        s.trial.enter(turns[-1], (seconds if turns[-1].program else 1.0) + spun)
     programs.decide(s)
     programs.decide(s)
     assert s.state is state and s.trial is None and bool(s.program) == (state is State.READY)
-    assert sum(turns) == len(turns) / 2
+    assert abs(sum(t.program for t in turns) - len(turns) / 2) <= trial.TURN / 2
+
+
+@pytest.mark.parametrize("ms, state", [(0.9, State.TRIED), (0.3, State.READY)])
+def test_a_program_whose_time_depends_on_data_is_tried_unless_it_is_far_faster(
+    ms: float, state: State, programs: Specialisations
+):
+    wanted(programs, 1)
+    settle(programs, 1, Outcome(270.0, 1.0, ms, varies=True))
+    assert programs.find(((1,),)).state is state
 
 
 def test_a_search_waits_for_a_trial_only_while_calls_arrive(programs: Specialisations, monkeypatch):

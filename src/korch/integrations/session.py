@@ -21,7 +21,7 @@ from korch.session.service import SERVICE
 from korch.session.source import ModelSource
 from korch.session.specialisations import Binding, Specialisation, Specialisations
 from korch.session.status import SessionStatus
-from korch.session.trial import Trial
+from korch.session.trial import Trial, Turn
 from korch.system.folders import default_folder, owned_folder, removed_with
 from korch.system.sessions import dtype_of
 
@@ -170,12 +170,12 @@ class InferenceSession(Base):
                input_feed: Mapping[str, Any]) -> Any:  # fmt: skip
         """One call of a trial, which ends once both have answered enough of them."""
         turn, start = trial.turn(), time.perf_counter()
-        answer = self._by_program(found, input_feed) if turn else None
+        answer = self._by_program(found, input_feed) if turn.program else None
         if answer is None:
             results = self.base_run(output_names, input_feed)
         else:
             results = self._named(answer, output_names, input_feed)
-        trial.enter(answer is not None, time.perf_counter() - start)
+        trial.enter(Turn(answer is not None, turn.counts), time.perf_counter() - start)
         if trial.ended:
             self.programs.decide(found)
         return results

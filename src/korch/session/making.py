@@ -124,7 +124,8 @@ def judged(executable: Executable, budget: float, beside: Callable[[], Any],
     program_ms, base_ms = raced(executable, beside(), feeds, values or {})
     hopeless = 0 < HOPELESS * base_ms < program_ms
     slower = f"onnxruntime takes {base_ms:.3f} ms, the program {program_ms:.3f} ms" if hopeless else ""
-    return Outcome(budget, base_ms, program_ms, slower)
+    varies = segmented or any(step.kernel.host is not None for step in executable.plan.steps)
+    return Outcome(budget, base_ms, program_ms, slower, varies=varies)
 
 
 def raced(executable: Executable, session: Any, feeds: Feeds, values: Mapping[str, Any]) -> tuple[float, float]:

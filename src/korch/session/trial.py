@@ -1,6 +1,6 @@
-"""A program that lost its race in the background has another one in use: call by call beside onnxruntime.
+"""A program whose race says little has another one in use: a few calls in turn with onnxruntime.
 
-On a machine that a server keeps busy, threads of a low priority wait for each other, and a race says little.
+On a machine that a server keeps busy, threads of a low priority wait for each other; and random inputs are not data.
 """
 
 from __future__ import annotations
@@ -8,13 +8,24 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import cycle
+from itertools import count
 from statistics import median
+from typing import NamedTuple
 
 CALLS = 8
-"""Of each runtime. Their medians decide."""
+"""Of each runtime that count. Their medians decide."""
+TURN = 4
+"""Calls that one runtime answers before the other does. The first of them does not count: threads of onnxruntime spin
+for tens of milliseconds after a run. (A program of 29 ms takes 60 after one of onnxruntime, and 29 the next time.)"""
 LATELY = 2.0
 """Seconds without a call after which nobody waits for the end of a trial."""
+
+
+class Turn(NamedTuple):
+    """Of one call: whether the program answers, and whether its time counts."""
+
+    program: bool
+    counts: bool
 
 
 @dataclass(eq=False)
@@ -23,16 +34,18 @@ class Trial:
 
     program: list[float] = field(default_factory=list[float])
     base: list[float] = field(default_factory=list[float])
-    _turns: Iterator[bool] = field(default_factory=lambda: cycle((False, True)))
+    _calls: Iterator[int] = field(default_factory=count)
     _last: float = field(default_factory=time.monotonic)
 
-    def turn(self) -> bool:
-        """Whether the program answers this call."""
-        return next(self._turns)
+    def turn(self) -> Turn:
+        """Whether the program answers this call, and whether the call counts."""
+        number = next(self._calls)
+        return Turn(number // TURN % 2 == 1, number % TURN > 0)
 
-    def enter(self, program: bool, seconds: float) -> None:
-        """Notes what a call took."""
-        (self.program if program else self.base).append(seconds)
+    def enter(self, turn: Turn, seconds: float) -> None:
+        """Notes what the call of a turn took."""
+        if turn.counts:
+            (self.program if turn.program else self.base).append(seconds)
         self._last = time.monotonic()
 
     @property
