@@ -1,6 +1,6 @@
 """Fails where the programs for many shapes of a model come late, are slow, or hold their weights many times.
 
-    python benchmarks/transfers.py MODEL --input NAME --shape 1,1,32,320 --shape 1,1,32,64 ... [--compare 3] [--search 60]
+    python benchmarks/transfers.py MODEL --input x --shape 1,1,32,320 --shape 1,1,32,64 ... [--compare 3] [--search 60]
 
 A session meets the shapes one after the other, each when the program for the one before is there: the first is
 searched, the others take over its plan. `--compare` of these, spread over all, are searched as well, for `--search`
@@ -73,11 +73,18 @@ def searched(model: Path, name: str, shape: tuple[int, ...], archive: str, secon
     """Milliseconds of the program in `archive`, and of one that is searched for the shape, side by side."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["KORCH_CACHE_DIR"] = folder
-        with korch.optimize(model, threads=2, time_budget=seconds, shapes={name: shape}) as other:
-            with korch.load(archive) as own:
-                x = {name: feed(shape)}
-                both = [race([lambda: own.run(x), lambda: other.run(x)]) for _ in range(3)]
+        other = korch.optimize(model, threads=2, time_budget=seconds, shapes={name: shape})
+        with other, korch.load(archive) as own:
+            x = {name: feed(shape)}
+            both = [race([lambda: own.run(x), lambda: other.run(x)]) for _ in range(3)]
     return min(a for a, _ in both), min(b for _, b in both)
+
+
+def row(shape: tuple[int, ...], f: dict[str, Any]) -> list[str]:
+    """A line of the table."""
+    speed = f"{f['speed']:.2f}" if "speed" in f else ""
+    times = f"{f['base_ms']:.3f}", f"{f['ms']:.3f}"
+    return [",".join(map(str, shape)), f"{f['seconds']:.1f}", f["state"], *times, speed, f"{f['packed_mb']:.1f}"]
 
 
 def main() -> None:
@@ -93,23 +100,22 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["KORCH_CACHE_DIR"] = folder
         session = korch.InferenceSession(options.model, threads=2, max_specialisations=len(shapes))
-        found, one = dict[tuple[int, ...], dict[str, Any]](), 0.0
+        found = dict[tuple[int, ...], dict[str, Any]]()
         for shape in shapes:
             seconds, status = made(session, options.input, shape)
             found[shape] = {"seconds": seconds, "state": status.state, "reason": status.reason,
-                            "archive": status.archive, "ms": status.program_ms, "base_ms": status.base_ms}  # fmt: skip
-            one = one or packed()
-        everything = packed()
+                            "archive": status.archive, "ms": status.program_ms, "base_ms": status.base_ms,
+                            "packed_mb": packed()}  # fmt: skip
+        one, everything = found[shapes[0]]["packed_mb"], packed()
         del session
         gc.collect()
         others = [s for s in shapes[1:] if found[s]["archive"]]
         for shape in others[:: max(1, len(others) // max(options.compare, 1))][: options.compare]:
             own, other = searched(options.model, options.input, shape, found[shape]["archive"], options.search)
             found[shape] |= {"speed": other / own}
-    rows = [[",".join(map(str, s)), f"{f['seconds']:.1f}", f["state"], f"{f['base_ms']:.3f}", f"{f['ms']:.3f}",
-             f"{f['speed']:.2f}" if "speed" in f else ""] for s, f in found.items()]  # fmt: skip
-    head = ["shape", "seconds", "", "onnxruntime ms", "program ms", "speed, of a search's"]
-    print(markdown(head, rows))
+    rows = [row(shape, figures) for shape, figures in found.items()]
+    head = ["shape", "seconds", "", "onnxruntime ms", "program ms", "speed, of a search's", "packed MB so far"]
+    print(markdown([head, *rows]))
     print(f"\npacked constants {everything:.1f} MB, of the first program {one:.1f}: {everything / max(one, 1e-9):.2f}")
     if options.output:
         results = {",".join(map(str, s)): f for s, f in found.items()}

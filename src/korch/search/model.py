@@ -29,11 +29,11 @@ from korch.search.exactness import Refinement
 from korch.search.exchange import Exchange, exchanges
 from korch.search.in_place import steady
 from korch.search.ledger import Ledger, open_ledger
-from korch.search.phases import PHASES, TRANSFER
+from korch.search.phases import PHASES, RIVALS, TRANSFER
 from korch.search.planned import accounted, as_timed
 from korch.search.spare import without_spare_libraries
 from korch.search.steering import FAR, FINISH, HEAVY, MOST_ATTEMPTS, MOST_BANS, SHORT, TAKEN_OVER_TIMED
-from korch.search.transfer import Sketch, covers, found_in, others_for
+from korch.search.transfer import Sketch, TakenOver, covers, found_in, others_for
 from korch.search.tuning import Report, State, Tuned
 from korch.solve.highs import Highs
 from korch.system.deadline import Deadline
@@ -108,7 +108,7 @@ class Search:
             enumerating = time.monotonic() - begin
             ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics,
                                  self.target.way_out)  # fmt: skip
-            self._keep_to_sketch(ledger)
+            self._taken_over = TakenOver(self.graph, self.sketch, ledger)
             with Highs(self._solver_threads) as highs, Builder() as builder:
                 resources = Resources(self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs,
                                       builder)  # fmt: skip
@@ -130,17 +130,6 @@ class Search:
         if found and covers(self.graph, mended := [*found, *others_for(self.graph, found, cones)]):
             return mended, []
         return surely_paying(cones, self.target.backends()) if self.hurried else (list(cones), [])
-
-    def _keep_to_sketch(self, ledger: Ledger) -> None:
-        """Leaves of the offers for cones of the sketch those of the backends that built them there, with their variants
-        and costs."""
-        for cone, step in found_in(self.graph, self.sketch).items():
-            for i in (i for i, c in enumerate(ledger.cones) if c == cone):
-                entry = ledger.entry(i)
-                if own := [o for o in entry.offers if o.backend.name == step.backend]:
-                    entry.offers = own
-                    for offer in own:
-                        offer.sketched, offer.slowness = step.variant, step.slowness
 
     def _accurate(self, ledger: Ledger, resources: Resources) -> Executable:
         """Searches until the program keeps to the numerics: where kernels round, with more exact ones in its plan, then
@@ -174,7 +163,11 @@ class Search:
         if not self.hurried:
             place_links(graph, ledger, resources)
         attempt = Attempt(graph, ledger, resources, phases=TRANSFER if self.sketch else PHASES)
-        tuned = without_spare_libraries(ledger, attempt.best(), self.costs.setting.threads)
+        tuned = attempt.best()
+        if self._taken_over.reopened(map(ledger.entry, tuned.chosen), tuned.cost):
+            attempt = Attempt(graph, ledger, resources, phases=(RIVALS,))
+            tuned = attempt.best()
+        tuned = without_spare_libraries(ledger, tuned, self.costs.setting.threads)
         return self._linked(accounted(attempt.plan(tuned), ledger, tuned), tuned, gone)
 
     def _more_exact(self, ledger: Ledger, executable: Executable, first: Tried,

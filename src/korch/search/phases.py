@@ -92,5 +92,7 @@ PHASES = (
 be no time for that later, with half of the chains measured in a bad moment. Then bounds decide."""
 TRANSFER = (Phase("transfer", expected, settle=by.TAKEN_OVER),)
 """The kernels of another binding's plan, at the costs that they had there for their size."""
+RIVALS = Phase("rivals", expected, settle=0.0)
+"""What other backends offer for kernels that are slow at the new extents."""
 LINKS = Phase("links", expected, settle=by.ROUGHLY)
 """A plan without chains, to be timed in place."""

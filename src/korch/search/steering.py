@@ -38,6 +38,9 @@ ROUGHLY = 0.1
 """The same of a plan of links, which is there to be timed in place."""
 TAKEN_OVER = 0.2
 """The same of a plan that is taken over from another binding. What counts are its seconds: a search may refine it."""
+SURPRISING, SURPRISE_WORTH = 0.3, 0.01
+"""By how much more than expected, and by what share of the plan's time, one of its kernels must take for other backends
+to be asked."""
 TAKEN_OVER_TIMED = 0.3
 """Seconds after which such a program's steps are not timed once more. (2 of 10 seconds of an encoder of 256 tokens.)"""
 CLOSE_BY = 0.002

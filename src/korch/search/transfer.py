@@ -16,6 +16,9 @@ from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
+from korch.search.ledger import Ledger
+from korch.search.offers import Entry, Offer
+from korch.search.steering import SURPRISE_WORTH, SURPRISING
 
 _STRUCTURAL = frozenset({"perm", "axis", "axes", "keepdims", "tile", "kernel", "kernel_shape", "stride", "strides",
                          "dilations", "to", "mode", "phases", "group", "direction"})  # fmt: skip
@@ -60,6 +63,39 @@ def found_in(graph: Graph, sketch: Sketch) -> dict[Cone, SketchStep]:
         if len(members) == len(step.primitives):
             found.setdefault(Cone.of(members), step)
     return found
+
+
+class TakenOver:
+    """The offers that a sketch leaves in a ledger: those of the backends that built its kernels, with their variants
+    and costs. The others wait."""
+
+    def __init__(self, graph: Graph, sketch: Sketch, ledger: Ledger) -> None:
+        self._waiting: dict[int, list[Offer]] = {}
+        for cone, step in found_in(graph, sketch).items():
+            for i in (i for i, c in enumerate(ledger.cones) if c == cone):
+                self._keep(ledger.entry(i), step)
+
+    def _keep(self, entry: Entry, step: SketchStep) -> None:
+        if own := [o for o in entry.offers if o.backend.name == step.backend]:
+            self._waiting[id(entry)] = [o for o in entry.offers if o not in own]
+            entry.offers = own
+            for offer in own:
+                offer.sketched, offer.slowness = step.variant, step.slowness
+
+    def reopened(self, entries: Iterable[Entry], cost: float) -> bool:
+        """Gives kernels of a plan that costs `cost` their rivals back where they take far longer than for the other
+        extents; whether there are any. (A classifier is a product with a vector for one image, and with a matrix for
+        five: 321 us, 123 by a library.)"""
+        distinct = {id(e): e for e in entries}
+        found = [e for key, e in distinct.items() if self._waiting.get(key) and _disappoints(e.best, cost)]
+        for entry in found:
+            entry.offers += self._waiting.pop(id(entry))
+        return bool(found)
+
+
+def _disappoints(offer: Offer, cost: float) -> bool:
+    expected = offer.lower * offer.slowness
+    return bool(expected) and offer.seconds - expected > max(SURPRISING * expected, SURPRISE_WORTH * cost)
 
 
 def covers(graph: Graph, cones: Iterable[Cone]) -> bool:

@@ -29,8 +29,8 @@ _OURS = re.compile(r"[0-9a-f]{32}\.korch")
 class Outcome:
     """What became of making a specialisation. `budget`: seconds that its search could take. `base_ms`, `program_ms`: a
     run by onnxruntime and by the program, side by side. `reason`: why the program is not used; empty where it is.
-    `needs`: inputs whose values decide what is computed, and were not given. `varies`: whether onnxruntime runs parts of
-    the program, whose time may depend on the data."""
+    `needs`: inputs whose values decide what is computed, and were not given. `varies`: whether onnxruntime runs parts
+    of the program, whose time may depend on the data."""
 
     budget: float
     base_ms: float = 0.0

@@ -36,6 +36,10 @@ MOST_STORED = 1 << 18
 steps, in 12 heads: 1.5 instead of 1.95 ms.)"""
 PIECE = min(64 if computes_512_bits_at_once() else 256, tile.LONGEST)
 """So many steps then. (On Granite Rapids those products take 1.15 ms by 64 steps, 1.59 by 128, 1.79 by 256.)"""
+RAGGED = 1.03
+"""By how much a block of columns must be cheaper to be packed in other groups than the widest: programs of a model for
+several shapes hold a matrix once where all pack it alike. (An encoder of four layers: 33.6 MB, for 14 lengths 50.1; so
+28.3 for one and for all.)"""
 UNEVEN = 1.05
 """What threads take longer that have too few blocks to help each other: on shared processors one is always slower. (Two
 threads on Zen 3, medians in turn: 3136 rows of 64 steps for 64 columns 122 -> 148 GFLOP/s by blocks enough, 197 of 768
@@ -103,7 +107,13 @@ def _in_pieces(plan: Schedule) -> Schedule:
 
 def _cheapest(plan: Schedule, threads: int) -> tuple[float, Schedule] | None:
     """The first of the cheapest blocks that tiles can compute."""
-    for option in sorted(_options(plan, threads), key=lambda o: o.cost(threads))[:TRIED]:
+    packed = packs(plan, _stage(plan))
+
+    def cost(option: Option) -> tuple[float, int]:
+        seconds, size = option.cost(threads)
+        return seconds * (RAGGED if packed and option.ragged else 1.0), size
+
+    for option in sorted(_options(plan, threads), key=cost)[:TRIED]:
         found = settled(plan.cone, option.config(plan.config))
         block = block_of(found, _stage(found)) if found.hoisted or option.divided else None
         if block and not (option.divided and block.others):
@@ -163,6 +173,13 @@ class Option:
         shared = self.columns.length * self.columns.blocks < self.pitch
         near &= not shared or 4 * self.rows.length * self.pitch <= SPREAD
         return narrow and (near or self.rows.length <= LEAST)
+
+    @property
+    def ragged(self) -> bool:
+        """Whether groups of columns are narrower than they might be."""
+        most = tile.registers().abreast * tile.registers().lanes
+        every = self.columns.length * self.columns.blocks
+        return every % most == 0 and self.columns.length % most != 0
 
     def cost(self, threads: int) -> tuple[float, int]:
         """Steps of vectors that the slowest thread takes, as many loads for a tile at least, and what comes from the
