@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 
+from korch.backends.table import backends
 from korch.executable.feeds import random_feeds
 from korch.fission import fission
 from korch.fission.importer import read
 from korch.ir.cone import Cone
+from korch.machine import Machine
 from korch.optimize import optimized
 from korch.options import Options
+from korch.profile.physics import Physics, Work
+from korch.profile.results import Best
 from korch.rewrite import add_choices
-from korch.search.transfer import SketchStep, covers, found_in, identities, others_for
+from korch.search.kinds import Kind
+from korch.search.ledger import open_ledger
+from korch.search.offers import Entry, Offer
+from korch.search.transfer import SketchStep, TakenOver, covers, found_in, identities, others_for
 
+MACHINE = Machine(1, 1e11, ((1 << 40, 1e11),), 1e-8)
 TEXT = """
 <ir_version: 8, opset_import: ["": 17]>
 g (float[n, 32] x) => (float[n, 16] y)
@@ -73,6 +82,22 @@ def test_a_sketch_says_what_kernels_cost_for_their_size(tmp_path: Path):
         for step, known in zip(program.plan.steps, sketch, strict=True):
             assert known.slowness * step.lower == pytest.approx(step.cost)
             assert known.variant == step.kernel.variant
+
+
+@pytest.mark.parametrize("seconds, reopened", [(1.2e-4, False), (1.5e-4, True)])
+def test_a_kernel_that_is_slow_at_the_new_extents_gets_its_rivals_back(seconds: float, reopened: bool):
+    graph = graph_of(8)
+    cone = Cone.of(graph.plain().primitives[:1])
+    own, rival = (Offer(b, 1e-5, Kind(), work=Work(10**5), physics=Physics(1e9)) for b in backends()[:2])
+    ledger = replace(open_ledger([], (), MACHINE), cones=(cone,), entries=(Entry(cone, [own, rival]),))
+    step = SketchStep(own.backend.name, "form 3", (identities(graph)[cone.primitives[0]],), slowness=1.0)
+    taken_over = TakenOver(graph, (step,), ledger)
+    (entry,) = ledger.entries
+    assert entry.offers == [own] and own.sketched == "form 3" and own.estimate.expected == own.lower == 1e-4
+    own.settle(Best("form 3", seconds))
+    assert taken_over.reopened([entry], cost=1e-3) == reopened
+    assert (rival in entry.offers) == reopened
+    assert not taken_over.reopened([entry], cost=1e-3)  # once
 
 
 @pytest.mark.parametrize("n", [5, 96])
