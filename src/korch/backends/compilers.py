@@ -14,6 +14,7 @@ from threading import Lock
 from typing import TypeVar
 
 from korch.errors import BackendError
+from korch.system.locks import machine_held
 from korch.system.throttle import paced
 
 T = TypeVar("T")
@@ -22,15 +23,16 @@ _FOLDER = re.compile(r"\S*/korch-cc-[^/]*/")
 
 
 class Compilers:
-    """The compilers of one build: `jobs` at a time, each for at most `limit` seconds; None: as long as it takes.
+    """The compilers of one build: `jobs` at a time, each for at most `limit` seconds; None: as long as it takes. Each
+    runs while nobody else holds the lock `beside`, which they share.
 
     Leaving the context ends those that still run, as where the build is interrupted or one of them has failed. Each
     has a session of its own, with what it starts: a compiler that is killed leaves that behind, and the terminal's
     Ctrl-C reaches neither.
     """
 
-    def __init__(self, jobs: int = 1, limit: float | None = None) -> None:
-        self._limit = limit
+    def __init__(self, jobs: int = 1, limit: float | None = None, beside: Path | None = None) -> None:
+        self._limit, self._beside = limit, beside
         self._pool = ThreadPoolExecutor(jobs)
         self._running: set[subprocess.Popen[str]] = set()
         self._lock = Lock()
@@ -52,6 +54,10 @@ class Compilers:
 
     def run(self, command: Sequence[str]) -> str:
         """What the compiler says; BackendError with its first error line where it fails, or where it does not end."""
+        with machine_held(self._beside, shared=True) if self._beside else contextlib.nullcontext():
+            return self._run(command)
+
+    def _run(self, command: Sequence[str]) -> str:
         process = self._started(command)
         try:
             with paced():

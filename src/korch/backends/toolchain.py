@@ -60,19 +60,22 @@ class Toolchain:
         objects: Sequence[Path] = (),
         keep: Path | None = None,
         limit: float | None = None,
+        beside: Path | None = None,
     ) -> None:
         """Makes the shared library `output` from C texts by file name, `jobs` of them compiled at a time; those that
         come late are asked for when their turn has come.
 
         `libraries` give headers, and are found again where they are now. `objects` of earlier calls are linked as they
-        are; those of this one stay in the folder `keep`. BackendError has the first complaint, or says that a compiler
-        took longer than `limit` seconds. A program that is handed out has none: each of its kernels has been compiled
-        within one before, and giving up would lose the whole search.
+        are; those of this one stay in the folder `keep`. Each compiler shares the lock `beside`.
+
+        BackendError has the first complaint, or says that a compiler took longer than `limit` seconds. A program that
+        is handed out has none: each of its kernels has been compiled within one before, and giving up would lose the
+        whole search.
         """
         own = [*defines, *(f"-I{library.include}" for library in libraries)]
         tail = _link_flags(libraries)
         try:
-            with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder, Compilers(jobs, limit) as compilers:
+            with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder, Compilers(jobs, limit, beside) as compilers:
                 new = self._objects(sources, Path(folder), own, compilers, keep)
                 made = Path(folder) / "library.so"
                 parts = map(str, (*objects, *new))

@@ -72,10 +72,11 @@ class Units:
         completed: Callable[[str], Text] = str,
         defines: Sequence[str] = (),
         limit: float | None = None,
+        beside: Path | None = None,
     ) -> None:
         """Makes the shared library `output` with a table of the `kernels` in their order, and what `completed` puts
-        behind the table's text. New kernels are compiled in units of about `size`, each within `limit` seconds.
-        BackendError where that fails."""
+        behind the table's text. New kernels are compiled in units of about `size`, each within `limit` seconds and
+        while nobody else holds the lock `beside`. BackendError where that fails."""
         coded = [(code_of(k), k) for k in kernels]
         fresh = {c: k for c, k in coded if k.source and c not in self._known}
         numbered = [Numbered(n, k) for n, k in enumerate(fresh.values(), len(self._known))]
@@ -95,5 +96,5 @@ class Units:
         texts["table.c"] = completed(table_text([Numbered(known[c].number if k.source else 0, k) for c, k in coded]))
         libraries = find_libraries(name for k in kernels for name in k.libraries)
         toolchain.compile_library(texts, output, libraries, jobs=jobs, defines=defines, objects=objects,
-                                  keep=self.folder, limit=limit)  # fmt: skip
+                                  keep=self.folder, limit=limit, beside=beside)  # fmt: skip
         self._known, self._functions, self._count = known, functions, self._count + len(texts) - 1

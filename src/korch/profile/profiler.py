@@ -24,7 +24,7 @@ from korch.profile.setting import setting_of
 from korch.profile.task import Answered, Calibrate, Now, Rates, Task
 from korch.profile.timing import timing_library
 from korch.system.deadline import Deadline
-from korch.system.locks import locked, machine_lock
+from korch.system.locks import machine_held, machine_lock
 from korch.system.processor import processors
 
 BATCH, SMALL_BATCH, SOON = 64, 12, 20.0
@@ -82,7 +82,7 @@ class Profiler(Remembered):
         self.close()
 
     def alone(self, until: Deadline) -> AbstractContextManager[None]:
-        return locked(self._lock, until=until)
+        return machine_held(self._lock, until=until)
 
     def pace(self) -> float:
         answer = self._worker.ask(Now())
@@ -90,7 +90,7 @@ class Profiler(Remembered):
 
     def calibrate(self) -> Rates | Failed:
         """The machine's own rates."""
-        with locked(self._lock):
+        with machine_held(self._lock):
             return self._worker.ask(Calibrate())
 
     def _results(self, kernels: Mapping[str, Kernel], deadline: Deadline) -> Iterator[tuple[str, Result]]:
@@ -138,15 +138,14 @@ class Profiler(Remembered):
         if not any(k.source for k in kernels):
             return None
         try:
-            with locked(self._lock, shared=True):
-                jobs = min(JOBS, processors())
-                self.units.compile_library(self.toolchain, kernels, output, UNIT, jobs, limit=limit)
+            jobs = min(JOBS, processors())
+            self.units.compile_library(self.toolchain, kernels, output, UNIT, jobs, limit=limit, beside=self._lock)
         except BackendError as e:  # a full disk is not the kernel's own fault
             return Failed(str(e), lasting=bool(_OF_A_LINE.search(str(e))))
         return None
 
     def _result(self, key: str, kernel: Kernel, library: Path, index: int) -> Result | Unloadable:
-        with locked(self._lock):
+        with machine_held(self._lock):
             if known := self._recall(kernel, key):
                 return known
             preload = tuple(str(found.file) for found in find_libraries(kernel.libraries))

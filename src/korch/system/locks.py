@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from korch.system.deadline import NEVER, Deadline
+from korch.system.throttle import resting_after
 
 try:
     import fcntl
@@ -54,6 +55,13 @@ def _held(descriptor: int, kind: int, patience: float) -> bool:
             if end.passed:
                 return False
             time.sleep(_PAUSE)
+
+
+@contextmanager
+def machine_held(path: Path, shared: bool = False, until: Deadline = NEVER) -> Iterator[None]:
+    """Holds a machine's lock; a process in the background rests after it, not meanwhile."""
+    with resting_after(), locked(path, shared, until=until):
+        yield
 
 
 def machine_lock() -> Path:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import Lock, local
 
 REST = 4.0
 """Seconds of rest for each second of work: the median of calls is then one that nothing disturbs."""
@@ -18,6 +18,8 @@ REST = 4.0
 _lock = Lock()
 _flag: Path | None = None
 _resting, _since, _rested = 0, 0.0, 0.0
+_own = local()
+"""`owed`: seconds that this thread is to rest when it holds no lock any more; None while it holds none."""
 
 
 def follow(flag: Path) -> None:
@@ -40,7 +42,30 @@ def paced() -> Iterator[None]:
         yield
     finally:
         if _flag is not None and _flag.exists():
-            _rest(REST * (time.monotonic() - start))
+            seconds = REST * (time.monotonic() - start)
+            if _owed() is None:
+                _rest(seconds)
+            else:
+                _own.owed += seconds
+
+
+@contextmanager
+def resting_after() -> Iterator[None]:
+    """A block in which this thread holds what others wait for: its rests come at the end. (Searches beside a server
+    waited for a lock whose owner rested.)"""
+    before, _own.owed = _owed(), _owed() or 0.0
+    try:
+        yield
+    finally:
+        owed, _own.owed = _own.owed, before
+        if before is not None:
+            _own.owed = owed
+        elif owed:
+            _rest(owed)
+
+
+def _owed() -> float | None:
+    return getattr(_own, "owed", None)
 
 
 def _rest(seconds: float) -> None:
