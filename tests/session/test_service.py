@@ -179,6 +179,17 @@ def test_a_worker_that_hangs_is_given_up(running: Service, client: Client, tmp_p
     until(lambda: running._thread is None)
 
 
+def test_where_no_process_starts_the_session_says_so(running: Service, client: Client, monkeypatch):
+    def none(*_: object) -> None:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(service, "WorkerProcess", none)
+    client.programs.find(((1,),))
+    running.attend(client)
+    until(lambda: states(client) == ["failed"])
+    assert "no process could be started: Resource" in client.programs.statuses()[0].reason
+
+
 @pytest.mark.parametrize("makes", [True, False])
 def test_only_who_may_make_programs_starts_a_process(
     makes: bool, running: Service, client: Client, tmp_path, monkeypatch

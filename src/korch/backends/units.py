@@ -33,7 +33,7 @@ def units_here(toolchain: Toolchain) -> Units:
     share are equal. (`mobilenet`, the third batch size: 4.7 s of compilers without, 2.4 with.)"""
     key = os.getpid(), toolchain
     units: Units | None = getattr(_of_thread, "units", None)
-    if units is None or _of_thread.key != key or len(units) > MOST_KEPT or not units.folder.is_dir():
+    if units is None or _of_thread.key != key or units.count > MOST_KEPT or not units.folder.is_dir():
         units = Units(owned_folder("korch-units-"))
         removed_with(units, units.folder)
         _of_thread.units, _of_thread.key = units, key
@@ -58,7 +58,8 @@ class Units:
         self._functions: dict[str, Path] = {}
         self._count = 0
 
-    def __len__(self) -> int:
+    @property
+    def count(self) -> int:
         """How many kernels there are."""
         return len(self._known)
 

@@ -173,13 +173,17 @@ class Service:
             self._end(worker)
         elif job.overdue:
             self._end(worker)
-            outcome = Outcome(job.request.options.patience, reason="making the program took too long")
-            job.programs.settle(job.chosen, outcome, job.request.place)
+            self._give_up(job, "making the program took too long")
         elif outcome := worker.outcome():
             self._worked, self._job = time.monotonic(), None
             if worker.ended:
                 self._end(worker)
             job.programs.settle(job.chosen, outcome, job.request.place)
+
+    @staticmethod
+    def _give_up(job: Job, reason: str) -> None:
+        """Enters that nothing came of it; a program that is there stays."""
+        job.programs.settle(job.chosen, Outcome(job.request.options.patience, reason=reason), job.request.place)
 
     def _end(self, worker: WorkerProcess) -> None:
         """Ends the worker, unless `stop` does."""
@@ -201,7 +205,7 @@ class Service:
                 self._worker.begin(asked[1])
                 self._job = Job(programs, *asked, longer, time.monotonic())
             except OSError as e:
-                programs.fail(asked[0], f"no process could be started: {e.strerror or e}")
+                self._give_up(Job(programs, *asked, longer, 0.0), f"no process could be started: {e.strerror or e}")
 
 
 SERVICE = Service()
