@@ -89,7 +89,7 @@ def test_one_endless_compilation_does_not_take_the_limit_again_and_again(
     waits: list[float] = []
     endless = several(96)[70]
 
-    def compile_library(toolchain: object, kernels: list[Kernel], *_: object, limit: float) -> None:
+    def compile_library(toolchain: object, kernels: list[Kernel], *_: object, limit: float, **__: object) -> None:
         if endless in kernels:
             waits.append(limit)
             raise BackendError(f"cc did not end within {limit:g} s")
