@@ -31,3 +31,12 @@ def test_invariant_state_leaves_the_loop():
     expected, found = (ort.InferenceSession(m.SerializeToString()).run(None, feeds) for m in (model, freed))
     for a, b in zip(expected, found, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_an_early_scan_keeps_its_state():
+    """Its first input is the lengths of sequences: numbers of inputs and of the body's differ by one."""
+    text = """<ir_version: 3, opset_import: ["": 8]> g (float[1,2] s, float[1,3,2] x) => (float[1,2] y, float[1,3,2] z)
+    { y, z = Scan<num_scan_inputs=1, body = b (float[2] h, float[2] v) => (float[2] o, float[2] c)
+      { o = Add(h, v)  c = Identity(v) }>("", s, x) }"""
+    (scan,) = ordered(onnx.parser.parse_model(text)).graph.node
+    assert len(scan.input) == 3 and len(scan.output) == 2 and len(scan.attribute[1].g.input) == 2

@@ -22,7 +22,8 @@ FIRST_ROWS = 256
 
 @dataclass(frozen=True)
 class Rounds:
-    """What a loop gives: the last state, what was collected along a new first axis, and how many iterations ran."""
+    """The results of a loop: the last state, the values collected along a new first axis, and how many iterations there
+    were."""
 
     state: list[Any]
     rows: list[Array]

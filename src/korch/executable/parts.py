@@ -79,7 +79,7 @@ class Part:
         self._session = None
 
     def lines(self) -> list[str]:
-        """What runs it, as text."""
+        """A description of the part and of its runner."""
         kernels = ", ".join(f"{len(e.plan.steps)} kernels" for e in self.programs.values())
         what = "host segment" if self.host else f"island, {kernels or f'run by onnxruntime: {self.reason}'}"
         return [f"{what}, {self.operators} nodes; {', '.join(self.reads)} -> {', '.join(self.writes)}"]

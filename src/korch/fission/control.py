@@ -1,6 +1,6 @@
 """Control flow whose course is known: the branch that a constant condition takes, and loops written out.
 
-Values of inner names end with their body. What depends on data stays for onnxruntime: NeedsSegments.
+Values of inner names end with their body. NeedsSegments where the course depends on data.
 """
 
 from __future__ import annotations

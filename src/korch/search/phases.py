@@ -93,6 +93,6 @@ be no time for that later, with half of the chains measured in a bad moment. The
 TRANSFER = (Phase("transfer", expected, settle=by.TAKEN_OVER),)
 """The kernels of another binding's plan, at the costs that they had there for their size."""
 RIVALS = Phase("rivals", expected, settle=0.0)
-"""What other backends offer for kernels that are slow at the new extents."""
+"""The offers of other backends for kernels that are slow at the new extents."""
 LINKS = Phase("links", expected, settle=by.ROUGHLY)
 """A plan without chains, to be timed in place."""

@@ -37,7 +37,7 @@ SETTLED = 0.03
 ROUGHLY = 0.1
 """The same of a plan of links, which is there to be timed in place."""
 TAKEN_OVER = 0.2
-"""The same of a plan that is taken over from another binding. What counts are its seconds: a search may refine it."""
+"""The same of a plan that is taken over from another binding. It must be there in seconds; a search may refine it."""
 SURPRISING, SURPRISE_WORTH = 0.3, 0.01
 """By how much more than expected, and by what share of the plan's time, one of its kernels must take for other backends
 to be asked."""

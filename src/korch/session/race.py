@@ -1,4 +1,4 @@
-"""What runs take, side by side."""
+"""Times of runs, side by side."""
 
 from __future__ import annotations
 

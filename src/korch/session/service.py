@@ -50,7 +50,7 @@ class Client(Protocol):
 
 @dataclass(frozen=True)
 class Job:
-    """What the worker makes now, and for whom."""
+    """The request that the worker serves, and its session."""
 
     programs: Specialisations
     chosen: Specialisation

@@ -57,7 +57,7 @@ class WorkerProcess:
             self._flag.touch() if busy else self._flag.unlink(missing_ok=True)
 
     def outcome(self) -> Outcome | None:
-        """What came of the request; None while it is being worked on."""
+        """The outcome of the request; None while it is being worked on."""
         assert self._process.stdout
         ended = self.ended  # before the last of its answer is read
         self._answer += self._process.stdout.read() or b""

@@ -82,9 +82,8 @@ typedef struct {
 } korch_loop;
 
 /* Iterations `first` to at most `last` - 1; *done is the number of the one that would follow, *more whether it would
- * where there were no `last`. `inputs` and `outputs`
- * hold the buffers of the next iteration then, those of states among them: a state is where it would be read. Buffers
- * that the loop gives need none. 0, or not 0 as korch_run. */
+ * where there were no `last`. `inputs` and `outputs` hold the buffers of the next iteration then, those of states among
+ * them: a state is where it would be read. Buffers that the loop gives need none. 0, or not 0 as korch_run. */
 KORCH_API int korch_iterate(korch_model *model, const korch_loop *loop, const void **inputs, void **outputs,
                             int64_t first, int64_t last, int64_t *done, int *more);
 

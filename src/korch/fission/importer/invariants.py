@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 import onnx
 from onnx import helper
 
 from korch.fission.importer.load import subgraphs_of
+from korch.ir.opsets import opsets_of
 
 FIRST = {"Loop": (2, 2, 1), "Scan": (0, 0, 0)}
 """The numbers of the first state among the inputs of the node, those of its body, and the body's outputs."""
 
 
 def free_invariants(model: onnx.ModelProto) -> None:
-    """Takes invariant state out of the loops of the model, those in bodies included."""
-    _free(model.graph)
+    """Takes invariant state out of the loops of the model, those in bodies included. A Scan before opset 9 has another
+    first input, and keeps its state."""
+    _free(model.graph, {"Loop", "Scan"} if opsets_of(model).get("", 9) >= 9 else {"Loop"})
 
 
-def _free(graph: onnx.GraphProto) -> None:
+def _free(graph: onnx.GraphProto, loops: Set[str]) -> None:
     nodes = list[onnx.NodeProto]()
     for node in graph.node:
-        copies = _freed(node) if node.op_type in FIRST and not node.domain else []
+        copies = _freed(node) if node.op_type in loops and not node.domain else []
         nodes += [node, *copies]
     if len(nodes) != len(graph.node):
         kept = [onnx.NodeProto.FromString(n.SerializeToString()) for n in nodes]
         del graph.node[:]
         graph.node.extend(kept)
     for inner in subgraphs_of(graph):
-        _free(inner)
+        _free(inner, loops)
 
 
 def _freed(node: onnx.NodeProto) -> list[onnx.NodeProto]:
