@@ -9,8 +9,8 @@ from typing import Any
 
 ROUNDS, ROUND_SECONDS = 4, 0.06
 """Alternating blocks of runs, and the seconds that each takes; the least median of a runtime's blocks counts."""
-PAUSE = 0.01
-"""Seconds between blocks, in which the threads of the one before fall asleep."""
+PAUSE = 0.05
+"""Seconds between blocks, in which the threads of the one before fall asleep: those of onnxruntime after some 30 ms."""
 
 
 def race(runs: Sequence[Callable[[], Any]]) -> list[float]:

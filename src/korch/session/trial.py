@@ -6,17 +6,17 @@ On a machine that a server keeps busy, threads of a low priority wait for each o
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import count
 from statistics import median
 from typing import NamedTuple
 
 CALLS = 8
 """Of each runtime that count. Their medians decide."""
-TURN = 4
-"""Calls that one runtime answers before the other does. The first of them does not count: threads of onnxruntime spin
-for tens of milliseconds after a run. (A program of 29 ms takes 60 after one of onnxruntime, and 29 the next time.)"""
+TURN = 3
+"""Calls that count of one runtime before the other has its turn."""
+SPINNING = 0.05
+"""Seconds after the last call of the other runtime in which no call counts: threads of onnxruntime spin for some 30 ms
+after a run. (Zen 4, two threads: a program of 3.6 ms whose threads meet 160 times took 13 ms beside them.)"""
 LATELY = 2.0
 """Seconds without a call after which nobody waits for the end of a trial."""
 
@@ -34,19 +34,31 @@ class Trial:
 
     program: list[float] = field(default_factory=list[float])
     base: list[float] = field(default_factory=list[float])
-    _calls: Iterator[int] = field(default_factory=count)
+    _of_program: bool = False
+    _left: int = TURN
+    _warm: bool = False
     _last: float = field(default_factory=time.monotonic)
+    _last_of_other: float = field(default_factory=time.monotonic)
 
     def turn(self) -> Turn:
         """Whether the program answers this call, and whether the call counts."""
-        number = next(self._calls)
-        return Turn(number // TURN % 2 == 1, number % TURN > 0)
+        if not self._left:
+            self._of_program, self._left, self._warm = not self._of_program, TURN, False
+        rested = time.monotonic() - self._last_of_other >= SPINNING
+        return Turn(self._of_program, self._warm and rested)
 
     def enter(self, turn: Turn, seconds: float) -> None:
         """Notes what the call of a turn took."""
+        self._last = time.monotonic()
+        if turn.program != self._of_program or not self._left:
+            self._last_of_other = self._last  # of another thread, begun in the turn before
+            return
+        self._warm = True
         if turn.counts:
             (self.program if turn.program else self.base).append(seconds)
-        self._last = time.monotonic()
+            self._left -= 1
+            if not self._left:
+                self._last_of_other = self._last
 
     @property
     def under_way(self) -> bool:
