@@ -57,8 +57,11 @@ RESULTS = HERE / "results" / "ablation"
 APART = Limits(chain=sys.maxsize)
 """One linear primitive a kernel."""
 STEPS = ("rule fusion", "+ fission", "+ program", "+ rewrites", "+ layouts", "+ algorithms", "+ strips")
-ADDED = {"+ rewrites": ("algebra",), "+ layouts": ("add_layouts",),
-         "+ algorithms": ("conv_in_strips", "im2col", "winograd")}  # fmt: skip
+ADDED = {
+    "+ rewrites": ("algebra",),
+    "+ layouts": ("add_layouts",),
+    "+ algorithms": ("conv_in_strips", "im2col", "winograd"),
+}
 
 
 def graphs(plain: Graph) -> Iterator[tuple[str, Graph, Limits]]:

@@ -77,8 +77,9 @@ def busy() -> Iterator[None]:
         source.write_text("".join(map(FUNCTION.format, FUNCTIONS)))
         compiler = find_toolchain()
         command = [*compiler.command, *compiler.flags, "-c", "-o", os.devnull, str(source)]
-        loops = [subprocess.Popen([sys.executable, "-c", LOOP, *command], start_new_session=True)
-                 for _ in range(COMPILERS)]  # fmt: skip
+        loops = [
+            subprocess.Popen([sys.executable, "-c", LOOP, *command], start_new_session=True) for _ in range(COMPILERS)
+        ]
         try:
             yield
             if any(loop.poll() is not None for loop in loops):
@@ -153,8 +154,16 @@ def _middle(tuned: Sequence[Mapping[str, Any]], key: str) -> str:
     return f"{median(said):.3g}" if said else "–"
 
 
-HEAD = ["model", "tuning s, quiet / busy", "ms, tuned quiet", "ms, tuned busy", f"ratio (at most {MOST})",
-        "steps below physics (0)", "rejected samples, quiet / busy", "busy, quiet / busy"]  # fmt: skip
+HEAD = [
+    "model",
+    "tuning s, quiet / busy",
+    "ms, tuned quiet",
+    "ms, tuned busy",
+    f"ratio (at most {MOST})",
+    "steps below physics (0)",
+    "rejected samples, quiet / busy",
+    "busy, quiet / busy",
+]
 
 
 def main() -> None:

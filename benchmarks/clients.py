@@ -104,8 +104,9 @@ class Side:
 
     def __init__(self, client: str, budget: float | None) -> None:
         command = [sys.executable, __file__, "--serve", client] + ([] if budget is None else ["--korch", str(budget)])
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                         stderr=subprocess.DEVNULL)  # fmt: skip
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL
+        )
 
     def ask(self, what: str) -> Any:
         assert self._process.stdin and self._process.stdout
@@ -158,8 +159,10 @@ def main() -> None:
     mean = math.exp(sum(math.log(r["speedup"]) for r in results) / len(results))
     print("| client | same results | onnxruntime ms | Korch ms | speedup |\n| --- | --- | --- | --- | --- |")
     for r in results:
-        print(f"| {r['client']} | {'yes' if r['same'] else 'NO'} | {r['onnxruntime_ms']:.2f} | {r['korch_ms']:.2f} |"
-              f" {r['speedup']:.2f} |")  # fmt: skip
+        print(
+            f"| {r['client']} | {'yes' if r['same'] else 'NO'} | {r['onnxruntime_ms']:.2f} | {r['korch_ms']:.2f} |"
+            f" {r['speedup']:.2f} |"
+        )
     print(f"geometric mean {mean:.2f}")
     if arguments.output:
         arguments.output.write_text(json.dumps(results, indent=1))

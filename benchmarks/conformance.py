@@ -104,8 +104,13 @@ class Examiner:
 
     def ask(self, name: str) -> dict[str, Any]:
         if self._process is None or self._process.poll() is not None:
-            self._process = subprocess.Popen([sys.executable, __file__, "--serve"], stdin=subprocess.PIPE, text=True,
-                                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # fmt: skip
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, "--serve"],
+                stdin=subprocess.PIPE,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
         assert self._process.stdin and self._process.stdout
         with ThreadPoolExecutor(1) as pool:
             self._process.stdin.write(f"{name}\n")

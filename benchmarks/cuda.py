@@ -34,8 +34,11 @@ LIMIT = 240.0
 
 def plan(out: Path) -> str:
     """The commands, and how much of each is done."""
-    lines = [f"python benchmarks/cuda.py lease {name} -o {out}    # at most {SECONDS:.0f} s; "
-             f"{len(Record(out / f'{name}.jsonl').known)} entries so far" for name in STAGES]  # fmt: skip
+    lines = [
+        f"python benchmarks/cuda.py lease {name} -o {out}    # at most {SECONDS:.0f} s; "
+        f"{len(Record(out / f'{name}.jsonl').known)} entries so far"
+        for name in STAGES
+    ]
     return "\n".join((*lines, f"tuning takes {TUNING:.0f} s a workload; {out}/page.md has the tables"))
 
 

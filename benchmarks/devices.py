@@ -52,8 +52,15 @@ class Planned:
         plan = self.plan
         kinds = Counter(s.kernel.backend for s in plan.steps if not s.idle)
         kernels = ", ".join(f"{n} {name}" for name, n in sorted(kinds.items()))
-        return [model, device, f"{plan.predicted_seconds * 1e3:.3f}", f"{self.arithmetic * 1e3:.3f}", kernels,
-                f"{plan.gap:.2g}", f"{self.seconds:.0f}"]  # fmt: skip
+        return [
+            model,
+            device,
+            f"{plan.predicted_seconds * 1e3:.3f}",
+            f"{self.arithmetic * 1e3:.3f}",
+            kernels,
+            f"{plan.gap:.2g}",
+            f"{self.seconds:.0f}",
+        ]
 
 
 def candidates(model: Path, numerics: str) -> tuple[Graph, list[Cone]]:

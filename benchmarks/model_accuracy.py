@@ -48,8 +48,10 @@ def main() -> None:
     options = parser.parse_args()
     measured = json.loads(MEASURED.read_text())
     found = {name: (kernel_us(name), float(us)) for name, us in measured["kernels_us"].items()}
-    found |= {f"{name} (ms)": (program_ms(options.models / f"{name}.onnx"), float(ms))
-              for name, ms in measured["programs_ms"].items()}  # fmt: skip
+    found |= {
+        f"{name} (ms)": (program_ms(options.models / f"{name}.onnx"), float(ms))
+        for name, ms in measured["programs_ms"].items()
+    }
     rows = [["", "modelled", "measured", "ratio"]]
     rows += [[name, f"{model:.3g}", f"{real:.3g}", f"{model / real:.2f}"] for name, (model, real) in found.items()]
     print(markdown(rows))

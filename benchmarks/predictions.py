@@ -55,11 +55,15 @@ def compared(steps: Sequence[Step], profile: Profile) -> Compared:
 
 def report(name: str, found: Compared) -> str:
     head = [name, "predicted us", "in place us", "ratio"]
-    rows = [[what, f"{cost * 1e6:.1f}", f"{seconds * 1e6:.1f}", f"{cost / seconds:.3f}"]
-            for what, cost, seconds in sorted(found.rows, key=lambda row: -row[2])]  # fmt: skip
+    rows = [
+        [what, f"{cost * 1e6:.1f}", f"{seconds * 1e6:.1f}", f"{cost / seconds:.3f}"]
+        for what, cost, seconds in sorted(found.rows, key=lambda row: -row[2])
+    ]
     verdict = f"OFF: {', '.join(found.misses)}" if found.misses else "ok"
-    return (f"{markdown([head, *rows])}\n{name}: worst {found.worst:.3f}, sums {found.sums:.3f}, "
-            f"steps of the whole run {found.whole:.3f}  {verdict}\n")  # fmt: skip
+    return (
+        f"{markdown([head, *rows])}\n{name}: worst {found.worst:.3f}, sums {found.sums:.3f}, "
+        f"steps of the whole run {found.whole:.3f}  {verdict}\n"
+    )
 
 
 def main() -> None:

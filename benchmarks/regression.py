@@ -62,8 +62,16 @@ def weights(b: Builder, *shape: int) -> Value:
 
 def conv(x: Value, out: int, kernel: int = 1, stride: int = 1, group: int = 1) -> Value:
     b = x.builder
-    y = b.op("Conv", x, weights(b, out, x.shape[3] // group, kernel, kernel), strides=(stride, stride),
-             dilations=(1, 1), pads=(kernel // 2,) * 4, group=group, channels_last=1)  # fmt: skip
+    y = b.op(
+        "Conv",
+        x,
+        weights(b, out, x.shape[3] // group, kernel, kernel),
+        strides=(stride, stride),
+        dilations=(1, 1),
+        pads=(kernel // 2,) * 4,
+        group=group,
+        channels_last=1,
+    )
     return b.op("Relu", y + weights(b, out))
 
 
@@ -199,7 +207,7 @@ def cases() -> list[Case]:
         Case("winograd in strips", strips, TILES, (direct,), ONEDNN, 0.5),
         Case("volumes in blocks", blocks, LOOPS, (frames,), ONEDNN, 0.4),
         edges(500, 3000, 64),
-    ]  # fmt: skip
+    ]
 
 
 AGAIN = 4

@@ -65,8 +65,15 @@ def measure(model: Path, options: argparse.Namespace) -> dict[str, Any]:
             shutil.copy(archive, options.keep / f"{model.stem}.korch")
     for told in (tuned, again):  # names, not paths of this machine
         told |= {"model": model.stem, "output": f"{model.stem}.korch"}
-    return {"model": model.stem, "optimize": tuned, "again": again, "verify": verified, "bench": timed,
-            "multiply_adds": explained["multiply_adds"], "same_bits": equal}  # fmt: skip
+    return {
+        "model": model.stem,
+        "optimize": tuned,
+        "again": again,
+        "verify": verified,
+        "bench": timed,
+        "multiply_adds": explained["multiply_adds"],
+        "same_bits": equal,
+    }
 
 
 def timed_beside_peers(model: Path, archive: Path, options: argparse.Namespace, cache: str) -> Any:
@@ -100,9 +107,23 @@ def same_bits(archive: str) -> bool:
 
 def table(names: Sequence[str], folder: Path) -> str:
     """The figures of all workloads in the folder, as Markdown."""
-    head = ["workload", "korch", "onnxruntime", "OpenVINO", "torch.compile", "speedup", "predicted / actual", "of peak",
-            "gap", "solver s", "tuning s (warm)", "kernels", "measured / distinct", "multiply-adds, G",
-            "error / onnxruntime's"]  # fmt: skip
+    head = [
+        "workload",
+        "korch",
+        "onnxruntime",
+        "OpenVINO",
+        "torch.compile",
+        "speedup",
+        "predicted / actual",
+        "of peak",
+        "gap",
+        "solver s",
+        "tuning s (warm)",
+        "kernels",
+        "measured / distinct",
+        "multiply-adds, G",
+        "error / onnxruntime's",
+    ]
     files = [folder / f"{n}.json" for n in names]
     return markdown([head, *(row(json.loads(f.read_text())) for f in files if f.exists())])
 

@@ -60,8 +60,15 @@ def row(archive: Path, cores: int) -> list[str]:
     found = shares(archive, cores)
     now, then = sum(s.now for s in found), sum(s.then for s in found)
     few = [s for s in found if s.pieces < cores]
-    return [archive.stem, f"{now * 1e3:.1f}", f"{then * 1e3:.2f}", f"{now / then:.1f}", f"{len(few)} of {len(found)}",
-            f"{sum(s.then for s in few) / then:.0%}", f"{len(found) * BARRIER / then:.0%}"]  # fmt: skip
+    return [
+        archive.stem,
+        f"{now * 1e3:.1f}",
+        f"{then * 1e3:.2f}",
+        f"{now / then:.1f}",
+        f"{len(few)} of {len(found)}",
+        f"{sum(s.then for s in few) / then:.0%}",
+        f"{len(found) * BARRIER / then:.0%}",
+    ]
 
 
 def main() -> None:

@@ -103,10 +103,18 @@ def main() -> None:
     warm = [m for t, m in memory if t < WARM_UP * arguments.seconds]
     rest = [m for t, m in memory if t >= WARM_UP * arguments.seconds]
     states = [s.state for s in session.status().specialisations]
-    result = {"seconds": arguments.seconds, "calls": sum(c.calls for c in clients),
-              "compared": sum(c.compared for c in clients), "wrong": sum(c.wrong for c in clients),
-              "errors": [e for c in clients for e in c.errors][:10], "ready": states.count("ready"), "of": len(states),
-              "warm_mb": max(warm), "peak_mb": max(rest), "last_mb": rest[-1]}  # fmt: skip
+    result = {
+        "seconds": arguments.seconds,
+        "calls": sum(c.calls for c in clients),
+        "compared": sum(c.compared for c in clients),
+        "wrong": sum(c.wrong for c in clients),
+        "errors": [e for c in clients for e in c.errors][:10],
+        "ready": states.count("ready"),
+        "of": len(states),
+        "warm_mb": max(warm),
+        "peak_mb": max(rest),
+        "last_mb": rest[-1],
+    }
     print(json.dumps(result, indent=1))
     if arguments.output:
         arguments.output.write_text(json.dumps({**result, "memory": memory}))

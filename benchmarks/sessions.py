@@ -50,8 +50,13 @@ def answer(code: str, environment: dict[str, str] | None = None) -> float:
     """The number that a process prints."""
     import os
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
-                          env={**os.environ, **(environment or {})})  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **(environment or {})},
+    )
     return float(done.stdout.split()[-1])
 
 
@@ -103,8 +108,9 @@ def main() -> None:
     threads = f"threads={arguments.threads}, time_budget={arguments.time_budget}"
     ours, theirs = f"korch.InferenceSession({model!r}, {threads})", f"onnxruntime.InferenceSession({model!r})"
     result: dict[str, Any] = {"model": arguments.model.stem}
-    result["start_s"] = [median(answer(START.format(imports=i, make=m)) for _ in range(5))
-                         for i, m in ((THEIRS, theirs), (OURS, ours))]  # fmt: skip
+    result["start_s"] = [
+        median(answer(START.format(imports=i, make=m)) for _ in range(5)) for i, m in ((THEIRS, theirs), (OURS, ours))
+    ]
     with tempfile.TemporaryDirectory() as folder:
         import os
 

@@ -35,8 +35,13 @@ class Held(ctypes.Structure):
     """`korch_held` of pool.c."""
 
 
-Held._fields_ = [("next", ctypes.POINTER(Held)), ("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t),
-                 ("sum", ctypes.c_uint64), ("users", ctypes.c_long)]  # fmt: skip
+Held._fields_ = [
+    ("next", ctypes.POINTER(Held)),
+    ("data", ctypes.c_void_p),
+    ("bytes", ctypes.c_size_t),
+    ("sum", ctypes.c_uint64),
+    ("users", ctypes.c_long),
+]
 
 
 class Pool(ctypes.Structure):
@@ -103,9 +108,15 @@ def main() -> None:
         found = dict[tuple[int, ...], dict[str, Any]]()
         for shape in shapes:
             seconds, status = made(session, options.input, shape)
-            found[shape] = {"seconds": seconds, "state": status.state, "reason": status.reason,
-                            "archive": status.archive, "ms": status.program_ms, "base_ms": status.base_ms,
-                            "packed_mb": packed()}  # fmt: skip
+            found[shape] = {
+                "seconds": seconds,
+                "state": status.state,
+                "reason": status.reason,
+                "archive": status.archive,
+                "ms": status.program_ms,
+                "base_ms": status.base_ms,
+                "packed_mb": packed(),
+            }
         one, everything = found[shapes[0]]["packed_mb"], packed()
         del session
         gc.collect()

@@ -50,8 +50,20 @@ def cache_folder(shared: Path) -> Iterator[Path]:
 def optimising(shared: Path, cache_folder: Path) -> subprocess.CompletedProcess[str]:
     """`korch optimize --json` as a user runs it, by the first worker that asks; leaves small.korch in `shared`."""
     model, told = shared / "small.onnx", shared / "told.json"
-    command = [sys.executable, "-m", "korch.cli", "optimize", str(model), "-o", str(shared / "small.korch"),
-               "--threads", "2", "--time-budget", "5", "--json"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "korch.cli",
+        "optimize",
+        str(model),
+        "-o",
+        str(shared / "small.korch"),
+        "--threads",
+        "2",
+        "--time-budget",
+        "5",
+        "--json",
+    ]
     with (shared / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not told.exists():

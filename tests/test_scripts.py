@@ -37,10 +37,16 @@ def interpreter(file: Path, version: str, pip: int = 0) -> Path:
 
 
 @pytest.mark.parametrize("script", ["demo", "test"])
-@pytest.mark.parametrize(("version", "pip", "named", "made"), [
-    ("3 12", 0, True, ""), ("3 12", 1, True, "-m venv --clear {venv}\n"), ("3 11", 0, True, "-m venv --clear {venv}\n"),
-    ("3 11", 0, False, ""), (None, 0, True, "-m venv {venv}\n"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("version", "pip", "named", "made"),
+    [
+        ("3 12", 0, True, ""),
+        ("3 12", 1, True, "-m venv --clear {venv}\n"),
+        ("3 11", 0, True, "-m venv --clear {venv}\n"),
+        ("3 11", 0, False, ""),
+        (None, 0, True, "-m venv {venv}\n"),
+    ],
+)
 def test_environments(tmp_path: Path, script: str, version: str | None, pip: int, named: bool, made: str):
     venv, log = tmp_path / "venv", tmp_path / "log"
     python = interpreter(tmp_path / "bin" / "python3", "3 12")
@@ -49,8 +55,13 @@ def test_environments(tmp_path: Path, script: str, version: str | None, pip: int
         (venv / "pyvenv.cfg").touch()
     log.touch()
     (tmp_path / script).write_text((ROOT / script).read_text())  # a copy: it removes what was built beside it
-    environment = {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}", "VENV": str(venv), "LOG": str(log),
-                   "PYTHON": str(python) if named else ""}  # fmt: skip
+    environment = {
+        **os.environ,
+        "PATH": f"{python.parent}:{os.environ['PATH']}",
+        "VENV": str(venv),
+        "LOG": str(log),
+        "PYTHON": str(python) if named else "",
+    }
     done = subprocess.run(["bash", str(tmp_path / script)], capture_output=True, env=environment)
     assert done.returncode == (9 if version else 127)
     assert log.read_text() == made.format(venv=venv)
@@ -122,10 +133,16 @@ def test_figures_that_are_known_are_not_measured_again(script, tmp_path: Path, m
     assert tuned == ["m-full", "m-short", "m-short"] and len(raced) == 2
 
 
-@pytest.mark.parametrize(("times", "total", "misses"), [
-    ((1.0, 1.0, 0.01), 2.0, []), ((0.9, 1.12, 0.01), 2.0, []), ((0.8, 1.2, 0.01), 2.0, ["a kernel by +25.0%"]),
-    ((0.92, 0.92, 0.01), 1.84, ["the sum by +9.2%"]), ((1.0, 1.0, 0.01), 2.1, ["the whole run by -4.3%"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("times", "total", "misses"),
+    [
+        ((1.0, 1.0, 0.01), 2.0, []),
+        ((0.9, 1.12, 0.01), 2.0, []),
+        ((0.8, 1.2, 0.01), 2.0, ["a kernel by +25.0%"]),
+        ((0.92, 0.92, 0.01), 1.84, ["the sum by +9.2%"]),
+        ((1.0, 1.0, 0.01), 2.1, ["the whole run by -4.3%"]),
+    ],
+)
 def test_predictions_that_are_off_are_named(script, times: tuple[float, ...], total: float, misses: list[str]):
     """A small kernel may be."""
     found = script("predictions").compared(steps(1.0, 1.0, 0.02), Profile((0.0, *times), total, 1))

@@ -74,8 +74,9 @@ def test_every_room_is_in_the_table():
     assert files | set(ROOMS) == {name for names in LAYERS for name in names}
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if p.parent != SOURCE or p.stem != "__init__"],
-                         ids=lambda p: str(p.relative_to(SOURCE)))  # fmt: skip
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if p.parent != SOURCE or p.stem != "__init__"], ids=lambda p: str(p.relative_to(SOURCE))
+)
 def test_imports_run_down_the_table(path: Path):
     own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
     known = {name for names in LAYERS for name in names}
@@ -109,8 +110,12 @@ def test_files_are_no_longer_than_people_read():
 
 def test_no_file_speaks_of_one_machine():
     pattern = re.compile(r"/(home|Users|root|work|mnt|workspace)/\w")
-    found = [f"{p.relative_to(ROOT)}: {line}" for p in TEXTS for line in p.read_text().splitlines()
-             if pattern.search(line) and p != Path(__file__)]  # fmt: skip
+    found = [
+        f"{p.relative_to(ROOT)}: {line}"
+        for p in TEXTS
+        for line in p.read_text().splitlines()
+        if pattern.search(line) and p != Path(__file__)
+    ]
     assert not found
 
 

@@ -39,13 +39,29 @@ def _batched(batch: int, rows: int, steps: int, columns: int) -> Make:
     return lambda b: _input(b, batch, rows, steps) @ _input(b, batch, steps, columns, name="z")
 
 
-def _conv(side: int, channels: int, outputs: int, kernel: int, stride: int = 1, group: int = 1, last: int = 1,
-          relu: bool = False) -> Make:  # fmt: skip
+def _conv(
+    side: int,
+    channels: int,
+    outputs: int,
+    kernel: int,
+    stride: int = 1,
+    group: int = 1,
+    last: int = 1,
+    relu: bool = False,
+) -> Make:
     def make(b: Builder) -> Value:
         x = _input(b, *((1, side, side, channels) if last else (1, channels, side, side)))
         w = _weights(b, outputs, channels // group, kernel, kernel)
-        y = b.op("Conv", x, w, strides=(stride,) * 2, dilations=(1, 1), pads=(kernel // 2,) * 4, group=group,
-                 channels_last=last)  # fmt: skip
+        y = b.op(
+            "Conv",
+            x,
+            w,
+            strides=(stride,) * 2,
+            dilations=(1, 1),
+            pads=(kernel // 2,) * 4,
+            group=group,
+            channels_last=last,
+        )
         return b.op("Relu", y) if relu else y
 
     return make
@@ -79,8 +95,15 @@ def _norm(*shape: int) -> Make:
 
 def _pool(op: str, side: int, channels: int, kernel: int, stride: int) -> Make:
     more = {"channels_last": 0} | ({"count_include_pad": 0} if op == "AveragePool" else {})
-    return lambda b: b.op(op, _input(b, 1, channels, side, side), kernel_shape=(kernel,) * 2, strides=(stride,) * 2,
-                          pads=(kernel // 2,) * 4, dilations=(1, 1), **more)  # fmt: skip
+    return lambda b: b.op(
+        op,
+        _input(b, 1, channels, side, side),
+        kernel_shape=(kernel,) * 2,
+        strides=(stride,) * 2,
+        pads=(kernel // 2,) * 4,
+        dilations=(1, 1),
+        **more,
+    )
 
 
 def _attended(heads: int, places: int, width: int) -> Make:
@@ -92,17 +115,39 @@ def _attended(heads: int, places: int, width: int) -> Make:
 
 
 FORMS: Mapping[str, tuple[Make, ...]] = {
-    "conv 3x3": (_conv(56, 128, 128, 3), _conv(56, 64, 64, 3, relu=True), _conv(28, 256, 256, 3),
-                 _conv(13, 512, 512, 3), _conv(104, 64, 128, 3, stride=2), _conv(56, 128, 128, 3, last=0)),
+    "conv 3x3": (
+        _conv(56, 128, 128, 3),
+        _conv(56, 64, 64, 3, relu=True),
+        _conv(28, 256, 256, 3),
+        _conv(13, 512, 512, 3),
+        _conv(104, 64, 128, 3, stride=2),
+        _conv(56, 128, 128, 3, last=0),
+    ),
     "conv to few": (_conv(224, 32, 3, 9), _conv(224, 32, 3, 3), _conv(128, 64, 1, 5)),
-    "conv 1x1": (_conv(52, 128, 64, 1), _conv(26, 512, 256, 1, relu=True), _conv(128, 32, 192, 1),
-                 _conv(13, 1024, 512, 1)),
+    "conv 1x1": (
+        _conv(52, 128, 64, 1),
+        _conv(26, 512, 256, 1, relu=True),
+        _conv(128, 32, 192, 1),
+        _conv(13, 1024, 512, 1),
+    ),
     "conv 5x5, 7x7": (_conv(224, 3, 64, 7, stride=2), _conv(56, 64, 64, 5), _conv(416, 3, 32, 3)),
     "conv in groups": (_conv(56, 128, 128, 3, group=4), _conv(28, 256, 256, 3, group=8)),
-    "depthwise": (_conv(112, 96, 96, 3, group=96), _conv(256, 64, 64, 5, group=64), _conv(56, 192, 192, 7, group=192),
-                  _conv(52, 128, 128, 5, stride=2, group=128), _conv(112, 96, 96, 3, group=96, last=0)),
-    "product": (_product(128, 384, 384), _product(1024, 1024, 1024), _product(4096, 4096, 4096),
-                _product(16, 4096, 1024), _product(196, 768, 3072), _product(1, 1024, 1000), _product(16384, 64, 256)),
+    "depthwise": (
+        _conv(112, 96, 96, 3, group=96),
+        _conv(256, 64, 64, 5, group=64),
+        _conv(56, 192, 192, 7, group=192),
+        _conv(52, 128, 128, 5, stride=2, group=128),
+        _conv(112, 96, 96, 3, group=96, last=0),
+    ),
+    "product": (
+        _product(128, 384, 384),
+        _product(1024, 1024, 1024),
+        _product(4096, 4096, 4096),
+        _product(16, 4096, 1024),
+        _product(196, 768, 3072),
+        _product(1, 1024, 1000),
+        _product(16384, 64, 256),
+    ),
     "product and bias": (_biased(256, 512, 2048), _biased(4096, 256, 256), _biased(64, 2048, 512)),
     "batched product": (_batched(8, 256, 64, 256), _batched(12, 197, 64, 197), _batched(64, 49, 32, 49)),
     "attention": (_attended(8, 256, 64), _attended(12, 197, 64), _attended(1, 4096, 32)),
@@ -113,7 +158,7 @@ FORMS: Mapping[str, tuple[Make, ...]] = {
     "softmax": tuple(_rows(*shape) for shape in ((8, 256, 256), (12, 197, 197), (1, 16384, 64))),
     "norm": tuple(_norm(*shape) for shape in ((128, 384), (3136, 96), (16384, 64))),
     "pooling": (_pool("MaxPool", 112, 64, 3, 2), _pool("MaxPool", 13, 512, 5, 1), _pool("AveragePool", 56, 128, 3, 1)),
-}  # fmt: skip
+}
 
 
 def fixed_kernels(multiprocessors: int, most: int = MOST) -> dict[str, tuple[str, Kernel]]:

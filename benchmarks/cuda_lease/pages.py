@@ -13,9 +13,11 @@ from page import WORKLOADS, markdown
 
 def page(out: Path) -> str:
     """All tables for which there are figures."""
-    tables = {"Programs beside their peers": _races(Record(out / "racing.jsonl").known),
-              "Tuning": _tuning(Record(out / "tuning.jsonl").known),
-              "The model of costs, by form of kernel": model_table(Record(out / "kernels.jsonl").known)}  # fmt: skip
+    tables = {
+        "Programs beside their peers": _races(Record(out / "racing.jsonl").known),
+        "Tuning": _tuning(Record(out / "tuning.jsonl").known),
+        "The model of costs, by form of kernel": model_table(Record(out / "kernels.jsonl").known),
+    }
     return "\n\n".join(f"## {title}\n\n{table}" for title, table in tables.items() if table) + "\n"
 
 
@@ -28,8 +30,18 @@ def _races(known: dict[str, Any]) -> str:
                 ours, theirs = (found["runtimes"][n]["median_ms"] for n in ("korch", best))
                 errors = [f"{found['errors'][n]:.1e}" for n in ("korch", best)]
                 speedup = f"**{found['speedup_vs_best_peer']:.2f}**"
-                rows.append([name, numerics, f"{ours:.3f}", best, f"{theirs:.3f}", speedup, *errors,
-                             ", ".join(found["skipped"]) or "–"])  # fmt: skip
+                rows.append(
+                    [
+                        name,
+                        numerics,
+                        f"{ours:.3f}",
+                        best,
+                        f"{theirs:.3f}",
+                        speedup,
+                        *errors,
+                        ", ".join(found["skipped"]) or "–",
+                    ]
+                )
     return markdown(rows) if len(rows) > 1 else ""
 
 
@@ -50,6 +62,8 @@ def model_table(known: dict[str, Any]) -> str:
         if isinstance(found, dict) and found.get("us"):
             ratios.setdefault((found["form"], found["backend"]), []).append(found["modelled_us"] / found["us"])
     rows = [["form", "backend", "kernels", "modelled / measured", "least", "most"]]
-    rows += [[form, backend, str(len(found)), f"{median(found):.2f}", f"{min(found):.2f}", f"{max(found):.2f}"]
-             for (form, backend), found in ratios.items()]  # fmt: skip
+    rows += [
+        [form, backend, str(len(found)), f"{median(found):.2f}", f"{min(found):.2f}", f"{max(found):.2f}"]
+        for (form, backend), found in ratios.items()
+    ]
     return markdown(rows) if ratios else ""

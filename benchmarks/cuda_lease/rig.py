@@ -73,8 +73,17 @@ class Gpu:
         return DeviceProfiler([self.board], database)
 
     def tests(self, limit: float) -> str:
-        command = [sys.executable, "-m", "pytest", "-m", "cuda", "-q", "-p", "no:cacheprovider",
-                   str(HERE.parent / "tests")]  # fmt: skip
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-m",
+            "cuda",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            str(HERE.parent / "tests"),
+        ]
         return printed(command, limit, HERE.parent)
 
     def tune(self, name: str, out: Path, numerics: str, seconds: float, limit: float) -> Mapping[str, Any]:

@@ -64,8 +64,12 @@ def _facts(form: str, kernel: Kernel, result: Result, model: Modelled) -> dict[s
         return known | {"failed": result.reason}
     modelled = model.cost(kernel)
     assert isinstance(modelled, Measurement)
-    return known | {"us": 1e6 * result.seconds, "spread": result.spread, "error": result.error,
-                    "modelled_us": 1e6 * modelled.seconds}  # fmt: skip
+    return known | {
+        "us": 1e6 * result.seconds,
+        "spread": result.spread,
+        "error": result.error,
+        "modelled_us": 1e6 * modelled.seconds,
+    }
 
 
 def tuning(rig: Rig, out: Path, seconds: float = SECONDS, names: Sequence[str] = WORKLOADS) -> None:
@@ -98,8 +102,13 @@ def racing(rig: Rig, out: Path, seconds: float = SECONDS, names: Sequence[str] =
 
 def _compile(rig: Rig, out: Path, names: Sequence[str], record: Record, until: Deadline) -> None:
     """Has peers compile, those of the first precisions first; the reason of a failure, or nothing, is recorded."""
-    todo = {f"{name}: {peer}": (peer, command, name) for precisions in RACES.values()
-            for peer, command in peers(*precisions).items() if peer.startswith(COMPILED) for name in names}  # fmt: skip
+    todo = {
+        f"{name}: {peer}": (peer, command, name)
+        for precisions in RACES.values()
+        for peer, command in peers(*precisions).items()
+        if peer.startswith(COMPILED)
+        for name in names
+    }
 
     def warmed(peer: str, command: Sequence[str], name: str) -> str:
         return "no time was left" if until.passed else rig.warm(peer, command, name, out, until.left)

@@ -42,8 +42,22 @@ def archive_of(out: Path, name: str, numerics: str) -> Path:
 def tune(name: str, out: Path, seconds: float, numerics: str = "fast", limit: float | None = None) -> dict[str, Any]:
     """Optimises a workload: the figures that the command prints, or the reason why there is no program."""
     model, archive = exported(name, out), archive_of(out, name, numerics)
-    command = [sys.executable, "-m", "korch.cli", "optimize", str(model), "-o", str(archive), "--target", "cuda",
-               "--numerics", numerics, "--time-budget", str(seconds), "--json"]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "korch.cli",
+        "optimize",
+        str(model),
+        "-o",
+        str(archive),
+        "--target",
+        "cuda",
+        "--numerics",
+        numerics,
+        "--time-budget",
+        str(seconds),
+        "--json",
+    ]
     environment = os.environ | {"KORCH_CACHE_DIR": str(out / "cuda.cache")}
     try:
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=limit)
@@ -79,16 +93,28 @@ def compare(out: Path, name: str, numerics: str, peers: Commands, loading: float
     reference = [sys.executable, "-m", "korch.report.serving", "reference"]
     commands = {"reference": reference, "korch": [sys.executable, "-m", "cuda_peers.serving", "korch"], **peers}
     with peers_keep_their_work(out):
-        return race(commands, subject, feeds_of(model), threads=processors(), rounds=ROUNDS, say=print,
-                    together=TOGETHER, load_limit=loading)  # fmt: skip
+        return race(
+            commands,
+            subject,
+            feeds_of(model),
+            threads=processors(),
+            rounds=ROUNDS,
+            say=print,
+            together=TOGETHER,
+            load_limit=loading,
+        )
 
 
 @contextmanager
 def peers_keep_their_work(out: Path) -> Iterator[None]:
     """In the block, processes find `cuda_peers`, and compilers keep their results on disk."""
     path = os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH"))))
-    more = {"PYTHONPATH": path, "TORCHINDUCTOR_CACHE_DIR": str(out / "inductor"),
-            "TORCHINDUCTOR_COMPILE_THREADS": "4", "JAX_COMPILATION_CACHE_DIR": str(out / "xla")}  # fmt: skip
+    more = {
+        "PYTHONPATH": path,
+        "TORCHINDUCTOR_CACHE_DIR": str(out / "inductor"),
+        "TORCHINDUCTOR_COMPILE_THREADS": "4",
+        "JAX_COMPILATION_CACHE_DIR": str(out / "xla"),
+    }
     before = {name: os.environ.get(name) for name in more}
     os.environ.update(more)
     try:

@@ -18,16 +18,48 @@ from korch.ir.ops.reduce import spatial_axes, window_counts
 from korch.ir.primitive import Primitive
 
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
-    "Add": jnp.add, "Sub": jnp.subtract, "Mul": jnp.multiply, "Div": lax.div, "Pow": jnp.power, "Max": jnp.maximum,
-    "Min": jnp.minimum, "Neg": jnp.negative, "Abs": jnp.abs, "Exp": jnp.exp, "Log": jnp.log, "Sqrt": jnp.sqrt,
-    "Reciprocal": jnp.reciprocal, "Floor": jnp.floor, "Ceil": jnp.ceil, "Round": jnp.rint, "Sign": jnp.sign,
-    "Erf": jax.scipy.special.erf, "Tanh": jnp.tanh, "Sigmoid": jax.nn.sigmoid, "Relu": jax.nn.relu,
-    "Softplus": jax.nn.softplus, "Sin": jnp.sin, "Cos": jnp.cos, "Identity": lambda x: x, "Not": jnp.logical_not,
-    "And": jnp.logical_and, "Or": jnp.logical_or, "Equal": jnp.equal, "Less": jnp.less, "Greater": jnp.greater,
-    "LessOrEqual": jnp.less_equal, "GreaterOrEqual": jnp.greater_equal, "Where": jnp.where,
-}  # fmt: skip
-FOLDS: dict[str, Callable[..., Any]] = {"ReduceSum": jnp.sum, "ReduceMean": jnp.mean, "ReduceMax": jnp.max,
-                                        "ReduceMin": jnp.min, "ReduceProd": jnp.prod}  # fmt: skip
+    "Add": jnp.add,
+    "Sub": jnp.subtract,
+    "Mul": jnp.multiply,
+    "Div": lax.div,
+    "Pow": jnp.power,
+    "Max": jnp.maximum,
+    "Min": jnp.minimum,
+    "Neg": jnp.negative,
+    "Abs": jnp.abs,
+    "Exp": jnp.exp,
+    "Log": jnp.log,
+    "Sqrt": jnp.sqrt,
+    "Reciprocal": jnp.reciprocal,
+    "Floor": jnp.floor,
+    "Ceil": jnp.ceil,
+    "Round": jnp.rint,
+    "Sign": jnp.sign,
+    "Erf": jax.scipy.special.erf,
+    "Tanh": jnp.tanh,
+    "Sigmoid": jax.nn.sigmoid,
+    "Relu": jax.nn.relu,
+    "Softplus": jax.nn.softplus,
+    "Sin": jnp.sin,
+    "Cos": jnp.cos,
+    "Identity": lambda x: x,
+    "Not": jnp.logical_not,
+    "And": jnp.logical_and,
+    "Or": jnp.logical_or,
+    "Equal": jnp.equal,
+    "Less": jnp.less,
+    "Greater": jnp.greater,
+    "LessOrEqual": jnp.less_equal,
+    "GreaterOrEqual": jnp.greater_equal,
+    "Where": jnp.where,
+}
+FOLDS: dict[str, Callable[..., Any]] = {
+    "ReduceSum": jnp.sum,
+    "ReduceMean": jnp.mean,
+    "ReduceMax": jnp.max,
+    "ReduceMin": jnp.min,
+    "ReduceProd": jnp.prod,
+}
 
 
 def program(graph: Graph, dtype: Any = np.float32) -> Callable[[Mapping[str, Any]], list[Any]]:
@@ -36,8 +68,10 @@ def program(graph: Graph, dtype: Any = np.float32) -> Callable[[Mapping[str, Any
     plain = graph.plain()
     if missing := {p.op for p in plain.primitives} - set(ELEMENTWISE) - set(FOLDS) - set(SHAPED):
         raise KeyError(f"no form in jax.numpy for {', '.join(sorted(missing))}")
-    constants = {name: jnp.asarray(value, dtype if value.dtype == np.float32 else value.dtype)
-                 for name, value in plain.constants.items()}  # fmt: skip
+    constants = {
+        name: jnp.asarray(value, dtype if value.dtype == np.float32 else value.dtype)
+        for name, value in plain.constants.items()
+    }
 
     def run(feeds: Mapping[str, Any]) -> list[Any]:
         known: dict[str, Any] = {**constants, **feeds}
@@ -88,8 +122,14 @@ def _pad(p: Primitive, x: Any) -> Any:
 def _convolution(p: Primitive, x: Any, w: Any) -> Any:
     k = x.ndim - 2
     pads = p.attr("pads")
-    return lax.conv_general_dilated(x, w, p.attr("strides"), [(pads[i], pads[i + k]) for i in range(k)],
-                                    rhs_dilation=p.attr("dilations"), feature_group_count=p.attr("group"))  # fmt: skip
+    return lax.conv_general_dilated(
+        x,
+        w,
+        p.attr("strides"),
+        [(pads[i], pads[i + k]) for i in range(k)],
+        rhs_dilation=p.attr("dilations"),
+        feature_group_count=p.attr("group"),
+    )
 
 
 def _transposed(p: Primitive, x: Any, w: Any) -> Any:
@@ -98,8 +138,7 @@ def _transposed(p: Primitive, x: Any, w: Any) -> Any:
         raise KeyError("no form in jax.numpy for transposed convolutions in groups")
     reach = [d * (n - 1) for n, d in zip(w.shape[2:], p.attr("dilations"), strict=True)]
     spans = [(n - 1) * s + 1 for n, s in zip(x.shape[2:], p.attr("strides"), strict=True)]
-    padding = [(r - lo, out - span + lo) for r, lo, out, span in
-               zip(reach, p.attr("pads"), p.output.shape[2:], spans)]  # fmt: skip
+    padding = [(r - lo, out - span + lo) for r, lo, out, span in zip(reach, p.attr("pads"), p.output.shape[2:], spans)]
     mirrored = jnp.flip(w, range(2, w.ndim)).swapaxes(0, 1)
     return lax.conv_general_dilated(x, mirrored, (1,) * len(reach), padding, p.attr("strides"), p.attr("dilations"))
 

@@ -24,8 +24,9 @@ class Block(nn.Module):
     def __init__(self, channels: int) -> None:
         super().__init__()
         self.depthwise = nn.Conv2d(channels, channels, 7, padding=3, groups=channels)
-        self.mix = nn.Sequential(nn.LayerNorm(channels), nn.Linear(channels, 4 * channels), nn.GELU(),
-                                 nn.Linear(4 * channels, channels))  # fmt: skip
+        self.mix = nn.Sequential(
+            nn.LayerNorm(channels), nn.Linear(channels, 4 * channels), nn.GELU(), nn.Linear(4 * channels, channels)
+        )
         self.scale = nn.Parameter(torch.full((channels,), 0.2))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

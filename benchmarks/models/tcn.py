@@ -18,10 +18,14 @@ class Block(nn.Module):
     def __init__(self, dilation: int) -> None:
         super().__init__()
         self.body = nn.Sequential(
-            nn.Conv1d(CHANNELS, HIDDEN, 1), nn.PReLU(), nn.BatchNorm1d(HIDDEN),
-            nn.Conv1d(HIDDEN, HIDDEN, 3, padding=dilation, dilation=dilation, groups=HIDDEN), nn.PReLU(),
-            nn.BatchNorm1d(HIDDEN), nn.Conv1d(HIDDEN, CHANNELS, 1),
-        )  # fmt: skip
+            nn.Conv1d(CHANNELS, HIDDEN, 1),
+            nn.PReLU(),
+            nn.BatchNorm1d(HIDDEN),
+            nn.Conv1d(HIDDEN, HIDDEN, 3, padding=dilation, dilation=dilation, groups=HIDDEN),
+            nn.PReLU(),
+            nn.BatchNorm1d(HIDDEN),
+            nn.Conv1d(HIDDEN, CHANNELS, 1),
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + self.body(x)

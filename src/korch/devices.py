@@ -31,8 +31,15 @@ class Device:
         return f"sm_{self.capability}"
 
 
-def _device(name: str, capability: int, multiprocessors: int, shared: int, teraflops: dict[str, float],
-            l2: tuple[int, float], memory: float) -> Device:  # fmt: skip
+def _device(
+    name: str,
+    capability: int,
+    multiprocessors: int,
+    shared: int,
+    teraflops: dict[str, float],
+    l2: tuple[int, float],
+    memory: float,
+) -> Device:
     """Rates in 10^12 operations and bytes a second, `l2` with its bytes."""
     peaks = tuple((precision, rate * 1e12) for precision, rate in teraflops.items() if precision != "float32")
     bandwidths = ((l2[0], l2[1] * 1e12), (1 << 62, memory * 1e12))
@@ -43,14 +50,17 @@ def _device(name: str, capability: int, multiprocessors: int, shared: int, teraf
 DEVICES = {
     d.name: d
     for d in (
-        _device("A100", 80, 108, 163 << 10, {"float32": 19.5, "tf32": 156, "fp16": 312, "bf16": 312},
-                (40 << 20, 5.1), 2.04),
-        _device("H100", 90, 132, 227 << 10, {"float32": 67, "tf32": 494, "fp16": 989, "bf16": 989},
-                (50 << 20, 5.7), 3.35),
-        _device("H200", 90, 132, 227 << 10, {"float32": 67, "tf32": 494, "fp16": 989, "bf16": 989},
-                (50 << 20, 5.7), 4.8),
+        _device(
+            "A100", 80, 108, 163 << 10, {"float32": 19.5, "tf32": 156, "fp16": 312, "bf16": 312}, (40 << 20, 5.1), 2.04
+        ),
+        _device(
+            "H100", 90, 132, 227 << 10, {"float32": 67, "tf32": 494, "fp16": 989, "bf16": 989}, (50 << 20, 5.7), 3.35
+        ),
+        _device(
+            "H200", 90, 132, 227 << 10, {"float32": 67, "tf32": 494, "fp16": 989, "bf16": 989}, (50 << 20, 5.7), 4.8
+        ),
     )
-}  # fmt: skip
+}
 """SXM boards: NVIDIA's data sheets of the A100 80GB, the H100 and the H200, dense rates; the second-level caches as
 micro-benchmarks read them."""
 

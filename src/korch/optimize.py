@@ -157,17 +157,37 @@ def optimized(
         log.warning("%s: an earlier search found nothing that errs less", accuracy.text(options.numerics))
     executed = total(p for s in plan.steps for p in s.kernel.cone.primitives)
     summary = Summary(
-        primitives=len(plain.primitives), tensors=len(graph.producers),
+        primitives=len(plain.primitives),
+        tensors=len(graph.producers),
         choices=len(graph.primitives) - len(plain.primitives),
-        cones=facts.cones, candidates=facts.candidates, distinct=facts.distinct, columns=facts.columns, rows=facts.rows,
+        cones=facts.cones,
+        candidates=facts.candidates,
+        distinct=facts.distinct,
+        columns=facts.columns,
+        rows=facts.rows,
         rounds=facts.rounds,
-        kernels=len(plan.steps), measured=measured, predicted_ms=plan.predicted_seconds * 1e3, actual_ms=actual,
-        arithmetic_ms=2e3 * executed / peak, gap=plan.gap, gap_physical=plan.gap_physical, saturation_s=saturating,
-        enumeration_s=facts.enumeration_s, solver_s=facts.solver_s, tuning_s=time.monotonic() - start,
-        peak_bytes=executable.peak_bytes, error=accuracy.error, error_bound=accuracy.allowed, passed=accuracy.passed,
-        dropped=accuracy.dropped, target=options.target, device=options.device, costs=options.costs,
-        rejected_samples=facts.rejected_samples, busy=facts.busy,
-    )  # fmt: skip
+        kernels=len(plan.steps),
+        measured=measured,
+        predicted_ms=plan.predicted_seconds * 1e3,
+        actual_ms=actual,
+        arithmetic_ms=2e3 * executed / peak,
+        gap=plan.gap,
+        gap_physical=plan.gap_physical,
+        saturation_s=saturating,
+        enumeration_s=facts.enumeration_s,
+        solver_s=facts.solver_s,
+        tuning_s=time.monotonic() - start,
+        peak_bytes=executable.peak_bytes,
+        error=accuracy.error,
+        error_bound=accuracy.allowed,
+        passed=accuracy.passed,
+        dropped=accuracy.dropped,
+        target=options.target,
+        device=options.device,
+        costs=options.costs,
+        rejected_samples=facts.rejected_samples,
+        busy=facts.busy,
+    )
     return executable, summary, sketch_of(plan, graph)
 
 

@@ -178,13 +178,16 @@ CONES = {
     "gelu": cone_of(lambda b, x: x * 0.5 * (b.op("Erf", x * 0.7071067811865475) + 1.0), (1, 100, 64)),
     "mish": cone_of(lambda b, x: mish(b, x), (1, 100, 65)),
     "silu of rows": cone_of(lambda b, x, y, z: silu(b, x + y) * z + 0.5, (2, 50, 64), (64,), (2, 50, 1)),
-    "silu and mish joined": cone_of(lambda b, x, y: b.op("Concat", silu(b, x), mish(b, y), axis=2), (3, 41, 32),
-                                    (3, 41, 48)),
+    "silu and mish joined": cone_of(
+        lambda b, x, y: b.op("Concat", silu(b, x), mish(b, y), axis=2), (3, 41, 32), (3, 41, 48)
+    ),
     "mish of another layout": cone_of(lambda b, x: mish(b, b.op("Transpose", x, perm=(0, 2, 1))), (2, 48, 32)),
-    "mish of repeated": cone_of(lambda b, x: mish(b, b.op("Gather", x, axis=1, indices=(0, 0, 1, 1, 2, 2))),
-                                (2, 3, 80)),
-    "silu padded": cone_of(lambda b, x: silu(b, b.op("Pad", x, pads=(0, 1, 0, 0, 2, 0), mode="constant", value=2.0)),
-                           (2, 5, 48)),
+    "mish of repeated": cone_of(
+        lambda b, x: mish(b, b.op("Gather", x, axis=1, indices=(0, 0, 1, 1, 2, 2))), (2, 3, 80)
+    ),
+    "silu padded": cone_of(
+        lambda b, x: silu(b, b.op("Pad", x, pads=(0, 1, 0, 0, 2, 0), mode="constant", value=2.0)), (2, 5, 48)
+    ),
     "softmax last": cone_of(softmax(3), (1, 4, 50, 77)),
     "softmax channels": cone_of(softmax(1), (1, 100, 13, 13)),
     "softmax tiny": cone_of(softmax(1), (1, 10, 3, 3)),
@@ -196,10 +199,15 @@ CONES = {
     "instance norm last odd": cone_of(normalised((1, 2)), (2, 40, 40, 24)),
     "instance norm pad": cone_of(normalised((2, 3), (0, 0, 1, 1, 0, 0, 1, 1)), (1, 8, 40, 40)),
     "instance norm pad last": cone_of(normalised((1, 2), (0, 1, 1, 0, 0, 1, 1, 0)), (1, 40, 40, 32)),
-    "means of joined": cone_of(lambda b, x, y, z: b.op("ReduceMean", b.op("Concat", x, b.op("Relu", y), z, axis=3),
-                               axes=(1, 2), keepdims=1), (1, 7, 7, 384), (1, 7, 7, 384), (1, 7, 7, 101)),
-    "less the means of joined": cone_of(lambda b, x, y: normalised((1, 2))(b, b.op("Concat", x, y, axis=3)),
-                                        (1, 20, 20, 30), (1, 20, 20, 70)),
+    "means of joined": cone_of(
+        lambda b, x, y, z: b.op("ReduceMean", b.op("Concat", x, b.op("Relu", y), z, axis=3), axes=(1, 2), keepdims=1),
+        (1, 7, 7, 384),
+        (1, 7, 7, 384),
+        (1, 7, 7, 101),
+    ),
+    "less the means of joined": cone_of(
+        lambda b, x, y: normalised((1, 2))(b, b.op("Concat", x, y, axis=3)), (1, 20, 20, 30), (1, 20, 20, 70)
+    ),
     "one pass rows": cone_of(one_pass((2,)), (1, 300, 32)),
     "one pass image": cone_of(one_pass((2, 3)), (1, 8, 40, 40)),
     "one pass image last": cone_of(one_pass((1, 2)), (1, 40, 40, 32)),
@@ -219,16 +227,25 @@ CONES = {
     "to channels last": cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 2, 3, 1))), (1, 65, 40, 40)),
     "to channels first": cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 3, 1, 2))), (1, 40, 40, 65)),
     "four channels": cone_of(lambda b, x: b.op("Transpose", x, perm=(0, 2, 3, 1)), (1, 4, 24, 64)),
-    "scaled channels": cone_of(lambda b, x, y: b.op("Transpose", x * y + 0.5, perm=(0, 2, 3, 1)), (2, 16, 9, 32),
-                               (16, 1, 1)),
+    "scaled channels": cone_of(
+        lambda b, x, y: b.op("Transpose", x * y + 0.5, perm=(0, 2, 3, 1)), (2, 16, 9, 32), (16, 1, 1)
+    ),
     "many channels": cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 2, 3, 1))), (1, 72, 5, 32)),
     "sum around an axis": cone_of(lambda b, x: b.op("ReduceSum", x, axes=(0, 2), keepdims=0), (8, 1, 5, 7)),
-    "maximum of a padded image": cone_of(lambda b, x: b.op("ReduceMax", b.op("Pad", x, pads=(0, 0, 1, 0, 0, 0, 1, 0),
-                                                           mode="constant", value=0.0), axes=(1,), keepdims=0),
-                                         (1, 16, 62, 512)),
+    "maximum of a padded image": cone_of(
+        lambda b, x: b.op(
+            "ReduceMax",
+            b.op("Pad", x, pads=(0, 0, 1, 0, 0, 0, 1, 0), mode="constant", value=0.0),
+            axes=(1,),
+            keepdims=0,
+        ),
+        (1, 16, 62, 512),
+    ),
     "softmax of two long rows": cone_of(softmax(1), (2, 50_000)),
-    "padded channels": cone_of(lambda b, x: b.op("Pad", b.op("Transpose", x, perm=(0, 2, 3, 1)), mode="edge",
-                                                 pads=(0, 1, 0, 0, 0, 2, 1, 0)), (1, 8, 9, 32)),
+    "padded channels": cone_of(
+        lambda b, x: b.op("Pad", b.op("Transpose", x, perm=(0, 2, 3, 1)), mode="edge", pads=(0, 1, 0, 0, 0, 2, 1, 0)),
+        (1, 8, 9, 32),
+    ),
     "channels of a product": cone_of(lambda b, x: b.op("Exp", b.op("Transpose", x * x, perm=(1, 0))), (8, 320)),
     "halves": cone_of(halves(1, 2, 3), (1, 8, 64, 3)),
     "halves of an image": cone_of(halves(2, 3, 1), (2, 3, 40, 64)),
@@ -257,10 +274,12 @@ CONES = {
     "least": cone_of(total((0,), 0, "ReduceMin"), (40, 9)),
     "arg max": cone_of(lambda b, x: b.op("ArgMax", x, axis=1, keepdims=0, select_last_index=0), (4, 50, 7)),
     "arg max last": cone_of(lambda b, x: b.op("ArgMax", x, axis=2, keepdims=0, select_last_index=1), (4, 50, 70)),
-    "arg max of many": cone_of(lambda b, x: b.op("ArgMax", b.op("Relu", x), axis=1, keepdims=1, select_last_index=0),
-                               (2, 21, 30, 33)),
-    "arg min of many": cone_of(lambda b, x: b.op("ArgMin", b.op("Relu", x), axis=1, keepdims=1, select_last_index=1),
-                               (2, 21, 30, 33)),
+    "arg max of many": cone_of(
+        lambda b, x: b.op("ArgMax", b.op("Relu", x), axis=1, keepdims=1, select_last_index=0), (2, 21, 30, 33)
+    ),
+    "arg min of many": cone_of(
+        lambda b, x: b.op("ArgMin", b.op("Relu", x), axis=1, keepdims=1, select_last_index=1), (2, 21, 30, 33)
+    ),
     "integers": cone_of(lambda b, x: b.op("Cast", x * 3 + 1, to="float32"), (7, 9), dtype="int64"),
     "where": cone_of(lambda b, x: b.op("Where", b.op("Less", x, 0.0), x, x * 2.0), (7, 33)),
     "few rows": cone_of(lambda b, x: b.op("Exp", b.op("Transpose", x, perm=(1, 0, 2))), (3, 5, 4000)),
@@ -277,7 +296,7 @@ CONES = {
     "take of sums": cone_of(taken_norm, (9, 64)),
     "embedding": cone_of(embedded, (1000, 64), (60, 64)),
     "double": cone_of(lambda b, x: b.op("Exp", x), (7, 33), dtype="float64"),
-}  # fmt: skip
+}
 
 
 def random_cone(seed: int) -> Cone:
@@ -348,13 +367,20 @@ def followed(b: Builder, y: Value, function: str) -> Value:
             return b.op("Tanh", y) * 0.5
 
 
-def depthwise(shape: tuple[int, ...], kernel: tuple[int, ...] = (3, 3), stride: int = 1, dilation: int = 1,
-              pads: tuple[int, ...] = (1, 1, 1, 1), behind: str = "") -> Cone:  # fmt: skip
+def depthwise(
+    shape: tuple[int, ...],
+    kernel: tuple[int, ...] = (3, 3),
+    stride: int = 1,
+    dilation: int = 1,
+    pads: tuple[int, ...] = (1, 1, 1, 1),
+    behind: str = "",
+) -> Cone:
     rng, b, axes = np.random.default_rng(3), Builder(), len(kernel)
     x, channels = b.input("x", "float32", shape), shape[-1]
     w = b.constant(rng.standard_normal((channels, 1, *kernel)).astype(np.float32))
-    y = b.op("Conv", x, w, strides=(stride,) * axes, dilations=(dilation,) * axes, pads=pads, group=channels,
-             channels_last=1)  # fmt: skip
+    y = b.op(
+        "Conv", x, w, strides=(stride,) * axes, dilations=(dilation,) * axes, pads=pads, group=channels, channels_last=1
+    )
     y = followed(b, y, behind)
     return Cone.of(y.builder.graph([("y", y)]).primitives)
 
@@ -378,21 +404,43 @@ DEPTHWISE = [
 ]
 
 
-def direct(shape: tuple[int, ...], made: int, kernel: tuple[int, ...], strides: tuple[int, ...] = (),
-           dilations: tuple[int, ...] = (), pads: tuple[int, ...] = (), planar: bool = False, rows: slice | None = None,
-           behind: str = "", groups: int = 1) -> Cone:  # fmt: skip
+def direct(
+    shape: tuple[int, ...],
+    made: int,
+    kernel: tuple[int, ...],
+    strides: tuple[int, ...] = (),
+    dilations: tuple[int, ...] = (),
+    pads: tuple[int, ...] = (),
+    planar: bool = False,
+    rows: slice | None = None,
+    behind: str = "",
+    groups: int = 1,
+) -> Cone:
     """A convolution of an image [n, height, width, channels] or a signal [n, width, channels], which `planar` lies
     channel by channel; of an image some `rows` may be seen."""
     rng, b = np.random.default_rng(4), Builder()
     (n, *along, channels), ones = shape, (1,) * len(kernel)
     x = b.input("x", "float32", (n, channels, *along) if planar else shape)
     if rows:
-        x = b.op("Slice", x, starts=(0, 0, rows.start, 0), steps=(1,) * 4,
-                 lengths=(n, channels, rows.stop - rows.start, along[1]))  # fmt: skip
+        x = b.op(
+            "Slice",
+            x,
+            starts=(0, 0, rows.start, 0),
+            steps=(1,) * 4,
+            lengths=(n, channels, rows.stop - rows.start, along[1]),
+        )
     x = b.op("Transpose", x, perm=(0, *range(2, len(shape)), 1)) if planar else x
     w = b.constant(rng.standard_normal((made, channels // groups, *kernel)).astype(np.float32))
-    y = b.op("Conv", x, w, strides=strides or ones, dilations=dilations or ones, pads=pads or (0, 0) * len(kernel),
-             group=groups, channels_last=1)  # fmt: skip
+    y = b.op(
+        "Conv",
+        x,
+        w,
+        strides=strides or ones,
+        dilations=dilations or ones,
+        pads=pads or (0, 0) * len(kernel),
+        group=groups,
+        channels_last=1,
+    )
     y = followed(b, y, behind)
     return Cone.of(y.builder.graph([("y", y)]).primitives)
 

@@ -62,9 +62,11 @@ def _compile(kernel: Kernel, folder: Path) -> ctypes.CDLL:
     """A library under a name of its own: the loader returns what it has already loaded under a name."""
     number = len(list(folder.iterdir()))
     source, library = folder / f"kernel{number}.c", folder / f"kernel{number}.so"
-    entry = "int init(void **s, const void *const *in) { return K_init(s, in); }\n" \
-            "void run(void *s, const void *const *in, void *o, void *w) { K_run(s, in, o, w); }\n" \
-            "void free_state(void *s) { K_free(s); }\n"  # fmt: skip
+    entry = (
+        "int init(void **s, const void *const *in) { return K_init(s, in); }\n"
+        "void run(void *s, const void *const *in, void *o, void *w) { K_run(s, in, o, w); }\n"
+        "void free_state(void *s) { K_free(s); }\n"
+    )
     body = kernel.source.replace("KERNEL_", "K_")
     flag = "_Thread_local int korch_failure = 0;"
     source.write_text(f'#include "korch_rt.h"\n{flag}\n#include "korch_dnnl.h"\n{body}\n{entry}')

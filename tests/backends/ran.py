@@ -45,8 +45,15 @@ class Library:
         outs = buffers[len(leaves) :]
         for buffer in (*outs, workspace):
             buffer[...] = POISONS[1]
-        runner = Native(entry(self._library, number), cone, buffers[: len(leaves)], outs, workspace, self._clock,
-                        self._library.korch_join)  # fmt: skip
+        runner = Native(
+            entry(self._library, number),
+            cone,
+            buffers[: len(leaves)],
+            outs,
+            workspace,
+            self._clock,
+            self._library.korch_join,
+        )
         try:
             runner.run()
         finally:

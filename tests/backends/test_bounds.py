@@ -82,12 +82,21 @@ def test_a_resized_image_is_read_where_it_is_looked_up():
     assert moved == pytest.approx(4 * (16 + 16) * 100)
 
 
-@pytest.mark.parametrize(("kernel", "strides", "share"), [((1, 3), (2, 1), 0.5), ((2, 2), (2, 2), 1.0),
-                                                          ((1, 1), (2, 2), 0.25)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kernel", "strides", "share"), [((1, 3), (2, 1), 0.5), ((2, 2), (2, 2), 1.0), ((1, 1), (2, 2), 0.25)]
+)
 def test_a_pool_reads_what_its_windows_hold(kernel: tuple[int, int], strides: tuple[int, int], share: float):
     def pool(b: Builder, x: Value) -> Value:
-        return b.op("MaxPool", x, kernel_shape=kernel, strides=strides, pads=(0,) * 4, dilations=(1, 1), ceil_mode=0,
-                    channels_last=1)  # fmt: skip
+        return b.op(
+            "MaxPool",
+            x,
+            kernel_shape=kernel,
+            strides=strides,
+            pads=(0,) * 4,
+            dilations=(1, 1),
+            ceil_mode=0,
+            channels_last=1,
+        )
 
     cone = cone_of(pool, (1, 64, 64, 16))
     moved, _ = footprint(cone)

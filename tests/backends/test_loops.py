@@ -139,20 +139,35 @@ def test_functions_of_several_primitives_are_one(name: str, function: str):
     assert source.count(f"{function}(") == source.count("korch_") == 1
 
 
-@pytest.mark.parametrize(("cone", "functions"), [
-    (CONES["silu of rows"], {"silu"}), (CONES["silu and mish joined"], {"silu", "mish"}), (CONES["mish"], set[str]()),
-    (depthwise((1, 20, 21, 48), behind="mish"), {"mish"}), (direct((1, 9, 9, 3), 32, (3, 3), behind="silu"), {"silu"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("cone", "functions"),
+    [
+        (CONES["silu of rows"], {"silu"}),
+        (CONES["silu and mish joined"], {"silu", "mish"}),
+        (CONES["mish"], set[str]()),
+        (depthwise((1, 20, 21, 48), behind="mish"), {"mish"}),
+        (direct((1, 9, 9, 3), 32, (3, 3), behind="silu"), {"silu"}),
+    ],
+)
 def test_functions_of_whole_vectors_are_of_vectors(cone: Cone, functions: set[str]):
     source, lanes = BACKEND.build(cone, 1)[0].source, tile.registers().lanes
     assert {f for f in ("silu", "mish") if f"korch_{f}{lanes}(" in source} == functions
 
 
-@pytest.mark.parametrize(("name", "squares"), [
-    ("four channels", 1), ("scaled channels", 4), ("many channels", 18), ("padded channels", 6),
-    ("channels of a product", 0),
-    ("halves of an image", 3), ("halves", 0), ("halves of an odd image", 0), ("few channels", 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "squares"),
+    [
+        ("four channels", 1),
+        ("scaled channels", 4),
+        ("many channels", 18),
+        ("padded channels", 6),
+        ("channels of a product", 0),
+        ("halves of an image", 3),
+        ("halves", 0),
+        ("halves of an odd image", 0),
+        ("few channels", 0),
+    ],
+)
 def test_channels_change_places_in_registers(name: str, squares: int):
     assert BACKEND.build(CONES[name], 1)[0].source.count("korch_interleave") == squares
 
@@ -191,8 +206,11 @@ def test_short_runs_that_shared_loops_read_are_asked_for_ahead(channels: int, as
         y = b.op("Relu", b.op("Slice", y, starts=(0, 0, 0), steps=(1,) * 3, lengths=(4000, 12, 16)))
         return y / (b.op("ReduceSum", y, axes=(2,), keepdims=1) + 1.0)
 
-    found = [line for line in BACKEND.build(cone_of(normed, (4000, channels)), 1)[0].source.splitlines()
-             if "__builtin_prefetch(in0 + " in line]  # fmt: skip
+    found = [
+        line
+        for line in BACKEND.build(cone_of(normed, (4000, channels)), 1)[0].source.splitlines()
+        if "__builtin_prefetch(in0 + " in line
+    ]
     assert bool(found) == asked and len(set(found)) == len(found)
 
 
@@ -240,13 +258,18 @@ def test_names_of_a_model_are_no_code(name: str, tmp_path: Path):
     """They stand in comments, of one kernel for all cones that are equal but for them."""
     b = Builder()
     x, i = b.input(name, "float32", (7, 48)), b.input(f"{name}i", "int64", (3,))
-    cones = {"map": b.op("Exp", x), "sums": b.op("ReduceSum", b.op("Exp", x), axes=(1,), keepdims=1),
-             "take": b.op("Take", x, i, axis=0, batch=0),
-             "product": x @ b.constant(np.ones((48, 64), np.float32))}  # fmt: skip
+    cones = {
+        "map": b.op("Exp", x),
+        "sums": b.op("ReduceSum", b.op("Exp", x), axes=(1,), keepdims=1),
+        "take": b.op("Take", x, i, axis=0, batch=0),
+        "product": x @ b.constant(np.ones((48, 64), np.float32)),
+    }
     with Profiler(1, Database(tmp_path)) as profiler:
         assert not wrong({n: Cone.of(b.graph([("y", y)]).primitives) for n, y in cones.items()}, profiler)
-    plain, named = (Cone.of(c.graph([("y", c.op("Exp", c.input(n, "float32", (9,))))]).primitives)
-                    for c, n in ((Builder(), "plain"), (Builder(), name)))  # fmt: skip
+    plain, named = (
+        Cone.of(c.graph([("y", c.op("Exp", c.input(n, "float32", (9,))))]).primitives)
+        for c, n in ((Builder(), "plain"), (Builder(), name))
+    )
     source = named_for(BACKEND.build(plain, 1)[0], named).source
     assert len(source.splitlines()) == len(BACKEND.build(plain, 1)[0].source.splitlines()) and "\\\n" not in source
 

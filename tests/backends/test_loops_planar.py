@@ -40,7 +40,15 @@ def test_declined_with_a_reason():
 def test_another_type_behind_it_is_declined():
     b = Builder()
     w = b.constant(np.ones((2, 3, 3, 3), np.float32))
-    y = b.op("Conv", b.input("x", "float32", (1, 3, 20, 40)), w, strides=(1, 1), dilations=(1, 1), pads=(0,) * 4,
-             group=1, channels_last=0)  # fmt: skip
+    y = b.op(
+        "Conv",
+        b.input("x", "float32", (1, 3, 20, 40)),
+        w,
+        strides=(1, 1),
+        dilations=(1, 1),
+        pads=(0,) * 4,
+        group=1,
+        channels_last=0,
+    )
     y = b.op("Cast", y, to="uint8")
     assert "uint8" in refusal(BACKEND, Cone.of(b.graph([("y", y)]).primitives))

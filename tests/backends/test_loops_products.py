@@ -32,8 +32,9 @@ def weights(b: Builder, *shape: int) -> Value:
 def pointwise(shape: tuple[int, ...], channels: int, stride: int = 1, group: int = 1, behind: bool = False) -> Cone:
     b, axes = Builder(), len(shape) - 2
     x, w = b.input("x", "float32", shape), weights(b, channels, shape[-1] // group, *(1,) * axes)
-    y = b.op("Conv", x, w, strides=(stride,) * axes, dilations=(1,) * axes, pads=(0, 0) * axes, group=group,
-             channels_last=1)  # fmt: skip
+    y = b.op(
+        "Conv", x, w, strides=(stride,) * axes, dilations=(1,) * axes, pads=(0, 0) * axes, group=group, channels_last=1
+    )
     if behind:
         y = y + b.input("bias", "float32", (channels,))
         y = y * b.op("Sigmoid", y) + b.input("residual", "float32", y.shape)
@@ -52,21 +53,32 @@ def linear_attention(places: int, heads: int, width: int, channels_last: bool = 
     x = b.input("x", "float32", (1, places, channels) if channels_last else (1, channels, places))
     x = b.op("Transpose", x, perm=(0, 2, 1)) if channels_last else x
     three = b.op("Transpose", b.op("Reshape", x, shape=(1, heads, 3 * width, places)), perm=(0, 1, 3, 2))
-    parts = [b.op("Slice", three, starts=(0, 0, 0, k * width), steps=(1,) * 4, lengths=(1, heads, places, width))
-             for k in range(3)]  # fmt: skip
+    parts = [
+        b.op("Slice", three, starts=(0, 0, 0, k * width), steps=(1,) * 4, lengths=(1, heads, places, width))
+        for k in range(3)
+    ]
     q, k = b.op("Relu", parts[0]), b.op("Transpose", b.op("Relu", parts[1]), perm=(0, 1, 3, 2))
     v = b.op("Pad", parts[2], pads=(0, 0, 0, 0, 0, 0, 0, 1), mode="constant", value=1.0)
     summed = b.input("summed", "float32", (1, heads, width, width + 1))
     y = b.op("MatMul", q, summed)
-    return cone_of(b.op("MatMul", k, v)), cone_of(b.op("Reshape", b.op("Transpose", y, perm=(0, 2, 1, 3)),
-                                                       shape=(1, places, heads * (width + 1))))  # fmt: skip
+    return cone_of(b.op("MatMul", k, v)), cone_of(
+        b.op("Reshape", b.op("Transpose", y, perm=(0, 2, 1, 3)), shape=(1, places, heads * (width + 1)))
+    )
 
 
 def clipped(shape: tuple[int, ...], channels: int) -> Cone:
     """What registers can say behind a product: a bias, scales of rows, a residual, and bounds."""
     b = Builder()
-    y = b.op("Conv", b.input("x", "float32", shape), weights(b, channels, shape[3], 1, 1), strides=(1, 1),
-             dilations=(1, 1), pads=(0, 0, 0, 0), group=1, channels_last=1)  # fmt: skip
+    y = b.op(
+        "Conv",
+        b.input("x", "float32", shape),
+        weights(b, channels, shape[3], 1, 1),
+        strides=(1, 1),
+        dilations=(1, 1),
+        pads=(0, 0, 0, 0),
+        group=1,
+        channels_last=1,
+    )
     y = y + b.input("bias", "float32", (channels,)) - b.input("residual", "float32", y.shape)
     y = b.op("Min", b.op("Max", y, -0.5), b.input("most", "float32", (shape[1], 1, 1)))
     return cone_of(b.op("LeakyRelu", y / 3.0, alpha=0.25) * y)
@@ -86,8 +98,16 @@ def joined(shape: tuple[int, ...], channels: int, group: int, first: bool) -> Co
     """A product, its bias and its activation beside a tensor, before or behind it, and one computed from that."""
     b = Builder()
     x, other = b.input("x", "float32", shape), b.input("other", "float32", (*shape[:3], 5))
-    y = b.op("Conv", x, weights(b, channels, shape[3] // group, 1, 1), strides=(1, 1), dilations=(1, 1), pads=(0,) * 4,
-             group=group, channels_last=1)  # fmt: skip
+    y = b.op(
+        "Conv",
+        x,
+        weights(b, channels, shape[3] // group, 1, 1),
+        strides=(1, 1),
+        dilations=(1, 1),
+        pads=(0,) * 4,
+        group=group,
+        channels_last=1,
+    )
     y = b.op("Relu", y + b.input("bias", "float32", (channels,)))
     return cone_of(b.op("Concat", *((y, other) if first else (other, b.op("Exp", other), y)), axis=3))
 
@@ -95,8 +115,9 @@ def joined(shape: tuple[int, ...], channels: int, group: int, first: bool) -> Co
 def backwards(rows: int, steps: int, columns: int) -> Cone:
     """A product of rows that are read from the last to the first."""
     b = Builder()
-    x = b.op("Slice", b.input("x", "float32", (rows, steps)), starts=(rows - 1, 0), steps=(-1, 1),
-             lengths=(rows, steps))  # fmt: skip
+    x = b.op(
+        "Slice", b.input("x", "float32", (rows, steps)), starts=(rows - 1, 0), steps=(-1, 1), lengths=(rows, steps)
+    )
     return cone_of(b.op("MatMul", x, weights(b, steps, columns)))
 
 
@@ -104,8 +125,16 @@ def detected(shape: tuple[int, ...], classes: int, first: bool) -> Cone:
     """Scores beside boxes at every place of one scale, in rows behind those of another scale or before them."""
     b = Builder()
     x, boxes = b.input("x", "float32", shape), b.input("boxes", "float32", (*shape[:3], 5))
-    scores = b.op("Conv", x, weights(b, classes, shape[3], 1, 1), strides=(1, 1), dilations=(1, 1), pads=(0,) * 4,
-                  group=1, channels_last=1)  # fmt: skip
+    scores = b.op(
+        "Conv",
+        x,
+        weights(b, classes, shape[3], 1, 1),
+        strides=(1, 1),
+        dilations=(1, 1),
+        pads=(0,) * 4,
+        group=1,
+        channels_last=1,
+    )
     scores = b.op("Sigmoid", scores + b.input("bias", "float32", (classes,)))
     here = b.op("Concat", boxes, scores, axis=3)
     rows = b.op("Reshape", here, shape=(shape[0], shape[1] * shape[2], classes + 5))
@@ -190,8 +219,13 @@ LONG = linear_attention(4096, 3, 16)[0]
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_right(threads: int, tmp_path: Path):
-    cones = [*CONES.values(), *linear_attention(300, 4, 16), *linear_attention(77, 3, 8), LONG,
-             *linear_attention(4096, 12, 16, channels_last=True)]  # fmt: skip
+    cones = [
+        *CONES.values(),
+        *linear_attention(300, 4, 16),
+        *linear_attention(77, 3, 8),
+        LONG,
+        *linear_attention(4096, 12, 16, channels_last=True),
+    ]
     assert not wrong(measured(BACKEND, cones, threads, tmp_path))
 
 
@@ -225,8 +259,9 @@ def test_every_product_is_built_for_many_threads(threads: int):
 def test_steps_backwards_have_names():
     b, n = Builder(), 64 * PIECE
     x = b.op("Relu", b.op("Transpose", b.input("x", "float32", (12, n, 16)), perm=(0, 2, 1)))
-    flipped = b.op("Slice", b.input("w", "float32", (12, n, 17)), starts=(0, n - 1, 0), steps=(1, -1, 1),
-                   lengths=(12, n, 17))  # fmt: skip
+    flipped = b.op(
+        "Slice", b.input("w", "float32", (12, n, 17)), starts=(0, n - 1, 0), steps=(1, -1, 1), lengths=(12, n, 17)
+    )
     (kernel,) = BACKEND.build(cone_of(x @ b.op("Relu", flipped)), 2)
     names = re.findall(r"KERNEL_tile_[^(]*", kernel.source)
     assert any("aheadm17" in name for name in names) and not any("-" in name for name in names)
@@ -276,12 +311,18 @@ def test_constants_that_come_from_memory_are_asked_for_a_group_ahead(tmp_path: P
     assert not wrong(measured(BACKEND, [heavy, product((36, 16, 96), (36, 96, 144), behind=True)], 2, tmp_path))
 
 
-@pytest.mark.parametrize(("count", "rows", "steps", "columns", "so"), [
-    (6, 49, 96, 16, True), (6, 98, 96, 128, False),  # few constants, and more than what is multiplied by them
-    (200, 8, 4, 4, True), (200, 7, 4, 4, False),  # four rows a thread, and fewer
-])  # fmt: skip
-def test_rows_of_all_matrices_are_divided_where_constants_are_few(count: int, rows: int, steps: int, columns: int,
-                                                                  so: bool):  # fmt: skip
+@pytest.mark.parametrize(
+    ("count", "rows", "steps", "columns", "so"),
+    [
+        (6, 49, 96, 16, True),
+        (6, 98, 96, 128, False),  # few constants, and more than what is multiplied by them
+        (200, 8, 4, 4, True),
+        (200, 7, 4, 4, False),  # four rows a thread, and fewer
+    ],
+)
+def test_rows_of_all_matrices_are_divided_where_constants_are_few(
+    count: int, rows: int, steps: int, columns: int, so: bool
+):
     cone = product((count, rows, steps), (count, steps, columns))
     (alone,), (both,) = BACKEND.build(cone, 1), BACKEND.build(cone, 2)
     assert ("part < 2" in both.source) is so and "part" not in alone.source
@@ -310,12 +351,18 @@ def test_the_next_block_is_asked_for_evenly(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(products, "L2", 1 << 19)
     monkeypatch.setattr(products, "planned", products.planned.__wrapped__)
     ((kernel, result),) = measured(BACKEND, [product((2048, 640), (640, 40))], 2, tmp_path)
-    asked = re.findall(r"next = a - k0 \+ (\d+) \+ \(k0 / (\d+) \* (\d+) \+ (\d+) \+ \(r - (\d+)\) / (\d+)\) "
-                       r"\* (\d+);", kernel.source)  # fmt: skip
+    asked = re.findall(
+        r"next = a - k0 \+ (\d+) \+ \(k0 / (\d+) \* (\d+) \+ (\d+) \+ \(r - (\d+)\) / (\d+)\) "
+        r"\* (\d+);",
+        kernel.source,
+    )
     turns = re.findall(r"for \(int r = (\d+); r < (\d+); r \+= (\d+)\)", kernel.source)
     assert isinstance(result, Measurement) and asked and len(asked) == len(turns)
-    numbers = [int(before) + i for (*_, before, _, _, _), (begin, end, by) in zip(asked, turns, strict=True)
-               for i in range((int(end) - int(begin)) // int(by))]  # fmt: skip
+    numbers = [
+        int(before) + i
+        for (*_, before, _, _, _), (begin, end, by) in zip(asked, turns, strict=True)
+        for i in range((int(end) - int(begin)) // int(by))
+    ]
     floats, each, tiles, *_, share = map(int, asked[0])
     chunks = -(-640 // each)
     assert sorted(numbers) == list(range(tiles)) and floats % 640 == 0
@@ -372,8 +419,9 @@ def test_vectors_of_which_some_lanes_are_wanted_are_no_memory():
 def test_only_a_product_and_maps_are_joined():
     b = Builder()
     x = b.input("x", "float32", (1, 4, 6, 16))
-    y = b.op("Conv", x, weights(b, 8, 16, 1, 1), strides=(1, 1), dilations=(1, 1), pads=(0,) * 4, group=1,
-             channels_last=1)  # fmt: skip
+    y = b.op(
+        "Conv", x, weights(b, 8, 16, 1, 1), strides=(1, 1), dilations=(1, 1), pads=(0,) * 4, group=1, channels_last=1
+    )
     mean = b.op("ReduceMean", x, axes=(3,), keepdims=1)
     declined = BACKEND.declines(cone_of(b.op("Concat", y, mean, axis=3)))
     assert isinstance(declined, Declined) and "reduction" in declined.reason

@@ -20,14 +20,28 @@ from .cones import followed
 from .measured import measured, refusal, wrong
 
 
-def convolution(shape: tuple[int, ...], made: int, window: tuple[int, ...] = (3, 3, 3),
-                pads: tuple[int, ...] = (1,) * 6, behind: str = "", tile: int = 4, **attrs: Any) -> Cone:  # fmt: skip
+def convolution(
+    shape: tuple[int, ...],
+    made: int,
+    window: tuple[int, ...] = (3, 3, 3),
+    pads: tuple[int, ...] = (1,) * 6,
+    behind: str = "",
+    tile: int = 4,
+    **attrs: Any,
+) -> Cone:
     """With a bias per channel, a residual of the output's shape and a function `behind` it."""
     return transformed(shape, made, window, pads, behind, tile, **attrs)[1]
 
 
-def transformed(shape: tuple[int, ...], made: int, window: tuple[int, ...], pads: tuple[int, ...], behind: str = "",
-                tile: int = 4, **attrs: Any) -> tuple[Graph, Cone]:  # fmt: skip
+def transformed(
+    shape: tuple[int, ...],
+    made: int,
+    window: tuple[int, ...],
+    pads: tuple[int, ...],
+    behind: str = "",
+    tile: int = 4,
+    **attrs: Any,
+) -> tuple[Graph, Cone]:
     """The choices that there are for a convolution, and all that computes it by tiles so wide."""
     b, ones = Builder(), (1,) * len(window)
     w = np.random.default_rng(0).standard_normal((made, shape[-1], *window)).astype(np.float32)

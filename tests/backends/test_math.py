@@ -36,8 +36,12 @@ TRUTH: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "mish": lambda x: np.where(x < -700, 0, x * np.tanh(softplus(x))),
     "gelu": lambda x: np.where(x < -50, 0, x / 2 * np.vectorize(math.erfc)(-x / math.sqrt(2))),
 }
-FLOORS = {"silu": 2.0**-98, "mish": 2.0**-98, "exp_below": 2.0**-102,
-          **{f"sigmoid{lanes}": 2.0**-102 for lanes in (4, 8, 16)}}  # fmt: skip
+FLOORS = {
+    "silu": 2.0**-98,
+    "mish": 2.0**-98,
+    "exp_below": 2.0**-102,
+    **{f"sigmoid{lanes}": 2.0**-102 for lanes in (4, 8, 16)},
+}
 """Magnitudes below which units are those of this one: products with what is all but zero are nothing."""
 BELOW = {"exp_below"}
 """Functions of numbers that are at most 0."""
@@ -52,11 +56,16 @@ FORMS = [*TRUTH, *(f"{name}{lanes}" for name, some in VECTORS.items() for lanes 
 
 @pytest.fixture(scope="module", params=[(), ("-mno-avx512f",)], ids=["all", "no avx512"])
 def library(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> ctypes.CDLL:
-    loops = [f"void all_{n}(const float *x, float *y, int n) {{ for (int i = 0; i < n; ++i) y[i] = korch_{n}f(x[i]); }}"
-             for n in TRUTH]  # fmt: skip
-    loops += [f"void all_{n}{k}(const float *x, float *y, int n) {{ for (int i = 0; i + {k} <= n; i += {k}) "
-              f"*(korch_at{k} *)(y + i) = korch_{n}{k}(*(const korch_at{k} *)(x + i)); }}"
-              for n, some in VECTORS.items() for k in some]  # fmt: skip
+    loops = [
+        f"void all_{n}(const float *x, float *y, int n) {{ for (int i = 0; i < n; ++i) y[i] = korch_{n}f(x[i]); }}"
+        for n in TRUTH
+    ]
+    loops += [
+        f"void all_{n}{k}(const float *x, float *y, int n) {{ for (int i = 0; i + {k} <= n; i += {k}) "
+        f"*(korch_at{k} *)(y + i) = korch_{n}{k}(*(const korch_at{k} *)(x + i)); }}"
+        for n, some in VECTORS.items()
+        for k in some
+    ]
     file: Path = tmp_path_factory.mktemp("math") / "math.so"
     source = "\n".join((include("korch_rt.h"), *map(include, HEADERS), *loops))
     find_toolchain().compile_library({"math.c": source}, file, defines=request.param)

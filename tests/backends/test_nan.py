@@ -42,17 +42,24 @@ def scattered(reduction: str) -> Build:
 REDUCED: dict[str, Cone] = {
     f"{op} of {shape} by {axes} {dtype}": cone_of(total(axes, 0, op), shape, dtype=dtype)
     for dtype, ops in (("float32", ("ReduceMax", "ReduceMin", "ReduceSum", "ReduceProd")), ("float64", ("ReduceMax",)))
-    for op in ops for shape in SHAPES for axes in ((0,), (1,), (2,), (0, 2), (0, 1, 2))
-}  # fmt: skip
+    for op in ops
+    for shape in SHAPES
+    for axes in ((0,), (1,), (2,), (0, 2), (0, 1, 2))
+}
 PLACED = {
     f"{op} {last} of {shape} by {axis}": cone_of(arg(op, axis, last), shape)
-    for op in ("ArgMax", "ArgMin") for last in (0, 1) for shape in SHAPES for axis in range(3)
-}  # fmt: skip
+    for op in ("ArgMax", "ArgMin")
+    for last in (0, 1)
+    for shape in SHAPES
+    for axis in range(3)
+}
 POOLED = {
     f"{op} {kernel} by {stride} of {shape} {last}": cone_of(pool(op, last, kernel, stride), shape)
-    for op in ("MaxPool", "AveragePool") for last in (0, 1) for kernel, stride in ((2, 2), (3, 1), (3, 2), (5, 3))
+    for op in ("MaxPool", "AveragePool")
+    for last in (0, 1)
+    for kernel, stride in ((2, 2), (3, 1), (3, 2), (5, 3))
     for shape in ((1, 5, 5, 5), (2, 3, 17, 9), (1, 20, 19, 24))
-}  # fmt: skip
+}
 ELEMENTWISE = {
     "larger of two": cone_of(lambda b, x, y: b.op("Max", x, y), (3, 37), (3, 37)),
     "smaller of two": cone_of(lambda b, x, y: b.op("Min", x, y), (3, 37), (37,)),
@@ -99,8 +106,11 @@ def test_updates(tmp_path: Path):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_forms_of_loops(tmp_path: Path, threads: int):
     """Fused norms, softmax, and whatever else kernels are tried on: all that reduces or compares."""
-    wanted = {name: c for name, c in CONES.items()
-              if any(p.category is Category.REDUCE or p.op in EXTREMES for p in c.primitives)}  # fmt: skip
+    wanted = {
+        name: c
+        for name, c in CONES.items()
+        if any(p.category is Category.REDUCE or p.op in EXTREMES for p in c.primitives)
+    }
     assert not lost(wanted, threads, tmp_path)
 
 
@@ -118,8 +128,16 @@ def test_post_ops(tmp_path: Path):
     for name, act in ACTIVATED.items():
         b = Builder()
         w = b.constant(np.random.default_rng(1).standard_normal((16, 8, 3, 3)).astype(np.float32))
-        y = b.op("Conv", b.input("x", "float32", (1, 9, 9, 8)), w, strides=(1, 1), dilations=(1, 1), pads=(1,) * 4,
-                 group=1, channels_last=1)  # fmt: skip
+        y = b.op(
+            "Conv",
+            b.input("x", "float32", (1, 9, 9, 8)),
+            w,
+            strides=(1, 1),
+            dilations=(1, 1),
+            pads=(1,) * 4,
+            group=1,
+            channels_last=1,
+        )
         cones[name] = Cone.of(b.graph([("y", act(b, y))]).primitives)
         b = Builder()
         y = b.input("x", "float32", (9, 20)) @ b.input("w", "float32", (20, 33))

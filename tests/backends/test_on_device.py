@@ -44,8 +44,13 @@ def _in_layout(make: Callable[[Builder, int], Value], channels_last: int, b: Bui
 
 def kernels_of(cone: Cone) -> list[Kernel]:
     """What all backends offer, in every precision."""
-    offered = [k for numerics in ("strict", "default", "fast") for b in backends("cuda", numerics)
-               if b.declines(cone) is None for k in b.build(cone, installed()[0].multiprocessors)]  # fmt: skip
+    offered = [
+        k
+        for numerics in ("strict", "default", "fast")
+        for b in backends("cuda", numerics)
+        if b.declines(cone) is None
+        for k in b.build(cone, installed()[0].multiprocessors)
+    ]
     return [k for k in {(k.backend, k.variant): k for k in offered}.values() if not k.alias]
 
 
@@ -59,8 +64,11 @@ def test_kernels_are_right(group: str, profiler: DeviceProfiler):
         kernels += offered
     assert kernels
     results = profiler.measure(kernels)
-    reasons = [f"{k.backend} {k.variant}: {r.reason}\n{k.cone}" for k, r in zip(kernels, results, strict=True)
-               if not isinstance(r, Measurement)]  # fmt: skip
+    reasons = [
+        f"{k.backend} {k.variant}: {r.reason}\n{k.cone}"
+        for k, r in zip(kernels, results, strict=True)
+        if not isinstance(r, Measurement)
+    ]
     bad = [text for text in reasons if any(word in text for word in WRONG)]
     assert not bad, "\n\n".join(bad)
     assert not _without(owners, results), "\n\n".join(reasons)

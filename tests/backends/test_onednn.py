@@ -32,8 +32,9 @@ def conv(x: Value, w: Value, strides=1, pads=None, dilations=1, group=1, last=0,
     k = w.rank - 2
     every = lambda n: (n,) * k if isinstance(n, int) else tuple(n)  # noqa: E731
     pads = every(0) * 2 if pads is None else (every(pads) * 2 if isinstance(pads, int) else tuple(pads))
-    return x.builder.op(op, x, w, strides=every(strides), pads=pads, dilations=every(dilations), group=group,
-                        channels_last=last, **more)  # fmt: skip
+    return x.builder.op(
+        op, x, w, strides=every(strides), pads=pads, dilations=every(dilations), group=group, channels_last=last, **more
+    )
 
 
 def deconv(x: Value, w: Value, strides=2, pads=1, extra=0, group=1, last=0, dilations=1) -> Value:

@@ -67,8 +67,12 @@ def test_a_kernel_for_another_place_is_the_one_that_is_built_there(primitives: i
     """Names that begin or end alike, or are swapped, are not mixed up. (What comments of a chain's stages name is as it
     was when the first such stage was built.)"""
     here, there = (Cone.of(chain(*names).primitives[:primitives]) for names in (("x", "x1"), ("x1", "x")))
-    built = [(k, other) for b in backends() if b.declines(here) is None
-             for k, other in zip(b.build(here, 2), b.build(there, 2), strict=True)]  # fmt: skip
+    built = [
+        (k, other)
+        for b in backends()
+        if b.declines(here) is None
+        for k, other in zip(b.build(here, 2), b.build(there, 2), strict=True)
+    ]
     assert built and here.signature == there.signature
     for kernel, other in built:
         found = named_for(kernel, there)

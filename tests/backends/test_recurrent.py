@@ -20,8 +20,16 @@ from korch.profile.inputs import leaf_arrays
 from .measured import measured, wrong
 
 
-def recurrence(kind: str, steps: int = 5, batch: int = 1, hidden: int = 32, direction: str = "forward", cells: int = 0,
-               relu: int = 0, constant: bool = True) -> Cone:  # fmt: skip
+def recurrence(
+    kind: str,
+    steps: int = 5,
+    batch: int = 1,
+    hidden: int = 32,
+    direction: str = "forward",
+    cells: int = 0,
+    relu: int = 0,
+    constant: bool = True,
+) -> Cone:
     b, directions = Builder(), len(REVERSED[direction])
     width = GATES[kind] * hidden
     x = b.input("x", "float32", (steps, batch, directions, width))
@@ -35,14 +43,23 @@ def recurrence(kind: str, steps: int = 5, batch: int = 1, hidden: int = 32, dire
 
 
 CONES = [
-    *(recurrence(kind, direction=direction, batch=batch) for kind in GATES for direction in REVERSED
-      for batch in (1, 3)),
-    *(recurrence(kind, hidden=hidden, batch=batch) for kind in GATES for hidden, batch in
-      ((2, 1), (7, 2), (16, 1), (31, 5), (33, 1), (64, 37))),
-    recurrence("LSTM", cells=1), recurrence("LSTM", cells=1, direction="bidirectional", batch=2, hidden=20),
-    recurrence("LSTM", cells=1, direction="reverse", steps=1), recurrence("RNN", relu=1, hidden=18, batch=9),
+    *(
+        recurrence(kind, direction=direction, batch=batch)
+        for kind in GATES
+        for direction in REVERSED
+        for batch in (1, 3)
+    ),
+    *(
+        recurrence(kind, hidden=hidden, batch=batch)
+        for kind in GATES
+        for hidden, batch in ((2, 1), (7, 2), (16, 1), (31, 5), (33, 1), (64, 37))
+    ),
+    recurrence("LSTM", cells=1),
+    recurrence("LSTM", cells=1, direction="bidirectional", batch=2, hidden=20),
+    recurrence("LSTM", cells=1, direction="reverse", steps=1),
+    recurrence("RNN", relu=1, hidden=18, batch=9),
     recurrence("GRU", steps=70, hidden=48),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -70,8 +87,11 @@ def test_declined_with_a_reason():
         assert isinstance(declined, Declined) and reason in declined.reason
 
 
-@pytest.mark.parametrize("cone", [recurrence("LSTM", batch=2), recurrence("RNN", batch=4), recurrence("GRU", batch=37)],
-                         ids=["LSTM", "RNN", "GRU"])  # fmt: skip
+@pytest.mark.parametrize(
+    "cone",
+    [recurrence("LSTM", batch=2), recurrence("RNN", batch=4), recurrence("GRU", batch=37)],
+    ids=["LSTM", "RNN", "GRU"],
+)
 def test_whoever_takes_which_part_of_the_work_the_bits_are_the_same(cone: Cone):
     names = [t.name for t in cone.leaves]
     values = dict(zip(names, leaf_arrays(cone), strict=True))

@@ -30,16 +30,31 @@ REDUCTIONS = ("none", *COMBINED)
 TYPES = ("float64", "int32", "int64", "int8")
 
 
-def scatter(shape: tuple[int, ...], places: tuple[int, ...], axis: int = 0, reduction: str = "add",
-            dtype: str = "float32", number: bool = False, before: Build | None = None, behind: Build | None = None,
-            picked: str = "int64") -> Cone:  # fmt: skip
+def scatter(
+    shape: tuple[int, ...],
+    places: tuple[int, ...],
+    axis: int = 0,
+    reduction: str = "add",
+    dtype: str = "float32",
+    number: bool = False,
+    before: Build | None = None,
+    behind: Build | None = None,
+    picked: str = "int64",
+) -> Cone:
     """Updates for `places` of a tensor of `shape`, or of one that is the same number everywhere; `before` computes the
     updates and `behind` goes on."""
     b = Builder()
     x = b.constant(np.asarray(1, dtype)) if number else b.input("x", dtype, shape)
     u = b.input("u", dtype, tuple(places[a] if a == axis else n for a, n in enumerate(shape)))
-    y = b.op("Scatter", x, b.input("i", picked, places), before(b, u) if before else u, axis=axis, length=shape[axis],
-             reduction=reduction)  # fmt: skip
+    y = b.op(
+        "Scatter",
+        x,
+        b.input("i", picked, places),
+        before(b, u) if before else u,
+        axis=axis,
+        length=shape[axis],
+        reduction=reduction,
+    )
     return Cone.of(b.graph([("y", behind(b, y) if behind else y)]).primitives)
 
 
@@ -60,16 +75,26 @@ def edges(nodes: int, count: int, width: int) -> Cone:
 CONES = [
     *(scatter((50, 64), (90, 1), reduction=r, number=n) for r in REDUCTIONS for n in (False, True)),
     *(scatter((7, 5), (30, 5), reduction=r, dtype=d) for r in REDUCTIONS for d in TYPES),
-    scatter((7, 5), (6, 1), reduction="none", dtype="bool"), scatter((1000, 200), (500, 1), picked="int32"),
-    scatter((3, 40, 33), (3, 90, 1), axis=1), scatter((2, 3, 400), (2, 3, 900), axis=2, reduction="max"),
-    scatter((400, 2, 51), (900, 1, 1)), scatter((4, 300, 2, 17), (1, 500, 2, 1), axis=1), scatter((1,), (30_000,)),
-    scatter((5,), (30_000,), number=True), scatter((900, 64), (30, 1), reduction="none"),
-    scatter((20_000, 3), (1, 1)), scatter((1, 1), (1, 1)), scatter((17,), (1,)),
+    scatter((7, 5), (6, 1), reduction="none", dtype="bool"),
+    scatter((1000, 200), (500, 1), picked="int32"),
+    scatter((3, 40, 33), (3, 90, 1), axis=1),
+    scatter((2, 3, 400), (2, 3, 900), axis=2, reduction="max"),
+    scatter((400, 2, 51), (900, 1, 1)),
+    scatter((4, 300, 2, 17), (1, 500, 2, 1), axis=1),
+    scatter((1,), (30_000,)),
+    scatter((5,), (30_000,), number=True),
+    scatter((900, 64), (30, 1), reduction="none"),
+    scatter((20_000, 3), (1, 1)),
+    scatter((1, 1), (1, 1)),
+    scatter((17,), (1,)),
     scatter((300, 70), (400, 1), before=lambda b, u: b.op("Exp", u * b.input("v", "float32", (70,)))),
     scatter((300, 70), (400, 1), behind=lambda b, y: b.op("Relu", y + b.input("v", "float32", (70,)))),
     scatter((300, 6, 20), (400, 1, 1), before=lambda b, u: u + b.input("v", "float32", (6, 1))),
-    edges(60, 500, 48), edges(60, 500, 7), edges(1, 40, 1), edges(3000, 200, 19),
-]  # fmt: skip
+    edges(60, 500, 48),
+    edges(60, 500, 7),
+    edges(1, 40, 1),
+    edges(3000, 200, 19),
+]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -93,8 +118,13 @@ def named(cone: Cone) -> dict[str, np.ndarray]:
     return dict(zip([t.name for t in cone.leaves], leaf_arrays(cone), strict=True))
 
 
-ODD = [scatter((9, 4), (9000, 1)), scatter((3, 40, 33), (3, 900, 1), axis=1), edges(301, 3000, 70),
-       scatter((5, 333), (5, 5000), axis=1), scatter((40, 90), (700, 1), reduction="none")]  # fmt: skip
+ODD = [
+    scatter((9, 4), (9000, 1)),
+    scatter((3, 40, 33), (3, 900, 1), axis=1),
+    edges(301, 3000, 70),
+    scatter((5, 333), (5, 5000), axis=1),
+    scatter((40, 90), (700, 1), reduction="none"),
+]
 
 
 @pytest.mark.parametrize("cone", ODD, ids=lambda c: str(c.root.shape))
@@ -182,8 +212,9 @@ def test_declined_with_a_reason():
 
     assert "Transpose behind" in behind(lambda b, y: b.op("Transpose", y, perm=(1, 0)))
     assert "Add behind" in behind(lambda b, y: y + b.input("wide", "float32", (2, 7, 5)))
-    assert "ReduceSum beside" in behind(lambda b, y: y / b.op("ReduceSum", b.input("z", "float32", (5, 9)), axes=(1,),
-                                                              keepdims=0))  # fmt: skip
+    assert "ReduceSum beside" in behind(
+        lambda b, y: y / b.op("ReduceSum", b.input("z", "float32", (5, 9)), axes=(1,), keepdims=0)
+    )
     assert "take the place" in behind(lambda b, y: b.op("Cast", y, to="int32"))
     assert "without elements" in refusal(BACKEND, scatter((7, 0), (9, 1)))
     assert "float16" in refusal(BACKEND, scatter((7, 2), (9, 1), dtype="float16"))

@@ -82,13 +82,19 @@ def whole(b: Builder, cone: Cone) -> Plan:
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8", "uint32"])
 def test_integers_divide_by_anything(dtype: str):
     limits = np.iinfo(dtype)
-    numbers = sorted({limits.min, limits.min + 1, limits.max, limits.max // 3 * 2, 0, 1, 2, 3, 7} |
-                     ({-1, -2, -7} if limits.min else set()))  # fmt: skip
+    numbers = sorted(
+        {limits.min, limits.min + 1, limits.max, limits.max // 3 * 2, 0, 1, 2, 3, 7}
+        | ({-1, -2, -7} if limits.min else set())
+    )
     grid = np.array([(u, v) for u in numbers for v in numbers], dtype)
     b = Builder()
     x, y = (b.input(name, dtype, (len(grid),)) for name in "xy")
-    outputs = [("Div", b.op("Div", x, y)), ("fmod", b.op("Mod", x, y, fmod=1)), ("mod", b.op("Mod", x, y, fmod=0)),
-               ("Abs", b.op("Abs", x))]  # fmt: skip
+    outputs = [
+        ("Div", b.op("Div", x, y)),
+        ("fmod", b.op("Mod", x, y, fmod=1)),
+        ("mod", b.op("Mod", x, y, fmod=0)),
+        ("Abs", b.op("Abs", x)),
+    ]
     assert_like_reference(b, outputs, {"x": grid[:, 0].copy(), "y": grid[:, 1].copy()})
 
 

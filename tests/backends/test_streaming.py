@@ -49,11 +49,24 @@ def expanded(shape: tuple[int, ...], wide: int, stride: int = 1) -> Cone:
     return test_tiles.cone_of(test_tiles.relu(test_tiles.conv(y, wide, 3, stride, group=wide)))
 
 
-MAPS = [scaled(3, 70, 272), scaled(4, 5, 17), scaled(64, 1024), copied((2, 3, 48, 32), (0, 2, 1, 3)),
-        copied((2, 40, 48), (0, 2, 1)), copied((2, 48, 64), (0, 2, 1)), *cones.CONES.values()]  # fmt: skip
+MAPS = [
+    scaled(3, 70, 272),
+    scaled(4, 5, 17),
+    scaled(64, 1024),
+    copied((2, 3, 48, 32), (0, 2, 1, 3)),
+    copied((2, 40, 48), (0, 2, 1)),
+    copied((2, 48, 64), (0, 2, 1)),
+    *cones.CONES.values(),
+]
 OTHERS = [*test_loops_products.CONES.values(), *test_loops_winograd.CONES, *test_loops_strassen.CONES]
-STRIPS = [concat((1, 24, 16, 32), 48), concat((1, 24, 17, 32), 24), expanded((1, 24, 16, 32), 48),
-          expanded((1, 32, 18, 16), 48, 2), expanded((1, 24, 16, 32), 40), *test_tiles.CONES]  # fmt: skip
+STRIPS = [
+    concat((1, 24, 16, 32), 48),
+    concat((1, 24, 17, 32), 24),
+    expanded((1, 24, 16, 32), 48),
+    expanded((1, 32, 18, 16), 48, 2),
+    expanded((1, 24, 16, 32), 40),
+    *test_tiles.CONES,
+]
 
 
 @pytest.fixture(autouse=True)
@@ -63,8 +76,9 @@ def forgotten(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("backend", "some"), [(LOOPS, MAPS), (LOOPS, OTHERS), (TILES, STRIPS)],
-                         ids=["maps", "others", "strips"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("backend", "some"), [(LOOPS, MAPS), (LOOPS, OTHERS), (TILES, STRIPS)], ids=["maps", "others", "strips"]
+)
 def test_right(backend: Backend, some: list[Cone], threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(caches, "OUTGROWN", 0)
     results = measured(backend, some, threads, tmp_path)
@@ -94,10 +108,12 @@ def test_only_what_outgrows_caches_goes_past_them(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("flags", [(), ("-mno-avx512f",), ("-mno-avx",)], ids=["all", "no avx512", "no avx"])
 def test_any_run_of_numbers_anywhere(flags: tuple[str, ...], tmp_path: Path):
     toolchain, file = find_toolchain(), tmp_path / "stream.so"
-    text = ("void run(float *to, const float *from, int n) { korch_stream(to, from, n); korch_streamed(); }\n"
-            "void one(float *to, const float *from) { korch_stream16(to, *(const korch_at16 *)from);\n"
-            "  korch_stream8(to + 16, *(const korch_at8 *)from); korch_stream4(to + 24, *(const korch_at4 *)from);\n"
-            "  korch_streamed(); }")  # fmt: skip
+    text = (
+        "void run(float *to, const float *from, int n) { korch_stream(to, from, n); korch_streamed(); }\n"
+        "void one(float *to, const float *from) { korch_stream16(to, *(const korch_at16 *)from);\n"
+        "  korch_stream8(to + 16, *(const korch_at8 *)from); korch_stream4(to + 24, *(const korch_at4 *)from);\n"
+        "  korch_streamed(); }"
+    )
     source = "\n".join((include("korch_rt.h"), include("korch_vectors.h"), text))
     toolchain.compile_library({"stream.c": source}, file, defines=flags)
     library, x = ctypes.CDLL(str(file)), np.arange(1, 200, dtype=np.float32)

@@ -34,8 +34,16 @@ def weights(*shape: int) -> np.ndarray:
 def conv(x: Value, out: int, kernel: int = 1, stride: int = 1, group: int = 1, dilation: int = 1) -> Value:
     b, channels = x.builder, x.shape[3]
     w = b.constant(weights(out, channels // group, kernel, kernel))
-    y = b.op("Conv", x, w, strides=(stride, stride), dilations=(dilation, dilation),
-             pads=(kernel // 2 * dilation,) * 4, group=group, channels_last=1)  # fmt: skip
+    y = b.op(
+        "Conv",
+        x,
+        w,
+        strides=(stride, stride),
+        dilations=(dilation, dilation),
+        pads=(kernel // 2 * dilation,) * 4,
+        group=group,
+        channels_last=1,
+    )
     return y + b.constant(weights(out))
 
 
@@ -107,8 +115,15 @@ def head(shape: tuple[int, ...], wide: int, out: int, kernel: int = 1) -> Cone:
     return cone_of(y.builder.op("Transpose", y, perm=(0, 3, 1, 2)))
 
 
-def winograd(shape: tuple[int, ...], out: int, tile: int = 4, stride: int = 1, pads: tuple[int, ...] = (1, 1, 1, 1),
-             phases: int = 1, skipped: tuple[int, int] = (0, 0)) -> Cone:  # fmt: skip
+def winograd(
+    shape: tuple[int, ...],
+    out: int,
+    tile: int = 4,
+    stride: int = 1,
+    pads: tuple[int, ...] = (1, 1, 1, 1),
+    phases: int = 1,
+    skipped: tuple[int, int] = (0, 0),
+) -> Cone:
     """With phases, a transposed convolution, of whose result rows and columns before the first and behind the last are
     skipped."""
     x = image(*shape)
@@ -119,8 +134,17 @@ def winograd(shape: tuple[int, ...], out: int, tile: int = 4, stride: int = 1, p
         ((length + around - 3) // stride + 1) * phases - cut * 3 // 2
         for length, around, cut in ((h, pads[0] + pads[2], skipped[0]), (w, pads[1] + pads[3], skipped[1]))
     )
-    y = b.op("WinogradOutput", m, tile=tile, kernel=3, stride=stride, along=BOTH, shape=(n, h, w, out), phases=phases,
-             skipped=skipped)  # fmt: skip
+    y = b.op(
+        "WinogradOutput",
+        m,
+        tile=tile,
+        kernel=3,
+        stride=stride,
+        along=BOTH,
+        shape=(n, h, w, out),
+        phases=phases,
+        skipped=skipped,
+    )
     return cone_of(relu(y + b.constant(weights(out))))
 
 
@@ -143,8 +167,10 @@ def attention(rows: int, keys: int, heads: int, width: int, turned: bool = False
     keys that are still to be `turned`."""
     b = Builder()
     q = b.input("q", "float32", (1, rows, heads * width))
-    k, v = (b.input(name, "float32", shape) for name, shape in
-            (("k", (1, heads, width, keys)), ("v", (1, heads, keys, width))))  # fmt: skip
+    k, v = (
+        b.input(name, "float32", shape)
+        for name, shape in (("k", (1, heads, width, keys)), ("v", (1, heads, keys, width)))
+    )
     q = b.op("Transpose", b.op("Reshape", q, shape=(1, rows, heads, width)), perm=(0, 2, 1, 3))
     if turned:
         k = b.op("Reshape", b.input("turned", "float32", (1, keys, heads * width)), shape=(1, keys, heads, width))
@@ -162,8 +188,10 @@ def linear_attention(height: int, width: int, heads: int, each: int, out: int) -
     b, pixels = x.builder, height * width
     q = b.op("Reshape", b.op("Transpose", x, perm=(0, 3, 1, 2)), shape=(1, heads, each, pixels))
     y = relu(b.op("Transpose", q, perm=(0, 1, 3, 2))) @ b.input("kv", "float32", (1, heads, each, each + 1))
-    above, below = (b.op("Slice", y, starts=(0, 0, 0, at), steps=(1,) * 4, lengths=(1, heads, pixels, n))
-                    for at, n in ((0, each), (each, 1)))  # fmt: skip
+    above, below = (
+        b.op("Slice", y, starts=(0, 0, 0, at), steps=(1,) * 4, lengths=(1, heads, pixels, n))
+        for at, n in ((0, each), (each, 1))
+    )
     y = b.op("Transpose", above / (b.op("Relu", below) + 1.0), perm=(0, 1, 3, 2))
     y = b.op("Reshape", y, shape=(1, heads * each, height, width))
     return cone_of(conv(b.op("Transpose", y, perm=(0, 2, 3, 1)), out))
@@ -177,8 +205,10 @@ def keys_by_values(height: int, width: int, heads: int, each: int, kernel: int =
     wide = conv(conv(x, x.shape[3], kernel, group=x.shape[3]), x.shape[3], group=2 * heads)
     both = b.op("Transpose", b.op("Concat", x, wide, axis=3), perm=(0, 3, 1, 2))
     both = b.op("Transpose", b.op("Reshape", both, shape=(1, 2 * heads, 2 * each, pixels)), perm=(0, 1, 3, 2))
-    k, v = (b.op("Slice", both, starts=(0, 0, 0, at), steps=(1,) * 4, lengths=(1, 2 * heads, pixels, each))
-            for at in (0, each))  # fmt: skip
+    k, v = (
+        b.op("Slice", both, starts=(0, 0, 0, at), steps=(1,) * 4, lengths=(1, 2 * heads, pixels, each))
+        for at in (0, each)
+    )
     v = b.op("Pad", v, pads=(0,) * 7 + (1,), mode="constant", value=1.0)
     return b.op("Transpose", relu(k), perm=(0, 1, 3, 2)) @ v
 
@@ -190,8 +220,14 @@ def enlarged(x: Value, axis: int, times: int) -> Value:
     low = np.floor(at).astype(int)
     pairs = np.stack([low, np.minimum(low + 1, n - 1)], 1)
     shares = np.stack([1 - (at - low), at - low], 1).astype(np.float32)
-    return x.builder.op("Interpolate", x, axis=axis, taps=2, indices=tuple(pairs.reshape(-1).tolist()),
-                        weights=tuple(shares.reshape(-1).tolist()))  # fmt: skip
+    return x.builder.op(
+        "Interpolate",
+        x,
+        axis=axis,
+        taps=2,
+        indices=tuple(pairs.reshape(-1).tolist()),
+        weights=tuple(shares.reshape(-1).tolist()),
+    )
 
 
 def decode_head(shape: tuple[int, ...], times: int, wide: int, out: int) -> Cone:
@@ -295,8 +331,9 @@ def test_steps_are_right(threads: int, bands: dict[int, int], tmp_path: Path, mo
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("height", "bands", "step"), [(1, 1, 0), (2, 1, 0), (1, 3, 0), (2, 1, 1)])
-def test_sliding_is_right(threads: int, height: int, bands: int, step: int,
-                          tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # fmt: skip
+def test_sliding_is_right(
+    threads: int, height: int, bands: int, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(tiles, "_cuts", lambda cone: (Cut(stages(cone, STAGES) or (), 1, height, bands, step),))
     results = measured(BACKEND, BANDED, threads, tmp_path)
     assert {id(k.cone) for k, _ in results if " sliding: " in k.variant} >= {id(BANDED[2])}

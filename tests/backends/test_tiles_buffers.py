@@ -30,8 +30,14 @@ def around_a_resize(times: int) -> Cone:
     return cone_of(conv(y, 16, 3, group=16))
 
 
-HALOS = [two_halos(8), two_halos(20), around_a_resize(2), around_a_resize(4), two_convolutions((1, 40, 9, 9), 2),
-         mbconv((1, 33, 29, 8), 24, 9, 5, 2)]  # fmt: skip
+HALOS = [
+    two_halos(8),
+    two_halos(20),
+    around_a_resize(2),
+    around_a_resize(4),
+    two_convolutions((1, 40, 9, 9), 2),
+    mbconv((1, 33, 29, 8), 24, 9, 5, 2),
+]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -30,9 +30,14 @@ def test_the_same_turns(cone: Cone, threads: int, monkeypatch: pytest.MonkeyPatc
     staged = stages(cone, STAGES)
     assert staged
     height = quantum(cone)
-    cuts = [Cut(staged, axis, k * height * row(staged, axis), bands, step * row(staged, axis))
-            for axis in ways_across(cone) for k in (1, 2) for bands in (1, 3) for step in (0, height)
-            if bands == 1 or (0 <= axis < cone.root.rank - 2 and cone.root.shape[axis + 1] % bands == 0)]  # fmt: skip
+    cuts = [
+        Cut(staged, axis, k * height * row(staged, axis), bands, step * row(staged, axis))
+        for axis in ways_across(cone)
+        for k in (1, 2)
+        for bands in (1, 3)
+        for step in (0, height)
+        if bands == 1 or (0 <= axis < cone.root.rank - 2 and cone.root.shape[axis + 1] % bands == 0)
+    ]
     quick = [chunks(cut, threads) for cut in cuts]
     one_by_one(monkeypatch)
     assert quick == [chunks(cut, threads) for cut in cuts] and any(quick)
@@ -68,8 +73,7 @@ def spans_of(heights: Sequence[int]) -> Spans:
         ((4, 4, 8, 4, 4, 4, 4, 4, 4), 9),
     ],
 )
-def test_only_what_cannot_be_told_is_narrowed(heights: tuple[int, ...], narrowed: int,
-                                              monkeypatch: pytest.MonkeyPatch):  # fmt: skip
+def test_only_what_cannot_be_told_is_narrowed(heights: tuple[int, ...], narrowed: int, monkeypatch: pytest.MonkeyPatch):
     staged = stages(mbconv((1, sum(heights), 16, 8), 24, 8, 3, 1), STAGES)
     assert staged
     found, count = made(spans_of(heights), staged, monkeypatch)

@@ -66,8 +66,11 @@ def heads(places: int, count: int, width: int) -> Cone:
 def scores(places: int, count: int, width: int) -> Cone:
     """Queries by keys, sliced out of one tensor and turned; a mask behind."""
     b = Builder()
-    x = b.op("Transpose", b.op("Reshape", leaf(b, "x", places, 3 * count * width), shape=(places, 3, count, width)),
-             perm=(1, 2, 0, 3))  # fmt: skip
+    x = b.op(
+        "Transpose",
+        b.op("Reshape", leaf(b, "x", places, 3 * count * width), shape=(places, 3, count, width)),
+        perm=(1, 2, 0, 3),
+    )
     q, k = (b.op("Slice", x, starts=(i, 0, 0, 0), steps=(1,) * 4, lengths=(1, count, places, width)) for i in (0, 1))
     y = b.op("MatMul", q, b.op("Transpose", k, perm=(0, 1, 3, 2))) * 0.25
     return cone_of(b.op("Where", b.input("mask", "bool", (places, places)), y, -10000.0))
@@ -99,8 +102,14 @@ def logarithms() -> Cone:
 def upsampled() -> Cone:
     """Interpolation before a product, and a cast behind it."""
     b = Builder()
-    x = b.op("Interpolate", leaf(b, "x", 12, 20), axis=0, taps=2, indices=(0, 1, 1, 2, 3, 4, 7, 8, 10, 11),
-             weights=(0.25, 0.75, 0.5, 0.5, 0.1, 0.9, 0.3, 0.7, 1.0, 0.0))  # fmt: skip
+    x = b.op(
+        "Interpolate",
+        leaf(b, "x", 12, 20),
+        axis=0,
+        taps=2,
+        indices=(0, 1, 1, 2, 3, 4, 7, 8, 10, 11),
+        weights=(0.25, 0.75, 0.5, 0.5, 0.1, 0.9, 0.3, 0.7, 1.0, 0.0),
+    )
     return cone_of(b.op("MatMul", x, weights(b, 20, 24)))
 
 
@@ -113,15 +122,32 @@ def compared() -> Cone:
 # Convolutions -----------------------------------------------------------------------------------------------------
 
 
-def conv(x: tuple[int, ...], w: tuple[int, ...], pads: tuple[int, ...] | int = 1, stride: int = 1, dilation: int = 1,
-         last: int = 1, group: int = 1, activated: bool = False, residual: bool = False) -> Cone:  # fmt: skip
+def conv(
+    x: tuple[int, ...],
+    w: tuple[int, ...],
+    pads: tuple[int, ...] | int = 1,
+    stride: int = 1,
+    dilation: int = 1,
+    last: int = 1,
+    group: int = 1,
+    activated: bool = False,
+    residual: bool = False,
+) -> Cone:
     b, k = Builder(), len(w) - 2
     source = leaf(b, "x", *x)
     if activated:
         source = source * b.op("Sigmoid", source + leaf(b, "gate", *([1] * k + [x[-1]] if last else [x[1]] + [1] * k)))
     pads = (pads,) * 2 * k if isinstance(pads, int) else pads
-    y = b.op("Conv", source, weights(b, *w), strides=(stride,) * k, dilations=(dilation,) * k, pads=pads, group=group,
-             channels_last=last)  # fmt: skip
+    y = b.op(
+        "Conv",
+        source,
+        weights(b, *w),
+        strides=(stride,) * k,
+        dilations=(dilation,) * k,
+        pads=pads,
+        group=group,
+        channels_last=last,
+    )
     if residual:
         channels = (w[0],) if last else (w[0], *[1] * k)
         y = b.op("Relu", y + leaf(b, "bias", *channels) + leaf(b, "residual", *y.shape))
@@ -131,8 +157,16 @@ def conv(x: tuple[int, ...], w: tuple[int, ...], pads: tuple[int, ...] | int = 1
 def flattened() -> Cone:
     """A convolution whose image becomes a row of places: [n, h, w, c] -> [n, c, h * w]."""
     b = Builder()
-    y = b.op("Conv", leaf(b, "x", 2, 9, 8, 16), weights(b, 24, 16, 3, 3), strides=(1, 1), dilations=(1, 1),
-             pads=(1, 1, 1, 1), group=1, channels_last=1)  # fmt: skip
+    y = b.op(
+        "Conv",
+        leaf(b, "x", 2, 9, 8, 16),
+        weights(b, 24, 16, 3, 3),
+        strides=(1, 1),
+        dilations=(1, 1),
+        pads=(1, 1, 1, 1),
+        group=1,
+        channels_last=1,
+    )
     return cone_of(b.op("Tanh", b.op("Reshape", b.op("Transpose", y, perm=(0, 3, 1, 2)), shape=(2, 24, 72))))
 
 
@@ -141,8 +175,18 @@ def patches() -> Cone:
     b = Builder()
     x = b.op("Concat", leaf(b, "x", 1, 6, 7, 4), leaf(b, "z", 1, 6, 7, 12), axis=3)
     x = b.op("Pad", x, pads=(0, 1, 1, 0, 0, 0, 1, 0), mode="constant", value=0.5)
-    return cone_of(b.op("Conv", x, weights(b, 20, 16, 2, 2), strides=(1, 1), dilations=(1, 1), pads=(1, 0, 0, 1),
-                        group=1, channels_last=1))  # fmt: skip
+    return cone_of(
+        b.op(
+            "Conv",
+            x,
+            weights(b, 20, 16, 2, 2),
+            strides=(1, 1),
+            dilations=(1, 1),
+            pads=(1, 0, 0, 1),
+            group=1,
+            channels_last=1,
+        )
+    )
 
 
 CONES = {

@@ -24,8 +24,15 @@ def picked(op: str, axis: int, last: int = 0, keepdims: int = 0) -> Build:
     return lambda b, x: b.op(op, x, axis=axis, keepdims=keepdims, select_last_index=last)
 
 
-def window(op: str, kernel: tuple[int, ...], strides: tuple[int, ...], pads: tuple[int, ...],
-           dilations: tuple[int, ...] = (1, 1), channels_last: int = 0, include: int = 0) -> Build:  # fmt: skip
+def window(
+    op: str,
+    kernel: tuple[int, ...],
+    strides: tuple[int, ...],
+    pads: tuple[int, ...],
+    dilations: tuple[int, ...] = (1, 1),
+    channels_last: int = 0,
+    include: int = 0,
+) -> Build:
     extra = {"count_include_pad": include} if op == "AveragePool" else {}
     attrs = {"kernel_shape": kernel, "strides": strides, "pads": pads, "dilations": dilations}
     return lambda b, x: b.op("Relu", b.op(op, x, **attrs, channels_last=channels_last, **extra) + 0.5)
@@ -114,7 +121,7 @@ ROWS = {
     "any": cone_of(total((1,), 0, "ReduceMax"), (9, 70), dtype="bool"),
     "double": cone_of(total((1,), 0, "ReduceMax"), (9, 70), dtype="float64"),
     "double sum": cone_of(total((1,), 0, "ReduceSum"), (9, 70), dtype="float64"),
-}  # fmt: skip
+}
 PICKS = {
     f"{op} {axis} {last} {dtype}": cone_of(picked(op, axis, last, keepdims=axis), shape, dtype=dtype)
     for op in ("ArgMax", "ArgMin")
@@ -131,7 +138,7 @@ WINDOWS = {
     "dilated": cone_of(window("MaxPool", (3, 3), (1, 2), (2, 2, 2, 2), (2, 2)), (1, 5, 12, 11)),
     "line": cone_of(window("MaxPool", (4,), (3,), (1, 2), (1,)), (2, 5, 41)),
     "pool of pool": cone_of(pool_of_pool, (1, 3, 12, 12)),
-}  # fmt: skip
+}
 
 
 def test_conformance(compiling: Executor):

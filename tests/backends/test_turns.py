@@ -120,8 +120,9 @@ def test_results_have_the_same_bits_whoever_runs_a_turn(program: tuple[ctypes.CD
         assert np.isfinite(together).all() and together.tobytes() == alone.tobytes(), str(kernel.cone)
 
 
-def _result(library: ctypes.CDLL, number: int, kernel: Kernel, leaves: Sequence[Bytes],
-            run: Callable[[Any], object]) -> Bytes:  # fmt: skip
+def _result(
+    library: ctypes.CDLL, number: int, kernel: Kernel, leaves: Sequence[Bytes], run: Callable[[Any], object]
+) -> Bytes:
     row, state = entry(library, number), ctypes.c_void_p()
     out, workspace = _room(kernel.cone.root.nbytes), _room(kernel.workspace)
     out[...] = 0xFF  # not a number

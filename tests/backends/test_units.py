@@ -71,8 +71,12 @@ def test_a_unit_that_does_not_compile_is_forgotten(kept: Units, tmp_path: Path) 
 
 def test_a_library_has_nothing_of_other_kernels(kept: Units, tmp_path: Path) -> None:
     """Neither their code nor the libraries that they need, though they lie in the same object."""
-    asks = replace(kernel(0), source=kernel(0).source.replace("= 0; }", "= dnnl_version()->major > 0; }"),
-                   headers=("korch_dnnl.h",), libraries=("dnnl",))  # fmt: skip
+    asks = replace(
+        kernel(0),
+        source=kernel(0).source.replace("= 0; }", "= dnnl_version()->major > 0; }"),
+        headers=("korch_dnnl.h",),
+        libraries=("dnnl",),
+    )
     assert linked(kept, [asks, kernel(8)], tmp_path / "a.so") == [1, 8]
     assert linked(kept, [kernel(8)], tmp_path / "b.so") == [8]
     for file, number in (("a.so", 2), ("b.so", 1)):

@@ -24,10 +24,12 @@ def moved(lanes: int) -> str:
         f"korch_store_first{lanes}(stored, *(const korch_at{lanes} *)y, {n}); break;\n"
         for n in range(1, lanes)
     )
-    return (f"void move{lanes}(const float *x, const float *y, float *loaded, float *stored, int count) "
-            f"{{ switch (count) {{ {cases} }} }}\n"
-            f"void store{lanes}(const float *y, float *stored, int count) "
-            f"{{ korch_store_first{lanes}(stored, *(const korch_at{lanes} *)y, count); }}")  # fmt: skip
+    return (
+        f"void move{lanes}(const float *x, const float *y, float *loaded, float *stored, int count) "
+        f"{{ switch (count) {{ {cases} }} }}\n"
+        f"void store{lanes}(const float *y, float *stored, int count) "
+        f"{{ korch_store_first{lanes}(stored, *(const korch_at{lanes} *)y, count); }}"
+    )
 
 
 SUMS = """float sum(const float *x) { return korch_sum32(x); }

@@ -325,12 +325,21 @@ DECLINED = {
     "two additions": (lambda b: x(b, 4, 5) @ const(b, 5, 6) + const(b, 6, name="u") + x(b, 4, 6, name="r"), "adds 2"),
     "scale behind": (lambda b: (x(b, 4, 5) @ const(b, 5, 6) + const(b, 6, name="u")) * 2.0, "behind an addition"),
     "batches relu": (lambda b: relu(x(b, 2, 4, 5) @ x(b, 2, 5, 6, name="z")), "not a batch of them"),
-    "strided": (lambda b: b.op("Slice", x(b, 8, 10), starts=(0, 0), steps=(2, 2), lengths=(4, 5)) @ const(b, 5, 6),
-                "no dense axis"),
-    "backwards": (lambda b: b.op("Slice", x(b, 9, 4, 5), starts=(8, 0, 0), steps=(-1, 1, 1), lengths=(9, 4, 5))
-                  @ x(b, 9, 5, 6, name="z"), "backwards"),
-    "many batches": (lambda b: turned(x(b, 40, 4, 3, 5), 0, 2, 1, 3) @ turned(x(b, 40, 4, 3, 5, name="z"), 0, 2, 3, 1),
-                     "one stride"),
+    "strided": (
+        lambda b: b.op("Slice", x(b, 8, 10), starts=(0, 0), steps=(2, 2), lengths=(4, 5)) @ const(b, 5, 6),
+        "no dense axis",
+    ),
+    "backwards": (
+        lambda b: (
+            b.op("Slice", x(b, 9, 4, 5), starts=(8, 0, 0), steps=(-1, 1, 1), lengths=(9, 4, 5))
+            @ x(b, 9, 5, 6, name="z")
+        ),
+        "backwards",
+    ),
+    "many batches": (
+        lambda b: turned(x(b, 40, 4, 3, 5), 0, 2, 1, 3) @ turned(x(b, 40, 4, 3, 5, name="z"), 0, 2, 3, 1),
+        "one stride",
+    ),
     "float64": (lambda b: b.input("x", "float64", (4, 5)) @ b.input("z", "float64", (5, 6)), "float64"),
     "number": (lambda b: x(b, 4, 1) @ b.constant([[2.0]], "float32"), "is a number"),
     "pads": (lambda b: convolved(b, 0, pads=(0, 1, 1, 0)), "both ends alike"),
@@ -339,15 +348,17 @@ DECLINED = {
     "residual": (lambda b: (lambda y: y + x(b, *y.shape, name="r"))(convolved(b, 0)), "without a Relu"),
     "gelu": (lambda b: gelu(convolved(b, 0)), "ends in gelu"),
     "half a residual": (lambda b: relu(convolved(b, 0) + x(b, 2, 1, 1, 1, name="r")), "neither a bias"),
-    "mixed layouts": (lambda b: conv(turned(image(b, 1, 2, 5, 9, 9), 0, 3, 1, 2), const(b, 7, 5, 3, 3)),
-                      "memory format"),
+    "mixed layouts": (
+        lambda b: conv(turned(image(b, 1, 2, 5, 9, 9), 0, 3, 1, 2), const(b, 7, 5, 3, 3)),
+        "memory format",
+    ),
     "transposed relu": (lambda b: relu(deconvolved(b, 0) + channels(b, 0, 5)), "a bias only"),
     "too long": (lambda b: deconvolved(b, 0, extra=2), "output padding"),
     "sums of another axis": (_wrong_sums, "another order"),
     "masked, then scaled": (lambda b: attended(b, lambda s: (s + x(b, 9, 17, name="m")) * 0.5), "behind a mask"),
     "capped": (lambda b: attended(b, lambda s: b.op("Tanh", s)), "neither a scale nor a mask"),
     "odd heads": (lambda b: attended(b, size=6), "no fused attention for heads of 6"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("make, reason", DECLINED.values(), ids=DECLINED)

@@ -82,8 +82,17 @@ PRODUCTS: dict[str, Make] = {
 def conv(v: Value, w: Value, strides=1, pads=0, dilations=1, group=1, last=0, op="Conv", **more) -> Value:
     k = w.rank - 2
     every = lambda n, count: (n,) * count if isinstance(n, int) else tuple(n)  # noqa: E731
-    return v.builder.op(op, v, w, strides=every(strides, k), pads=every(pads, 2 * k), dilations=every(dilations, k),
-                        group=group, channels_last=last, **more)  # fmt: skip
+    return v.builder.op(
+        op,
+        v,
+        w,
+        strides=every(strides, k),
+        pads=every(pads, 2 * k),
+        dilations=every(dilations, k),
+        group=group,
+        channels_last=last,
+        **more,
+    )
 
 
 def image(b: Builder, last: int, n: int, c: int, *size: int, name: str = "x") -> Value:
@@ -102,8 +111,9 @@ def deconvolved(b: Builder, last: int, w=(6, 5, 4, 4), size=(7, 9), extra=0, str
     out = tuple((n - 1) * strides + t - 2 * pads + extra for n, t in zip(size, w[2:], strict=True))
     c = w[1] * group
     shape = (2, *out, c) if last else (2, c, *out)
-    return conv(image(b, last, 2, w[0], *size), const(b, *w), strides, pads, 1, group, last, "ConvTranspose",
-                output_shape=shape)  # fmt: skip
+    return conv(
+        image(b, last, 2, w[0], *size), const(b, *w), strides, pads, 1, group, last, "ConvTranspose", output_shape=shape
+    )
 
 
 def _residual(b: Builder, last: int, bias: bool) -> Value:
@@ -134,14 +144,22 @@ CONVOLUTIONS: dict[str, Callable[[Builder, int], Value]] = {
     "transposed, one axis": lambda b, last: deconvolved(b, last, w=(6, 5, 4), size=(11,)),
     "computed weights": lambda b, last: conv(image(b, last, 1, 5, 9, 9), x(b, 7, 5, 3, 3, name="w"), last=last),
     "other layout": lambda b, last: turned(
-        conv(turned(image(b, 1 - last, 2, 5, 9, 8), *((0, 2, 3, 1) if last else (0, 3, 1, 2))), const(b, 7, 5, 3, 3),
-             last=last), *((0, 3, 1, 2) if last else (0, 2, 3, 1))),
-}  # fmt: skip
+        conv(
+            turned(image(b, 1 - last, 2, 5, 9, 8), *((0, 2, 3, 1) if last else (0, 3, 1, 2))),
+            const(b, 7, 5, 3, 3),
+            last=last,
+        ),
+        *((0, 3, 1, 2) if last else (0, 2, 3, 1)),
+    ),
+}
 
 
 def qkv(b: Builder, n=2, heads=3, queries=9, keys=17, size=8, values=8) -> tuple[Value, Value, Value]:
-    return (x(b, n, heads, queries, size, name="q"), x(b, n, heads, keys, size, name="k"),
-            x(b, n, heads, keys, values, name="v"))  # fmt: skip
+    return (
+        x(b, n, heads, queries, size, name="q"),
+        x(b, n, heads, keys, size, name="k"),
+        x(b, n, heads, keys, values, name="v"),
+    )
 
 
 def unshifted(b: Builder, scores: Value) -> Value:

@@ -69,8 +69,15 @@ class FakeRig:
     def tune(self, name: str, out: Path, numerics: str, seconds: float, limit: float) -> Mapping[str, Any]:
         time.sleep(min(1.3 * seconds, limit))
         (out / f"{name}.{numerics}.korch").touch()
-        return {"predicted_ms": 1.0, "actual_ms": 1.1, "gap": 0.2, "kernels": 40, "tuning_s": seconds, "error": 1e-4,
-                "replays": ""}  # fmt: skip
+        return {
+            "predicted_ms": 1.0,
+            "actual_ms": 1.1,
+            "gap": 0.2,
+            "kernels": 40,
+            "tuning_s": seconds,
+            "error": 1e-4,
+            "replays": "",
+        }
 
     def warm(self, peer: str, command: Sequence[str], name: str, out: Path, limit: float) -> str:
         time.sleep(min(self.pace * WARMING, limit))
@@ -82,8 +89,13 @@ class FakeRig:
         time.sleep(self.pace * RACING)
         times = {"korch": 1.0} | {peer: 2.0 + i for i, peer in enumerate(peers)}
         runtimes = {n: {"median_ms": ms, "min_ms": ms} for n, ms in times.items()}
-        return {"runtimes": runtimes, "skipped": {}, "best_peer": next(iter(peers)), "speedup_vs_best_peer": 2.0,
-                "errors": dict.fromkeys(times, 1e-3)}  # fmt: skip
+        return {
+            "runtimes": runtimes,
+            "skipped": {},
+            "best_peer": next(iter(peers)),
+            "speedup_vs_best_peer": 2.0,
+            "errors": dict.fromkeys(times, 1e-3),
+        }
 
     def clocks(self, file: Path) -> None:
         return None

@@ -46,7 +46,8 @@ def test_each_command_ends_in_its_time_and_the_page_has_what_it_found(tmp_path: 
     kernels = known(tmp_path / "kernels.jsonl")
     assert len(kernels) == 62 and kernels["tests"] == "12 passed"
     assert {facts["form"] for key, facts in kernels.items() if key not in ("machine", "tests")} == set(
-        module("kernels").FORMS)  # fmt: skip
+        module("kernels").FORMS
+    )
     assert "candy fast" in known(tmp_path / "tuning.jsonl")
     races = known(tmp_path / "racing.jsonl")
     assert races["candy: xla tf32"] == "out of memory"

@@ -53,8 +53,17 @@ def test_what_is_added_and_computed_from_less_may_be_computed_beside(monkeypatch
     monkeypatch.setattr("korch.candidates.chains.WAYS", 1)
     b = Builder()
     x, *small = (b.input(name, "float32", shape) for name, shape in (("x", (64, 8)), ("s", (16, 32)), ("t", (8, 32))))
-    one, two = (b.op("Interpolate", t, axis=0, taps=1, weights=(1.0,) * 64,
-                     indices=tuple(i * t.shape[0] // 64 for i in range(64))) for t in small)  # fmt: skip
+    one, two = (
+        b.op(
+            "Interpolate",
+            t,
+            axis=0,
+            taps=1,
+            weights=(1.0,) * 64,
+            indices=tuple(i * t.shape[0] // 64 for i in range(64)),
+        )
+        for t in small
+    )
     bias = b.constant(np.arange(32, dtype=np.float32))
     y = product(b.op("Relu", product(x, 32) + bias + (one + two)), 64)
     found = [c.leaves for c in chains(b.graph([("y", y)]))]

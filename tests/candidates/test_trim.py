@@ -48,8 +48,14 @@ def enlarged(b: Builder, x: Value, axis: int, to: int) -> Value:
     places, n = np.linspace(0, x.shape[axis] - 1, to), x.shape[axis]
     low = np.minimum(places.astype(int), n - 2)
     indices, weights = np.stack([low, low + 1], 1), np.stack([1 - (places - low), places - low], 1)
-    return b.op("Interpolate", x, axis=axis, taps=2, indices=tuple(indices.ravel().tolist()),
-                weights=tuple(weights.ravel().tolist()))  # fmt: skip
+    return b.op(
+        "Interpolate",
+        x,
+        axis=axis,
+        taps=2,
+        indices=tuple(indices.ravel().tolist()),
+        weights=tuple(weights.ravel().tolist()),
+    )
 
 
 def test_what_is_resized_is_not_computed_for_every_tap():

@@ -242,7 +242,11 @@ def test_cache_lists_failed_kernels(korch_text, korch_json, tmp_path, monkeypatc
     listed = korch_json("cache", "failures")["failures"]
     assert [f["kernel"] for f in listed] == ["tiles  c3", "loops  c2", "onednn matmul c1"]
     assert korch_text("cache", "failures").splitlines() == [
-        "    2  wrong by 0.5", "       tiles  c3", "    1  status 3", "       onednn matmul c1"]  # fmt: skip
+        "    2  wrong by 0.5",
+        "       tiles  c3",
+        "    1  status 3",
+        "       onednn matmul c1",
+    ]
 
 
 def test_the_cache_goes_to_another_machine(korch_text, korch_json, tmp_path, monkeypatch):

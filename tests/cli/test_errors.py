@@ -53,55 +53,61 @@ def folder(tmp_path: Path, small_model: Path, monkeypatch: pytest.MonkeyPatch) -
     return tmp_path
 
 
-@pytest.mark.parametrize(("line", "words"), [
-    ("optimize none.onnx", "none.onnx: cannot be read: No such file"),
-    ("optimize bad.onnx", "bad.onnx is not an ONNX model"),
-    ("optimize .", "cannot be read: Is a directory"),
-    ("optimize free.onnx", "--shape x="),
-    ("optimize free.onnx --shape x=two,3", "whole numbers"),
-    ("optimize free.onnx --shape 2,3", "expected NAME=VALUE"),
-    ("optimize good.onnx --shape z=1", "'z'"),
-    ("optimize good.onnx -o nowhere/m.korch", "cannot write nowhere/m.korch: there is no folder nowhere"),
-    ("optimize good.onnx -o .", "cannot write .: it is a folder"),
-    ("optimize good.onnx --numerics sloppy", "numerics 'sloppy' is not one of strict, default, fast"),
-    ("optimize good.onnx --time-budget -1", "the time budget must be positive"),
-    ("optimize good.onnx --threads two", "threads"),
-    ("optimize good.onnx --nonsense", "--nonsense"),
-    ("optimise good.onnx", "optimise"),
-    ("optimize", "Missing argument 'model'"),
-    ("fission bad.onnx out.onnx", "bad.onnx is not an ONNX model"),
-    ("fission good.onnx nowhere/out.onnx", "there is no folder nowhere"),
-    ("run none.korch", "cannot read none.korch: No such file"),
-    ("run bad.onnx", "not a Korch archive"),
-    ("explain bad.onnx", "not a Korch archive"),
-    ("verify bad.onnx good.onnx", "not a Korch archive"),
-    ("bench good.onnx --korch a.korch --korch b.korch", "2 archives are given for 1 models"),
-    ("bench good.onnx --korch a.korch --time-budget 5", "are for programs that are made now"),
-    ("bench good.onnx --against onnxruntime,ort", "no runtime is named ort; there are korch, onnxruntime"),
-    ("bench good.onnx bad.onnx", "bad.onnx is not an ONNX model"),
-    ("bench free.onnx", "input x has no fixed shape; export the model with static shapes"),
-    ("bench good.onnx free.onnx", "free.onnx: input x has no fixed shape"),
-    ("cache frobnicate", "frobnicate"),
-    ("cache export", "korch cache export takes a file"),
-    ("cache clear good.onnx", "korch cache clear takes no file"),
-    ("cache import none", "cannot read none: there is no such file"),
-    ("cache import good.onnx", "good.onnx cannot be used"),
-    ("cache export nowhere/file", "there is no folder nowhere"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("optimize none.onnx", "none.onnx: cannot be read: No such file"),
+        ("optimize bad.onnx", "bad.onnx is not an ONNX model"),
+        ("optimize .", "cannot be read: Is a directory"),
+        ("optimize free.onnx", "--shape x="),
+        ("optimize free.onnx --shape x=two,3", "whole numbers"),
+        ("optimize free.onnx --shape 2,3", "expected NAME=VALUE"),
+        ("optimize good.onnx --shape z=1", "'z'"),
+        ("optimize good.onnx -o nowhere/m.korch", "cannot write nowhere/m.korch: there is no folder nowhere"),
+        ("optimize good.onnx -o .", "cannot write .: it is a folder"),
+        ("optimize good.onnx --numerics sloppy", "numerics 'sloppy' is not one of strict, default, fast"),
+        ("optimize good.onnx --time-budget -1", "the time budget must be positive"),
+        ("optimize good.onnx --threads two", "threads"),
+        ("optimize good.onnx --nonsense", "--nonsense"),
+        ("optimise good.onnx", "optimise"),
+        ("optimize", "Missing argument 'model'"),
+        ("fission bad.onnx out.onnx", "bad.onnx is not an ONNX model"),
+        ("fission good.onnx nowhere/out.onnx", "there is no folder nowhere"),
+        ("run none.korch", "cannot read none.korch: No such file"),
+        ("run bad.onnx", "not a Korch archive"),
+        ("explain bad.onnx", "not a Korch archive"),
+        ("verify bad.onnx good.onnx", "not a Korch archive"),
+        ("bench good.onnx --korch a.korch --korch b.korch", "2 archives are given for 1 models"),
+        ("bench good.onnx --korch a.korch --time-budget 5", "are for programs that are made now"),
+        ("bench good.onnx --against onnxruntime,ort", "no runtime is named ort; there are korch, onnxruntime"),
+        ("bench good.onnx bad.onnx", "bad.onnx is not an ONNX model"),
+        ("bench free.onnx", "input x has no fixed shape; export the model with static shapes"),
+        ("bench good.onnx free.onnx", "free.onnx: input x has no fixed shape"),
+        ("cache frobnicate", "frobnicate"),
+        ("cache export", "korch cache export takes a file"),
+        ("cache clear good.onnx", "korch cache clear takes no file"),
+        ("cache import none", "cannot read none: there is no such file"),
+        ("cache import good.onnx", "good.onnx cannot be used"),
+        ("cache export nowhere/file", "there is no folder nowhere"),
+    ],
+)
 def test_what_is_wrong_is_named(folder: Path, complaint, line: str, words: str):
     before = sorted(folder.iterdir())
     assert words in complaint(*line.split())
     assert sorted(folder.iterdir()) == before
 
 
-@pytest.mark.parametrize(("given", "words"), [
-    ("x=wrong.npy", "input 'x' must be f32[1,4,8,8], found f64[1,4,8,8]"),
-    ("x=small.npy", "input 'x' must be f32[1,4,8,8], found f32[2,2]"),
-    ("x=none.npy", "input 'x': cannot read none.npy: No such file"),
-    ("x=text.npy", "text.npy is no .npy file"),
-    ("z=wrong.npy", "the model has no input 'z'; it has x"),
-    ("wrong.npy", "expected NAME=VALUE"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("x=wrong.npy", "input 'x' must be f32[1,4,8,8], found f64[1,4,8,8]"),
+        ("x=small.npy", "input 'x' must be f32[1,4,8,8], found f32[2,2]"),
+        ("x=none.npy", "input 'x': cannot read none.npy: No such file"),
+        ("x=text.npy", "text.npy is no .npy file"),
+        ("z=wrong.npy", "the model has no input 'z'; it has x"),
+        ("wrong.npy", "expected NAME=VALUE"),
+    ],
+)
 def test_inputs_that_do_not_fit(folder: Path, complaint, small_archive: Path, given: str, words: str):
     assert words in complaint("run", small_archive, "--input", given)
 
@@ -155,9 +161,15 @@ def test_ctrl_c_is_one_line(small_model: Path, tmp_path: Path):
     (compiler,) = endless_compiler(tmp_path, "korch_kernel_count").command
     command = [sys.executable, "-m", "korch.cli", "optimize", str(small_model), "-o", str(tmp_path / "m.korch")]
     environment = {**os.environ, "KORCH_CACHE_DIR": str(tmp_path / "cache"), "KORCH_DEBUG": "", "CC": compiler}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
-                               start_new_session=True,
-                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert process.stderr is not None and process.stdout is not None
     said = [process.stderr.readline() for _ in range(2)]
     while not started(tmp_path):

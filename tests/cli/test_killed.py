@@ -50,8 +50,13 @@ def test_killed_at_random_moments_it_resumes_to_the_same_plan(tmp_path: Path):
     rng = random.Random(0)
     measured: list[int] = []
     for _ in range(KILLS):
-        process = subprocess.Popen(command(model, archive), env=environment(cache), stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+        process = subprocess.Popen(
+            command(model, archive),
+            env=environment(cache),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         time.sleep(rng.uniform(0.3, 8.0))
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -73,8 +78,11 @@ def test_terminated_it_leaves_no_compiler_behind(tmp_path: Path, number: signal.
     model, cache = tmp_path / "small.onnx", tmp_path / "cache"
     onnx.save(onnx.parser.parse_model(MODEL), model)
     (compiler,) = endless_compiler(tmp_path, "static").command
-    process = subprocess.Popen(command(model, tmp_path / "m.korch"), env=environment(cache) | {"CC": compiler},
-                               preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))  # fmt: skip
+    process = subprocess.Popen(
+        command(model, tmp_path / "m.korch"),
+        env=environment(cache) | {"CC": compiler},
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
     while not started(tmp_path):
         assert process.poll() is None
         time.sleep(0.05)

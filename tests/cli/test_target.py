@@ -22,19 +22,25 @@ def model(tmp_path: Path, small_model: Path, monkeypatch: pytest.MonkeyPatch) ->
     return tmp_path / "small.onnx"
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ("--target gpu", "target 'gpu' is not one of cpu, cuda"),
-    ("--target cuda --costs guessed", "costs 'guessed' is not one of measured, model"),
-    ("--device H100", "a device ('H100') is one of target cuda: give --target cuda too"),
-    ("--costs model", "costs are modelled for target cuda only"),
-    ("--target cuda --threads 2", "threads are a processor's"),
-    ("--target cuda", "no NVIDIA GPU here: kernels cannot be measured or run; give --costs model --device "
-                      "A100|H100|H200 to plan with roofline costs and compile for that device"),
-    ("--target cuda --device H100", "no NVIDIA GPU here: kernels cannot be measured or run"),
-    ("--target cuda --costs model", "give --device A100|H100|H200"),
-    ("--target cuda --costs model --device V100", "no device is called 'V100'; descriptions: A100, H100, H200"),
-    ("--target cuda --costs model --device 0", "there is no GPU number 0 here; installed: none"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--target gpu", "target 'gpu' is not one of cpu, cuda"),
+        ("--target cuda --costs guessed", "costs 'guessed' is not one of measured, model"),
+        ("--device H100", "a device ('H100') is one of target cuda: give --target cuda too"),
+        ("--costs model", "costs are modelled for target cuda only"),
+        ("--target cuda --threads 2", "threads are a processor's"),
+        (
+            "--target cuda",
+            "no NVIDIA GPU here: kernels cannot be measured or run; give --costs model --device "
+            "A100|H100|H200 to plan with roofline costs and compile for that device",
+        ),
+        ("--target cuda --device H100", "no NVIDIA GPU here: kernels cannot be measured or run"),
+        ("--target cuda --costs model", "give --device A100|H100|H200"),
+        ("--target cuda --costs model --device V100", "no device is called 'V100'; descriptions: A100, H100, H200"),
+        ("--target cuda --costs model --device 0", "there is no GPU number 0 here; installed: none"),
+    ],
+)
 def test_what_cannot_be_had_is_said_in_a_line(model: Path, capsys, options: str, words: str):
     assert main(["optimize", str(model), *options.split()]) == 2
     printed = capsys.readouterr()
@@ -42,21 +48,30 @@ def test_what_cannot_be_had_is_said_in_a_line(model: Path, capsys, options: str,
     assert printed.out == "" and not list(model.parent.glob("*.korch"))
 
 
-@pytest.mark.parametrize(("missing", "options", "words"), [
-    ("triton", "--costs model --device H100", "triton is not installed, which compiles kernels for NVIDIA GPUs: "
-                                              "pip install 'korch[cuda]'"),
-    ("torch", "", "torch is not installed, with which kernels are measured"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("missing", "options", "words"),
+    [
+        (
+            "triton",
+            "--costs model --device H100",
+            "triton is not installed, which compiles kernels for NVIDIA GPUs: pip install 'korch[cuda]'",
+        ),
+        ("torch", "", "torch is not installed, with which kernels are measured"),
+    ],
+)
 def test_what_has_to_be_installed_is_named(model: Path, capsys, monkeypatch, missing: str, options: str, words: str):
     pretend(monkeypatch, (H200,), (missing,))
     assert main(["optimize", str(model), "--target", "cuda", *options.split()]) == 2
     assert words in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("device", "words"), [
-    ("A100", "no A100 is installed here, but NVIDIA H200: give --costs model"),
-    ("3", "there is no GPU number 3 here; installed: 0 NVIDIA H200"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("device", "words"),
+    [
+        ("A100", "no A100 is installed here, but NVIDIA H200: give --costs model"),
+        ("3", "there is no GPU number 3 here; installed: 0 NVIDIA H200"),
+    ],
+)
 def test_another_device_than_the_one_here(model: Path, capsys, monkeypatch, device: str, words: str):
     pretend(monkeypatch, (H200,))
     assert main(["optimize", str(model), "--target", "cuda", "--device", device]) == 2

@@ -42,9 +42,13 @@ def random_plan(seed: int, most: int = 30) -> Plan:
     outputs = [values[-1], *draw.sample(values, draw.randint(0, min(3, len(values))))]
     plan = device_plan(b.graph([(f"y{i}", v) for i, v in enumerate(outputs)]))
     spaces = [draw.choice((0, 0, 100, 1000)) for _ in plan.steps]
-    return replace(plan, steps=tuple(
-        replace(s, kernel=replace(s.kernel, workspace=0 if s.kernel.alias else n))
-        for s, n in zip(plan.steps, spaces, strict=True)))  # fmt: skip
+    return replace(
+        plan,
+        steps=tuple(
+            replace(s, kernel=replace(s.kernel, workspace=0 if s.kernel.alias else n))
+            for s, n in zip(plan.steps, spaces, strict=True)
+        ),
+    )
 
 
 def _next(b: Builder, draw: random.Random, values: Sequence[Value]) -> Value:

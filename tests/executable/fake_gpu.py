@@ -163,8 +163,15 @@ class FakeGpu:
         assert stream == Stream.cuda_stream and grid == (1, 1, 1) and warps == 4
         *given, none = parameters.values
         assert none is None
-        self.do(lambda: reference(kernel, [_at(a, b.nbytes).view(b.dtype).reshape(b.shape)
-                                           for a, b in zip(given, buffers_of(kernel), strict=True)]))  # fmt: skip
+        self.do(
+            lambda: reference(
+                kernel,
+                [
+                    _at(a, b.nbytes).view(b.dtype).reshape(b.shape)
+                    for a, b in zip(given, buffers_of(kernel), strict=True)
+                ],
+            )
+        )
 
     # Capturing.
     def do(self, work: Callable[[], None]) -> None:
@@ -214,10 +221,17 @@ def torch_of(gpu: FakeGpu) -> Any:
     for name in ("float16", "float32", "int32", "int64", "bool"):
         setattr(torch, name, name)
     torch.cuda = SimpleNamespace(
-        is_available=lambda: True, device=lambda n: contextlib.nullcontext(), synchronize=lambda n=0: None,
-        Stream=Stream, Event=Event, CUDAGraph=Graph, graph=gpu.graph, stream=gpu.using,
-        current_stream=lambda: gpu.stream, graph_pool_handle=lambda: 1,
-    )  # fmt: skip
+        is_available=lambda: True,
+        device=lambda n: contextlib.nullcontext(),
+        synchronize=lambda n=0: None,
+        Stream=Stream,
+        Event=Event,
+        CUDAGraph=Graph,
+        graph=gpu.graph,
+        stream=gpu.using,
+        current_stream=lambda: gpu.stream,
+        graph_pool_handle=lambda: 1,
+    )
     return torch
 
 
@@ -237,8 +251,11 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> FakeGpu:
     fake = FakeGpu()
     monkeypatch.setitem(sys.modules, "torch", torch_of(fake))
     calls: Any = ModuleType("korch.backends.cuda.vendor.calls")
-    calls.CALLS = {"reference": lambda torch, tensors, attrs: fake.do(
-        lambda: reference(dict(attrs)["kernel"](), [t.array for t in tensors]))}  # fmt: skip
+    calls.CALLS = {
+        "reference": lambda torch, tensors, attrs: fake.do(
+            lambda: reference(dict(attrs)["kernel"](), [t.array for t in tensors])
+        )
+    }
     monkeypatch.setitem(sys.modules, calls.__name__, calls)
     monkeypatch.setattr(resident, "driver", lambda: fake)
     monkeypatch.setattr(requirements, "driver", lambda: fake)

@@ -184,16 +184,19 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     assert "manifest.json" in refusal(tmp_path / "other.zip")
 
 
-@pytest.mark.parametrize(("edit", "text"), [
-    (lambda d: d.update(format=99, korch="9.9"), "has format 99, this Korch reads 6: it was written by korch 9.9"),
-    (lambda d: d["isa"].append("avx9000"), "lacks avx9000: run `korch optimize` again on this machine"),
-    (lambda d: d.update(system="Plan9 vax"), "was made for Plan9 vax"),
-    (lambda d: d["libraries"].update(dnnl="0.1"), "needs onednn-cpu-gomp 0.1, "),
-    (lambda d: d["libraries"].update(nothing="1"), "needs nothing 1, which is not installed"),
-    (lambda d: d.pop("digests"), "damaged: manifest.json"),
-    (lambda d: d.update(format=[]), "has format []"),
-    (lambda d: d["digests"].pop("program.so"), "program.so is missing or was added"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("edit", "text"),
+    [
+        (lambda d: d.update(format=99, korch="9.9"), "has format 99, this Korch reads 6: it was written by korch 9.9"),
+        (lambda d: d["isa"].append("avx9000"), "lacks avx9000: run `korch optimize` again on this machine"),
+        (lambda d: d.update(system="Plan9 vax"), "was made for Plan9 vax"),
+        (lambda d: d["libraries"].update(dnnl="0.1"), "needs onednn-cpu-gomp 0.1, "),
+        (lambda d: d["libraries"].update(nothing="1"), "needs nothing 1, which is not installed"),
+        (lambda d: d.pop("digests"), "damaged: manifest.json"),
+        (lambda d: d.update(format=[]), "has format []"),
+        (lambda d: d["digests"].pop("program.so"), "program.so is missing or was added"),
+    ],
+)
 def test_manifests_that_do_not_fit(saved: Path, tmp_path: Path, edit: Callable[[dict], None], text: str) -> None:
     assert text in refusal(with_manifest(saved, tmp_path / "m.korch", edit))
 

@@ -40,11 +40,14 @@ def test_the_c_program_gives_pythons_bits(tmp_path: Path) -> None:
     assert np.fromfile(tmp_path / "output0.bin", np.float32).tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize(("damage", "text"), [
-    (lambda f: f.write_bytes(f.read_bytes()[:-64]), "this model's have"),
-    (lambda f: f.write_bytes(f.read_bytes()[:-1] + b"\x01"), "not this model's, or damaged"),
-    (lambda f: f.unlink(), "No such file"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("damage", "text"),
+    [
+        (lambda f: f.write_bytes(f.read_bytes()[:-64]), "this model's have"),
+        (lambda f: f.write_bytes(f.read_bytes()[:-1] + b"\x01"), "not this model's, or damaged"),
+        (lambda f: f.unlink(), "No such file"),
+    ],
+)
 def test_weights_of_another_model_are_refused(tmp_path: Path, damage, text: str) -> None:
     with Executable.link(chain(3)) as e:
         model = e.export(tmp_path / "exported")

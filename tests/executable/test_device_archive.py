@@ -69,15 +69,18 @@ def needs(**fields: Any) -> Callable[[dict], None]:
     return lambda d: d["device"].update(fields)
 
 
-@pytest.mark.parametrize(("edit", "text"), [
-    (needs(capability=80, name="A100"), "made for an NVIDIA A100 (sm_80), this is an NVIDIA H200 (sm_90): run"),
-    (needs(driver=13010), "under a driver for CUDA 13.1, this one is for 13.0: update the driver"),
-    (needs(calls=True, versions={"torch": "2.8"}), "with torch 2.8, found 2.11: run `korch optimize` again"),
-    (needs(calls=True, versions={"cudnn": "9"}), "with cudnn 9, found 91300"),
-    (needs(calls=True, versions={"cutlass": "3"}), "with cutlass 3, found none"),
-    (lambda d: d["device"].pop("driver"), "damaged: manifest.json"),
-    (lambda d: d.update(target="tpu"), "was made for 'tpu', this Korch knows cpu and cuda"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("edit", "text"),
+    [
+        (needs(capability=80, name="A100"), "made for an NVIDIA A100 (sm_80), this is an NVIDIA H200 (sm_90): run"),
+        (needs(driver=13010), "under a driver for CUDA 13.1, this one is for 13.0: update the driver"),
+        (needs(calls=True, versions={"torch": "2.8"}), "with torch 2.8, found 2.11: run `korch optimize` again"),
+        (needs(calls=True, versions={"cudnn": "9"}), "with cudnn 9, found 91300"),
+        (needs(calls=True, versions={"cutlass": "3"}), "with cutlass 3, found none"),
+        (lambda d: d["device"].pop("driver"), "damaged: manifest.json"),
+        (lambda d: d.update(target="tpu"), "was made for 'tpu', this Korch knows cpu and cuda"),
+    ],
+)
 def test_machines_that_do_not_fit(saved: Path, tmp_path: Path, edit: Callable[[dict], None], text: str) -> None:
     assert text in refusal(with_manifest(saved, tmp_path / "m.korch", edit))
 
@@ -105,8 +108,9 @@ def test_damage_is_found(saved: Path, tmp_path: Path, member: str) -> None:
         return data if not name.startswith(member) else data[:-1] + bytes([data[-1] ^ 1])
 
     assert "does not have its digest" in refusal(rewritten(saved, tmp_path / "m.korch", change))
-    assert "is missing" in refusal(rewritten(saved, tmp_path / "m.korch",
-                                             lambda n, x: None if n.startswith(member) else x))  # fmt: skip
+    assert "is missing" in refusal(
+        rewritten(saved, tmp_path / "m.korch", lambda n, x: None if n.startswith(member) else x)
+    )
 
 
 def test_versions_of_libraries_are_kept_where_the_plan_calls_them(gpu: FakeGpu, tmp_path: Path) -> None:

@@ -83,8 +83,16 @@ def test_functions_are_started_with_their_parameters() -> None:
     found.launch(large, (5, 2, 1), 8, 100_000, 77, parameters)
     found.unload(loaded)
     names = [c[0] for c in library.calls]
-    assert names == ["cuInit", "cuDeviceGet", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuFuncSetCacheConfig",
-                     "cuFuncSetAttribute", "cuLaunchKernel", "cuModuleUnload"]  # fmt: skip
+    assert names == [
+        "cuInit",
+        "cuDeviceGet",
+        "cuDevicePrimaryCtxRetain",
+        "cuCtxSetCurrent",
+        "cuFuncSetCacheConfig",
+        "cuFuncSetAttribute",
+        "cuLaunchKernel",
+        "cuModuleUnload",
+    ]
     assert library.calls[5][2:] == (8, 100_000) and small.value == 50
     assert library.calls[6][2:] == (5, 2, 1, 256, 1, 1, 100_000, 77, parameters.at, None)
 

@@ -88,9 +88,15 @@ def test_outputs_that_are_inputs_constants_aliases_and_repeats() -> None:
     x = b.input("x", "float32", (5, 3))
     c = b.constant(np.arange(15, dtype=np.float32).reshape(5, 3), name="c")
     y = b.op("Relu", x + c)
-    outputs = [("same", x), ("flat_x", b.op("Reshape", x, shape=(15,))), ("c", c), ("y", y),
-               ("flat_c", b.op("Reshape", c, shape=(15,))), ("flat_y", b.op("Reshape", y, shape=(3, 5))),
-               ("y_again", y)]  # fmt: skip
+    outputs = [
+        ("same", x),
+        ("flat_x", b.op("Reshape", x, shape=(15,))),
+        ("c", c),
+        ("y", y),
+        ("flat_c", b.op("Reshape", c, shape=(15,))),
+        ("flat_y", b.op("Reshape", y, shape=(3, 5))),
+        ("y_again", y),
+    ]
     assert_right(device_plan(b.graph(outputs)), 0, range(2))
 
 
@@ -120,6 +126,10 @@ def test_functions_of_triton_are_interpreted() -> None:
     pytest.importorskip("triton")
     root = Path(__file__).parents[2]
     path = os.pathsep.join((str(root / "src"), str(root)))
-    done = subprocess.run([sys.executable, "-c", INTERPRETED], capture_output=True, text=True,
-                          env={**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": path})  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", INTERPRETED],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": path},
+    )
     assert not done.returncode, done.stderr

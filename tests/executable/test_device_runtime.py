@@ -105,13 +105,16 @@ def test_outputs_go_where_the_caller_wants_them(small: DeviceExecutable) -> None
     np.testing.assert_array_equal(small.run(feeds)[port.name], mine)
 
 
-@pytest.mark.parametrize(("feeds", "text"), [
-    ({}, "input 'x' is missing: expected f32[4,24]"),
-    ({"x": np.zeros((4, 24))}, "input 'x' must be f32[4,24], found f64[4,24]"),
-    ({"x": [1.0]}, "input 'x' must be a numpy array f32[4,24], found list"),
-    ({"x": Tensor(np.zeros((4, 2), np.float32), FakeGpu())}, "input 'x' must be f32[4,24], found f32[4,2]"),
-    ({"x": np.zeros((4, 24), np.float32), "w": 1}, "the model has no input 'w'; it has x"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("feeds", "text"),
+    [
+        ({}, "input 'x' is missing: expected f32[4,24]"),
+        ({"x": np.zeros((4, 24))}, "input 'x' must be f32[4,24], found f64[4,24]"),
+        ({"x": [1.0]}, "input 'x' must be a numpy array f32[4,24], found list"),
+        ({"x": Tensor(np.zeros((4, 2), np.float32), FakeGpu())}, "input 'x' must be f32[4,24], found f32[4,2]"),
+        ({"x": np.zeros((4, 24), np.float32), "w": 1}, "the model has no input 'w'; it has x"),
+    ],
+)
 def test_inputs_that_do_not_fit(small: DeviceExecutable, feeds: dict, text: str) -> None:
     with pytest.raises(InputError, match=re.escape(text)):
         small.run(feeds)
@@ -143,8 +146,9 @@ def test_a_program_is_recorded_by_the_thread_that_warmed_it_up(gpu: FakeGpu, mon
     threads = dict[str, int]()
     for name in ("warmed", "captured"):
         whole = getattr(resident, name)
-        monkeypatch.setattr(resident, name, lambda *args, name=name, whole=whole: (
-            threads.update({name: get_ident()}), whole(*args))[1])  # fmt: skip
+        monkeypatch.setattr(
+            resident, name, lambda *args, name=name, whole=whole: (threads.update({name: get_ident()}), whole(*args))[1]
+        )
     with opened(launched(random_plan(3))) as e, ThreadPoolExecutor(1) as pool:
         pool.submit(e.run, feeds_of(e.plan)).result()
     assert threads["warmed"] == threads["captured"] != get_ident()

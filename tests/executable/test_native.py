@@ -13,11 +13,14 @@ from korch.errors import ArchiveError
 from korch.executable import native
 
 
-@pytest.mark.parametrize(("complaint", "way"), [
-    ("libgomp.so.1: cannot open shared object file", "install the OpenMP runtime (libgomp1)"),
-    ("/tmp/program.so: failed to map segment from shared object", "set TMPDIR to a folder where programs may run"),
-    ("/tmp/program.so: file too short", "run `korch optimize` again"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("complaint", "way"),
+    [
+        ("libgomp.so.1: cannot open shared object file", "install the OpenMP runtime (libgomp1)"),
+        ("/tmp/program.so: failed to map segment from shared object", "set TMPDIR to a folder where programs may run"),
+        ("/tmp/program.so: file too short", "run `korch optimize` again"),
+    ],
+)
 def test_what_helps_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, complaint: str, way: str):
     def refuse(*_: object, **__: object) -> None:
         raise OSError(complaint)

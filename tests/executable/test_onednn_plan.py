@@ -95,8 +95,9 @@ def test_where_openmp_would_start_fewer_threads_all_is_written(tmp_path: Path, n
         archive = e.save(tmp_path / "m.korch")
     np.save(tmp_path / "x.npy", feeds["x"])
     command = [sys.executable, "-c", RUN, archive, tmp_path / "x.npy", tmp_path / "y.npy"]
-    subprocess.run([*command, *(["one processor"] if name == "OMP_DYNAMIC" else [])],
-                   env={**os.environ, name: value}, check=True)  # fmt: skip
+    subprocess.run(
+        [*command, *(["one processor"] if name == "OMP_DYNAMIC" else [])], env={**os.environ, name: value}, check=True
+    )
     assert_near(np.load(tmp_path / "y.npy"), plan, feeds)
 
 

@@ -87,8 +87,10 @@ def test_launches_calls_and_prepared_constants_survive_json() -> None:
     launches = (Launch("f", (4, 2, 1), (0, 1, 3), 8, 3), Launch("g", (1, 1, 1), (3, 2)))
     call = Call("product", (("a", (0, (3, 4), None)), ("relu", True)))
     first, second = (s.kernel.cone for s in plan.steps)
-    kernels = (Kernel(first, "triton", "def f(): ...", 64, "tf32", launches=launches, prepared=made),
-               Kernel(second, "vendor", call=call))  # fmt: skip
+    kernels = (
+        Kernel(first, "triton", "def f(): ...", 64, "tf32", launches=launches, prepared=made),
+        Kernel(second, "vendor", call=call),
+    )
     plan = replace(plan, steps=tuple(replace(s, kernel=k) for s, k in zip(plan.steps, kernels, strict=True)))
     again = plan_from_json(plan_to_json(plan.on("cuda", "H200")), plan.graph.constants)
     assert again.steps == plan.steps

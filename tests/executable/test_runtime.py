@@ -58,8 +58,14 @@ def test_outputs_that_are_inputs_constants_aliases_and_repeats() -> None:
     x = b.input("x", "float32", (5, 3))
     c = b.constant(np.arange(15, dtype=np.float32).reshape(5, 3), name="c")
     y = b.op("Relu", x + c)
-    outputs = [("same", x), ("flat_x", b.op("Reshape", x, shape=(15,))), ("c", c), ("y", y),
-               ("flat_y", b.op("Reshape", y, shape=(3, 5))), ("y_again", y)]  # fmt: skip
+    outputs = [
+        ("same", x),
+        ("flat_x", b.op("Reshape", x, shape=(15,))),
+        ("c", c),
+        ("y", y),
+        ("flat_y", b.op("Reshape", y, shape=(3, 5))),
+        ("y_again", y),
+    ]
     assert_right(plan_of(b.graph(outputs)))
 
 
@@ -172,13 +178,16 @@ def small() -> Executable:
     return Executable.link(chain())
 
 
-@pytest.mark.parametrize(("feeds", "text"), [
-    ({}, "input 'x' is missing: expected f32[3,50]"),
-    ({"x": np.zeros((3, 50))}, "input 'x' must be f32[3,50], found f64[3,50]"),
-    ({"x": np.zeros((3, 51), np.float32)}, "input 'x' must be f32[3,50], found f32[3,51]"),
-    ({"x": [1.0]}, "input 'x' must be a numpy array f32[3,50], found list"),
-    ({"x": np.zeros((3, 50), np.float32), "w": 1}, "the model has no input 'w'; it has x"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("feeds", "text"),
+    [
+        ({}, "input 'x' is missing: expected f32[3,50]"),
+        ({"x": np.zeros((3, 50))}, "input 'x' must be f32[3,50], found f64[3,50]"),
+        ({"x": np.zeros((3, 51), np.float32)}, "input 'x' must be f32[3,50], found f32[3,51]"),
+        ({"x": [1.0]}, "input 'x' must be a numpy array f32[3,50], found list"),
+        ({"x": np.zeros((3, 50), np.float32), "w": 1}, "the model has no input 'w'; it has x"),
+    ],
+)
 def test_inputs_that_do_not_fit(small: Executable, feeds: dict, text: str) -> None:
     with pytest.raises(InputError, match=re.escape(text)):
         small.run(feeds)

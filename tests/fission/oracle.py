@@ -37,15 +37,19 @@ def node_model(
     names = ["" if x is None else f"x{i}" for i, x in enumerate(inputs)]
     node = helper.make_node(op, names, [f"y{i}" for i in range(outputs)], domain=domain, **attrs)
     present = [(i, n, x) for i, (n, x) in enumerate(zip(names, inputs, strict=True)) if x is not None]
-    infos = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
-             for i, n, x in present if i not in constants]  # fmt: skip
+    infos = [
+        helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
+        for i, n, x in present
+        if i not in constants
+    ]
     weights = [numpy_helper.from_array(x, n) for i, n, x in present if i in constants]
     ends = [onnx.ValueInfoProto(name=f"y{i}") for i in range(outputs)]
     opsets = [helper.make_opsetid(domain, opset if not domain else 1)]
     opsets += [helper.make_opsetid("", opset)] if domain else []
     ir_version = 8 if opset < 21 else 10
-    return helper.make_model(helper.make_graph([node], "g", infos, ends, weights), opset_imports=opsets,
-                             ir_version=ir_version)  # fmt: skip
+    return helper.make_model(
+        helper.make_graph([node], "g", infos, ends, weights), opset_imports=opsets, ir_version=ir_version
+    )
 
 
 def run(model: onnx.ModelProto, feeds: Mapping[str, Array]) -> list[Array]:

@@ -11,10 +11,21 @@ from .oracle import check, values
 
 X = np.concatenate([values(40, low=-6, high=6), np.asarray([0, -0.5, 0.5, 1, -1, 80, -80], np.float32)])
 NAMES = {
-    "Relu": [], "Sigmoid": [], "Softplus": [], "Tanh": [], "Softsign": [], "LeakyRelu": ["alpha"],
-    "ThresholdedRelu": ["alpha"], "Elu": ["alpha"], "Selu": ["alpha", "gamma"], "Celu": ["alpha"],
-    "HardSigmoid": ["alpha", "beta"], "HardSwish": [], "Mish": [], "Shrink": ["bias", "lambd"],
-}  # fmt: skip
+    "Relu": [],
+    "Sigmoid": [],
+    "Softplus": [],
+    "Tanh": [],
+    "Softsign": [],
+    "LeakyRelu": ["alpha"],
+    "ThresholdedRelu": ["alpha"],
+    "Elu": ["alpha"],
+    "Selu": ["alpha", "gamma"],
+    "Celu": ["alpha"],
+    "HardSigmoid": ["alpha", "beta"],
+    "HardSwish": [],
+    "Mish": [],
+    "Shrink": ["bias", "lambd"],
+}
 OPSET = {"HardSwish": 14, "Mish": 18}
 
 

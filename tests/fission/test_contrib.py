@@ -38,9 +38,16 @@ def test_skip_normalisations():
     check("SimplifiedLayerNormalization", x, scale, epsilon=1e-5)
 
 
-@pytest.mark.parametrize(("activation", "params"), [
-    ("Relu", []), ("Tanh", []), ("LeakyRelu", [0.3]), ("Clip", [-0.5, 0.5]), ("HardSigmoid", [0.3, 0.4]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("activation", "params"),
+    [
+        ("Relu", []),
+        ("Tanh", []),
+        ("LeakyRelu", [0.3]),
+        ("Clip", [-0.5, 0.5]),
+        ("HardSigmoid", [0.3, 0.4]),
+    ],
+)
 def test_fused_convolutions_and_products(activation, params):
     x, w, bias, summand = values(1, 3, 6, 6), values(4, 3, 3, 3), values(4), values(1, 4, 6, 6)
     attrs = {"activation": activation, "pads": [1] * 4} | ({"activation_params": params} if params else {})

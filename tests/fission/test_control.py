@@ -26,14 +26,19 @@ LOOPS = {
     "with a condition": LOOP.replace("TRIPS", "").replace("MORE", "Less(i, one)"),
     "with both": LOOP.replace("TRIPS", "n").replace("MORE", "Not(going)"),
     "by a shape": LOOP.replace("e = Exp(x)", "e = Exp(x) s = Shape(rows) k = Gather<axis=0>(s, zero)")
-    .replace("int64 n = {3}", "int64 zero = {0}").replace("TRIPS", "k").replace("MORE", "Identity(going)"),
-}  # fmt: skip
-SCAN = HEAD + """(float[2,3] s, float[5,2,3] x, float[2,5] w) => (float[2,3] e, float[2,5,3] z, float[5] v)
+    .replace("int64 n = {3}", "int64 zero = {0}")
+    .replace("TRIPS", "k")
+    .replace("MORE", "Identity(going)"),
+}
+SCAN = (
+    HEAD
+    + """(float[2,3] s, float[5,2,3] x, float[2,5] w) => (float[2,3] e, float[2,5,3] z, float[5] v)
 { e, z, v = Scan<num_scan_inputs=2, scan_input_axes=[0,1], scan_input_directions=[1,0], scan_output_axes=[1,0],
                  scan_output_directions=[0,1],
   body = b (float[2,3] h, float[2,3] xi, float[2] wi) => (float[2,3] ho, float[2,3] zi, float vi) <int64[1] o = {1}>
     { c = Unsqueeze(wi, o)  p = Mul(xi, c)  ho = Add(h, p)  zi = Sigmoid(ho)  vi = ReduceSum<keepdims=0>(wi) }
-  >(s, x, w) }"""  # fmt: skip
+  >(s, x, w) }"""
+)
 
 
 @pytest.mark.parametrize("text", [*LOOPS.values(), SCAN], ids=[*LOOPS, "scan"])
@@ -54,9 +59,10 @@ OTHERS = {
     "is a long loop": MANY,
     "runs not once": LOOPS["counted"].replace("{3}", "{0}"),
     "ends when data say so": LOOP.replace("TRIPS", "n").replace("MORE", "Less(u, u)  u = ReduceSum<keepdims=0>(s)"),
-    "as often as data say": LOOP.replace("TRIPS", "k").replace("MORE", "Identity(going)").replace(
-        "e = Exp(x)", "e = Exp(x)  s = ReduceMax<keepdims=0>(x)  k = Cast<to=7>(s)"),
-}  # fmt: skip
+    "as often as data say": LOOP.replace("TRIPS", "k")
+    .replace("MORE", "Identity(going)")
+    .replace("e = Exp(x)", "e = Exp(x)  s = ReduceMax<keepdims=0>(x)  k = Cast<to=7>(s)"),
+}
 
 
 @pytest.mark.parametrize("why", OTHERS)

@@ -17,12 +17,21 @@ SHAPES = st.lists(st.integers(1, 4), max_size=3)
 def broadcast_pair(data, count=2):
     """Shapes that broadcast: each a suffix of one shape with some axes 1."""
     full = data.draw(SHAPES)
-    return [[n if data.draw(st.booleans()) else 1 for n in full[data.draw(st.integers(0, len(full))) :]]
-            for _ in range(count)]  # fmt: skip
+    return [
+        [n if data.draw(st.booleans()) else 1 for n in full[data.draw(st.integers(0, len(full))) :]]
+        for _ in range(count)
+    ]
 
 
-DOMAINS = {"Acos": (-1, 1), "Asin": (-1, 1), "Atanh": (-0.9, 0.9), "Acosh": (1, 4), "Log": (0.1, 3), "Sqrt": (0, 3),
-           "Reciprocal": (0.5, 3)}  # fmt: skip
+DOMAINS = {
+    "Acos": (-1, 1),
+    "Asin": (-1, 1),
+    "Atanh": (-0.9, 0.9),
+    "Acosh": (1, 4),
+    "Log": (0.1, 3),
+    "Sqrt": (0, 3),
+    "Reciprocal": (0.5, 3),
+}
 
 
 @pytest.mark.parametrize("op", UNARY)

@@ -84,11 +84,14 @@ def test_an_output_that_is_named_twice():
     assert [o.name for o in written.graph.output] == ["y", "z"]
 
 
-@pytest.mark.parametrize(("opset", "text"), [
-    (16, "(float[1,1,4,4] x, float[1,2,2,2] z) => (float[1,1,2,2] y) { y = GridSample<mode=\"bilinear\">(x, z) }"),
-    (9, "(float[2,5] x, float[2,5] z) => (float[2,2] y) { y, i = TopK<k=2>(x) }"),
-    (22, "(float[1,1,4,4] x, float[1,2,2,2] z) => (float[1,1,2,2] y) { y = GridSample<mode=\"linear\">(x, z) }"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("opset", "text"),
+    [
+        (16, '(float[1,1,4,4] x, float[1,2,2,2] z) => (float[1,1,2,2] y) { y = GridSample<mode="bilinear">(x, z) }'),
+        (9, "(float[2,5] x, float[2,5] z) => (float[2,2] y) { y, i = TopK<k=2>(x) }"),
+        (22, '(float[1,1,4,4] x, float[1,2,2,2] z) => (float[1,1,2,2] y) { y = GridSample<mode="linear">(x, z) }'),
+    ],
+)
 def test_opaque_nodes_are_brought_to_the_opset_of_the_primitives(opset: int, text: str):
     m = model(text, opset)
     feeds = {i.name: values(*(d.dim_value for d in i.type.tensor_type.shape.dim)) / 2 for i in m.graph.input}
@@ -151,7 +154,9 @@ def test_sequences_are_refused():
 
 @pytest.mark.parametrize("dtype", ["float16", "double"])
 def test_other_floats(dtype):
-    m = model(f"({dtype}[2,3] x) => ({dtype}[2,4] y) <{dtype}[3,4] w = {{1,2,3,4,5,6,7,8,9,10,11,12}}>"
-              f"{{ a = MatMul(x, w) y = Softmax<axis=1>(a) }}")  # fmt: skip
+    m = model(
+        f"({dtype}[2,3] x) => ({dtype}[2,4] y) <{dtype}[3,4] w = {{1,2,3,4,5,6,7,8,9,10,11,12}}>"
+        f"{{ a = MatMul(x, w) y = Softmax<axis=1>(a) }}"
+    )
     name = "float64" if dtype == "double" else dtype
     check_model(m, {"x": values(2, 3).astype(name)})

@@ -42,42 +42,68 @@ def test_channels_that_weight_decay_has_ended_keep_nothing_from_vanishing():
     faint = {**STATISTICS, "s": np.array([1, 1e-41, -1e-41, 2], np.float32)}
     for bias in ({}, {"b": np.full(4, 1e-6, np.float32)}):
         call = ", ".join(("x", "w", *bias))
-        m = model(f"(float[1,2,6,6] x) => (float[1,4,4,4] y) {{ c = Conv({call}) y = {NORM.format('c')} }}",
-                  w=w, **bias, **faint)  # fmt: skip
+        m = model(
+            f"(float[1,2,6,6] x) => (float[1,4,4,4] y) {{ c = Conv({call}) y = {NORM.format('c')} }}",
+            w=w,
+            **bias,
+            **faint,
+        )
         assert ops(m, 1, 2, 6, 6) == ["Conv", "Add"]
 
 
 @pytest.mark.parametrize("group", [1, 2])
 def test_batch_normalization_vanishes_into_a_transposed_convolution(group):
-    m = model(f"(float[1,4,5,5] x) => (float[1,4,9,9] y) {{ c = ConvTranspose<strides=[2,2], pads=[1,1,1,1],"
-              f"group={group}>(x, w, b) y = {NORM.format('c')} }}",
-              w=values(4, 4 // group, 3, 3), b=values(4, seed=5), **STATISTICS)  # fmt: skip
+    m = model(
+        f"(float[1,4,5,5] x) => (float[1,4,9,9] y) {{ c = ConvTranspose<strides=[2,2], pads=[1,1,1,1],"
+        f"group={group}>(x, w, b) y = {NORM.format('c')} }}",
+        w=values(4, 4 // group, 3, 3),
+        b=values(4, seed=5),
+        **STATISTICS,
+    )
     assert ops(m, 1, 4, 5, 5) == ["ConvTranspose", "Add"]
 
 
 def test_batch_normalization_vanishes_into_a_product():
-    m = model(f"(float[3,5] x) => (float[3,4] y) {{ c = Gemm(x, w, b) y = {NORM.format('c')} }}",
-              w=values(5, 4), b=values(4, seed=5), **STATISTICS)  # fmt: skip
+    m = model(
+        f"(float[3,5] x) => (float[3,4] y) {{ c = Gemm(x, w, b) y = {NORM.format('c')} }}",
+        w=values(5, 4),
+        b=values(4, seed=5),
+        **STATISTICS,
+    )
     assert ops(m, 3, 5) == ["MatMul", "Add"]
 
 
 def test_a_number_passes_layout_and_a_product_of_two_values():
-    m = model("""(float[3,4] x) => (float[2,3,3] y) {
+    m = model(
+        """(float[3,4] x) => (float[2,3,3] y) {
         q0 = MatMul(x, wq) q1 = Add(q0, b) q2 = Reshape(q1, r) q = Transpose<perm=[1,0,2]>(q2)
         k0 = MatMul(x, wk) k2 = Reshape(k0, r) k = Transpose<perm=[1,2,0]>(k2)
         a = MatMul(q, k) y = Div(a, scale)
-    }""", wq=values(4, 4), wk=values(4, 4, seed=1), b=values(4), r=np.array([3, 2, 2]),
-        scale=np.array(1.5, np.float32))  # fmt: skip
+    }""",
+        wq=values(4, 4),
+        wk=values(4, 4, seed=1),
+        b=values(4),
+        r=np.array([3, 2, 2]),
+        scale=np.array(1.5, np.float32),
+    )
     found = ops(m, 3, 4)
     assert "Div" not in found and "Mul" not in found
 
 
 @pytest.mark.parametrize("move", ["t = Transpose<perm=[0,2,1]>(c)", "t = Slice(c, zero, three, two)"])
 def test_a_number_of_more_axes_passes_layout(move):
-    m = model(f"""(float[2,3,4] x) => (float y) {{
+    m = model(
+        f"""(float[2,3,4] x) => (float y) {{
         a = MatMul(x, w) c = Add(a, b) {move} u = Unsqueeze(t, one) y = Mul(u, k)
-    }}""", w=values(4, 5), b=values(5), k=values(1, 1, 1, 1), one=np.array([1]), zero=np.array([0]),
-        two=np.array([2]), three=np.array([3]))  # fmt: skip
+    }}""",
+        w=values(4, 5),
+        b=values(5),
+        k=values(1, 1, 1, 1),
+        one=np.array([1]),
+        zero=np.array([0]),
+        two=np.array([2]),
+        three=np.array([3]),
+    )
     assert "Mul" not in ops(m, 2, 3, 4)
 
 
@@ -94,8 +120,13 @@ def test_a_number_of_more_axes_passes_layout(move):
     ],
 )
 def test_chains_of_constants(text, expected):
-    m = model(f"(float[3,4] x) => (float[3,4] y) {{ {text} }}", c=values(4), d=values(4, seed=1), row=values(1, 4),
-              column=values(3, 1))  # fmt: skip
+    m = model(
+        f"(float[3,4] x) => (float[3,4] y) {{ {text} }}",
+        c=values(4),
+        d=values(4, seed=1),
+        row=values(1, 4),
+        column=values(3, 1),
+    )
     assert ops(m, 3, 4) == expected
 
 
@@ -108,11 +139,15 @@ def test_what_others_read_or_the_model_gives_out_stays():
 
 
 def test_factors_that_no_weight_can_hold_stay():
-    m = model("(float[1,2,3,3] x) => (float[1,4,3,3] y) { c = Conv(x, w) y = Mul(c, f) }",
-              w=values(4, 2, 1, 1), f=values(3))  # fmt: skip
+    m = model(
+        "(float[1,2,3,3] x) => (float[1,4,3,3] y) { c = Conv(x, w) y = Mul(c, f) }", w=values(4, 2, 1, 1), f=values(3)
+    )
     assert ops(m, 1, 2, 3, 3) == ["Conv", "Mul"]
-    m = model("(float[1,2,3,3] x) => (float[1,4,3,3] y) { c = Conv(x, w) y = Div(c, f) }",
-              w=values(4, 2, 1, 1), f=np.array([1, 0, 1, 1], np.float32).reshape(4, 1, 1))  # fmt: skip
+    m = model(
+        "(float[1,2,3,3] x) => (float[1,4,3,3] y) { c = Conv(x, w) y = Div(c, f) }",
+        w=values(4, 2, 1, 1),
+        f=np.array([1, 0, 1, 1], np.float32).reshape(4, 1, 1),
+    )
     assert [p.op for p in fission(m).primitives] == ["Conv", "Div"]
 
 
@@ -134,8 +169,10 @@ HALF_LIMITS = [
 def test_constants_that_a_half_does_not_reach_stay_apart(text, x, expected, kept):
     """100 * 1000, 60000 + 60000 and 1e-4 * 1e-4 would be infinite, infinite and nothing."""
     numbers = {"w": [[100]], "thousand": 1000, "big": 60000, "tiny": 1e-4, "two": 2}
-    m = model(f"(float16[1,1] x) => (float16[1,1] y) {{ {text} }}",
-              **{n: np.asarray(v, np.float16) for n, v in numbers.items()})  # fmt: skip
+    m = model(
+        f"(float16[1,1] x) => (float16[1,1] y) {{ {text} }}",
+        **{n: np.asarray(v, np.float16) for n, v in numbers.items()},
+    )
     graph = fission(m)
     assert [p.op for p in graph.primitives] == kept
     np.testing.assert_allclose(evaluate_graph(graph, {"x": np.asarray(x, np.float16)})["y"], [[expected]], rtol=1e-2)
@@ -144,13 +181,19 @@ def test_constants_that_a_half_does_not_reach_stay_apart(text, x, expected, kept
 @pytest.mark.parametrize(("column", "kept"), [([100, 1e-5], ["MatMul"]), ([1e-5, 1e-5], ["MatMul", "Mul"])])
 def test_a_weight_may_vanish_beside_larger_ones(column, kept):
     """1e-8 is nothing in halves, and nothing beside 0.1 in the same sum; alone it is what there is."""
-    m = model("(float16[1,2] x) => (float16[1,2] y) { m = MatMul(x, w) y = Mul(m, f) }",
-              w=np.asarray([[1, 1], column], np.float16).T, f=np.asarray(1e-3, np.float16))  # fmt: skip
+    m = model(
+        "(float16[1,2] x) => (float16[1,2] y) { m = MatMul(x, w) y = Mul(m, f) }",
+        w=np.asarray([[1, 1], column], np.float16).T,
+        f=np.asarray(1e-3, np.float16),
+    )
     assert [p.op for p in fission(m).primitives] == kept
 
 
-CHAIN = st.lists(st.tuples(st.sampled_from(["Add", "Sub", "Mul", "Div", "Relu", "Neg"]), st.sampled_from(["c", "s"])),
-                 min_size=1, max_size=6)  # fmt: skip
+CHAIN = st.lists(
+    st.tuples(st.sampled_from(["Add", "Sub", "Mul", "Div", "Relu", "Neg"]), st.sampled_from(["c", "s"])),
+    min_size=1,
+    max_size=6,
+)
 
 
 @settings(max_examples=15, deadline=None)
@@ -165,9 +208,13 @@ def test_any_chain_behind_a_linear_primitive(linear, chain):
         nodes.append(helper.make_node(op, [last, constant] if op not in ("Relu", "Neg") else [last], [f"t{i + 1}"]))
         last = f"t{i + 1}"
     weights = {"w": values(*w), "c": values(*c, low=0.5, high=2), "s": np.array(1.5, np.float32)}
-    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", 1, shape)],
-                              [onnx.ValueInfoProto(name=last)],
-                              [numpy_helper.from_array(a, n) for n, a in weights.items()])  # fmt: skip
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", 1, shape)],
+        [onnx.ValueInfoProto(name=last)],
+        [numpy_helper.from_array(a, n) for n, a in weights.items()],
+    )
     m = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     found = ops(m, *shape)
     if all(op not in ("Relu", "Neg") for op, _ in chain):

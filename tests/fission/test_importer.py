@@ -275,8 +275,11 @@ def test_sparse_initializers_are_made_dense():
     m = model("(float[2,3] x) => (float[2,3] y) { y = Add(x, w) }")
     for indices in (np.array([1, 5]), np.array([[0, 1], [1, 2]])):
         del m.graph.sparse_initializer[:]
-        sparse = helper.make_sparse_tensor(numpy_helper.from_array(np.array([7, 8], np.float32), "w"),
-                                           numpy_helper.from_array(indices.astype(np.int64)), [2, 3])  # fmt: skip
+        sparse = helper.make_sparse_tensor(
+            numpy_helper.from_array(np.array([7, 8], np.float32), "w"),
+            numpy_helper.from_array(indices.astype(np.int64)),
+            [2, 3],
+        )
         m.graph.sparse_initializer.add().CopyFrom(sparse)
         dense = numpy_helper.to_array(read(m).graph.initializer[0])
         assert dense.tolist() == [[0, 7, 0], [0, 0, 8]]
@@ -293,8 +296,11 @@ def test_data_that_do_not_fill_their_shape():
 
 def test_types_without_numbers():
     refused(model("(string[2] x) => (string[2] y) { y = Identity(x) }"), "'x'", "object")
-    refused(model("(seq(float[2]) x) => (float[2] y) { i = Constant<value_int=0>() y = SequenceAt(x, i) }"), "'x'",
-            "sequence")  # fmt: skip
+    refused(
+        model("(seq(float[2]) x) => (float[2] y) { i = Constant<value_int=0>() y = SequenceAt(x, i) }"),
+        "'x'",
+        "sequence",
+    )
     for kind in (0, 99):
         m = model(RELU)
         m.graph.input[0].type.tensor_type.elem_type = kind
@@ -394,9 +400,15 @@ def test_empty_tensors_need_no_computation():
 
 @pytest.mark.parametrize(
     "text",
-    ["Conv(z, w)", "ConvTranspose(z, w)", "MaxPool<kernel_shape = [3, 3]>(z)", "Resize(z, , s)", "Softmax(z)",
-     'Einsum<equation = "abcd,efgh->ae">(z, w)'],
-)  # fmt: skip
+    [
+        "Conv(z, w)",
+        "ConvTranspose(z, w)",
+        "MaxPool<kernel_shape = [3, 3]>(z)",
+        "Resize(z, , s)",
+        "Softmax(z)",
+        'Einsum<equation = "abcd,efgh->ae">(z, w)',
+    ],
+)
 def test_what_is_computed_from_an_empty_tensor_is_empty(text):
     m = model(f"""(float[1,3,8,8] x) => (float y) <int64[1] b = {{0}}, float[4] s = {{1, 1, 2, 2}}> {{
         z = Slice(x, b, b) y = {text}
@@ -425,8 +437,11 @@ def test_shape_arithmetic_vanishes():
 
 
 def test_small_constants_are_part_of_an_opaque_node():
-    m = model("(float[1,1,4,4] x) => (float[1,1,2,2] y) <float[4] s = {1, 1, 0.5, 0.5}> {"
-              " y = Resize<mode = \"linear\", antialias = 1>(x, , s) }", 18)  # fmt: skip
+    m = model(
+        "(float[1,1,4,4] x) => (float[1,1,2,2] y) <float[4] s = {1, 1, 0.5, 0.5}> {"
+        ' y = Resize<mode = "linear", antialias = 1>(x, , s) }',
+        18,
+    )
     (p,) = check_model(read(m), {"x": values(1, 1, 4, 4)}).primitives
     assert p.op == "Opaque" and [t.name for t in p.inputs] == ["x"]
 

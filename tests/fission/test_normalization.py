@@ -21,8 +21,14 @@ IMAGES = st.tuples(st.integers(1, 3), st.sampled_from([2, 4, 6]), st.integers(2,
 def test_batch_normalization(opset, const):
     shape = (2, 3, 4, 5)
     parameters = [values(3, seed=s) for s in range(3)] + [values(3, low=0.5, high=2)]
-    graph = check("BatchNormalization", values(*shape), *parameters, opset=opset, epsilon=1e-3,
-                  constants=range(1, 5) if const else [])  # fmt: skip
+    graph = check(
+        "BatchNormalization",
+        values(*shape),
+        *parameters,
+        opset=opset,
+        epsilon=1e-3,
+        constants=range(1, 5) if const else [],
+    )
     if const:
         assert [p.op for p in graph.primitives] == ["Mul", "Add"]
 
@@ -54,9 +60,11 @@ def test_groups_as_torch_writes_them_are_never_seen_apart(shape, groups):
     shapes = {"apart": (shape[0], groups, -1), "whole": shape}
     sizes = [onnx.numpy_helper.from_array(np.asarray(size, np.int64), name) for name, size in shapes.items()]
     ones = [onnx.numpy_helper.from_array(values(groups, seed=i), name) for i, name in enumerate(("scale", "shift"))]
-    nodes = [onnx.helper.make_node("Reshape", ["x", "apart"], ["parts"]),
-             onnx.helper.make_node("InstanceNormalization", ["parts", "scale", "shift"], ["normal"]),
-             onnx.helper.make_node("Reshape", ["normal", "whole"], ["y"])]  # fmt: skip
+    nodes = [
+        onnx.helper.make_node("Reshape", ["x", "apart"], ["parts"]),
+        onnx.helper.make_node("InstanceNormalization", ["parts", "scale", "shift"], ["normal"]),
+        onnx.helper.make_node("Reshape", ["normal", "whole"], ["y"]),
+    ]
     ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape) for name in "xy"]
     graph = onnx.helper.make_graph(nodes, "groups", ends[:1], ends[1:], [*sizes, *ones])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)

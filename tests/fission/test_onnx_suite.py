@@ -14,9 +14,23 @@ from korch.errors import Error
 from korch.fission import fission
 from korch.ir.evaluate import evaluate_graph
 
-PARAMETERS = {"Reshape": [1], "Slice": [1, 2, 3, 4], "Split": [1], "Pad": [1, 2, 3], "Gather": [1], "Expand": [1],
-              "Tile": [1], "Resize": [1, 2, 3], "Upsample": [1], "Squeeze": [1], "Unsqueeze": [1], "Trilu": [1],
-              "CenterCropPad": [1], "Dropout": [1, 2], "RotaryEmbedding": [3]}  # fmt: skip
+PARAMETERS = {
+    "Reshape": [1],
+    "Slice": [1, 2, 3, 4],
+    "Split": [1],
+    "Pad": [1, 2, 3],
+    "Gather": [1],
+    "Expand": [1],
+    "Tile": [1],
+    "Resize": [1, 2, 3],
+    "Upsample": [1],
+    "Squeeze": [1],
+    "Unsqueeze": [1],
+    "Trilu": [1],
+    "CenterCropPad": [1],
+    "Dropout": [1, 2],
+    "RotaryEmbedding": [3],
+}
 """Inputs that are numbers of the operator, not data: given as constants."""
 
 OTHERWISE = {

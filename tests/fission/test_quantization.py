@@ -38,18 +38,31 @@ def test_halves_lose_no_integers():
     """What is scaled by halves is not held in them: 100000 is more than they reach, 60001 between two."""
     small = np.asarray(0.001, np.float16)
     check("DequantizeLinear", np.asarray([100000, -7], np.int32), small, constants=[1], opset=21)
-    check("DequantizeLinear", np.asarray([60001, 5], np.uint16), np.asarray(1, np.float16),
-          np.asarray(60000, np.uint16), constants=[1, 2], opset=21)  # fmt: skip
-    check("QuantizeLinear", np.asarray([1, 2, -3], np.float16), np.asarray(1, np.float16),
-          np.asarray(32768, np.uint16), constants=[1, 2], opset=21)  # fmt: skip
+    check(
+        "DequantizeLinear",
+        np.asarray([60001, 5], np.uint16),
+        np.asarray(1, np.float16),
+        np.asarray(60000, np.uint16),
+        constants=[1, 2],
+        opset=21,
+    )
+    check(
+        "QuantizeLinear",
+        np.asarray([1, 2, -3], np.float16),
+        np.asarray(1, np.float16),
+        np.asarray(32768, np.uint16),
+        constants=[1, 2],
+        opset=21,
+    )
 
 
 @pytest.mark.parametrize("constants", [[], [1, 2]])
 def test_integers_by_integers_are_rounded_too(constants):
     """7 / 2 and -3 / 2, to even."""
     x, scale, zero = np.asarray([7, -3, 5, 1000]), np.asarray(2), np.asarray(1, np.int8)
-    graph = check("QuantizeLinear", x.astype("int32"), scale.astype("int32"), zero, opset=21, oracle="onnx",
-                  constants=constants)  # fmt: skip
+    graph = check(
+        "QuantizeLinear", x.astype("int32"), scale.astype("int32"), zero, opset=21, oracle="onnx", constants=constants
+    )
     feeds = {"x0": x.astype("int32"), "x1": scale.astype("int32"), "x2": zero}
     (y,) = evaluate_graph(graph, feeds).values()
     assert y.tolist() == [5, -1, 3, 127]
@@ -58,8 +71,9 @@ def test_integers_by_integers_are_rounded_too(constants):
 def test_blocks_stay_opaque():
     scale = values(2, 3, low=0.1, high=0.5)
     check("QuantizeLinear", values(4, 3), scale, opset=21, axis=0, block_size=2, opaque=True, constants=[1])
-    check("DequantizeLinear", np.ones((4, 3), np.int8), scale, opset=21, axis=0, block_size=2, opaque=True,
-          constants=[1])  # fmt: skip
+    check(
+        "DequantizeLinear", np.ones((4, 3), np.int8), scale, opset=21, axis=0, block_size=2, opaque=True, constants=[1]
+    )
 
 
 @pytest.mark.parametrize(("low", "high"), [(-3.0, 2.0), (1.0, 2.0), (-2.0, -1.0)])

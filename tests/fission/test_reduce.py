@@ -7,8 +7,18 @@ from hypothesis import strategies as st
 
 from .oracle import check, values
 
-OPS = ["ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare",
-       "ReduceLogSum", "ReduceLogSumExp"]  # fmt: skip
+OPS = [
+    "ReduceSum",
+    "ReduceMean",
+    "ReduceProd",
+    "ReduceMax",
+    "ReduceMin",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceSumSquare",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+]
 
 
 @st.composite
@@ -36,8 +46,9 @@ def test_no_axes_may_mean_none():
     check("ReduceSum", values(2, 3), noop_with_empty_axes=0)
 
 
-@pytest.mark.parametrize("op", ["ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean", "ReduceSumSquare",
-                                "ReduceL1", "ReduceL2"])  # fmt: skip
+@pytest.mark.parametrize(
+    "op", ["ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean", "ReduceSumSquare", "ReduceL1", "ReduceL2"]
+)
 def test_integers(op):
     check(op, np.arange(-3, 9, dtype=np.int32).reshape(3, 4), axes=[1], opset=12)
 

@@ -31,9 +31,17 @@ def ops(graph):
 def test_nearest(nearest, coordinates, lengths, scales):
     results = [int(np.float32(n) * np.float32(s)) for n, s in zip(lengths, scales, strict=True)]
     if all(results) and results != list(lengths):  # onnxruntime copies where no length changes, whatever the scales
-        check("Resize", values(1, 2, *lengths), None, floats(1, 1, *scales), constants=[2], mode="nearest",
-              opset=13 if coordinates.startswith("tf") else 19, coordinate_transformation_mode=coordinates,
-              nearest_mode=nearest)  # fmt: skip
+        check(
+            "Resize",
+            values(1, 2, *lengths),
+            None,
+            floats(1, 1, *scales),
+            constants=[2],
+            mode="nearest",
+            opset=13 if coordinates.startswith("tf") else 19,
+            coordinate_transformation_mode=coordinates,
+            nearest_mode=nearest,
+        )
 
 
 @pytest.mark.parametrize("mode", ["linear", "cubic"])
@@ -42,14 +50,34 @@ def test_nearest(nearest, coordinates, lengths, scales):
 @given(lengths=st.tuples(*[st.integers(1, 6)] * 2), sizes=st.tuples(*[st.integers(1, 9)] * 2), outside=st.booleans())
 def test_weighted(mode, coordinates, lengths, sizes, outside):
     attrs = {"exclude_outside": int(outside), "cubic_coeff_a": -0.5} if mode == "cubic" else {}
-    check("Resize", values(1, 2, *lengths), None, None, np.asarray([1, 2, *sizes]), constants=[3], mode=mode,
-          opset=19, coordinate_transformation_mode=coordinates, **attrs)  # fmt: skip
+    check(
+        "Resize",
+        values(1, 2, *lengths),
+        None,
+        None,
+        np.asarray([1, 2, *sizes]),
+        constants=[3],
+        mode=mode,
+        opset=19,
+        coordinate_transformation_mode=coordinates,
+        **attrs,
+    )
 
 
 @pytest.mark.parametrize("policy", ["not_larger", "not_smaller", "stretch"])
 def test_policies_and_axes(policy):
-    check("Resize", values(1, 2, 5, 8), None, None, np.asarray([7, 9]), constants=[3], mode="linear", opset=18,
-          axes=[2, 3], keep_aspect_ratio_policy=policy)  # fmt: skip
+    check(
+        "Resize",
+        values(1, 2, 5, 8),
+        None,
+        None,
+        np.asarray([7, 9]),
+        constants=[3],
+        mode="linear",
+        opset=18,
+        axes=[2, 3],
+        keep_aspect_ratio_policy=policy,
+    )
 
 
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
@@ -72,8 +100,17 @@ def test_primitives():
     assert ops(check("Resize", values(1, 2, 5, 6), None, twice, constants=[2], mode="linear")) == ["Interpolate"] * 2
     assert ops(check("Resize", values(1, 2, 1, 1), None, twice, constants=[2], mode="linear")) == ["Expand"]
     half = floats(1, 1, 0.5, 1)
-    assert ops(check("Resize", values(1, 2, 6, 6), None, half, constants=[2], nearest_mode="floor",
-                     coordinate_transformation_mode="asymmetric")) == ["Slice"]  # fmt: skip
+    assert ops(
+        check(
+            "Resize",
+            values(1, 2, 6, 6),
+            None,
+            half,
+            constants=[2],
+            nearest_mode="floor",
+            coordinate_transformation_mode="asymmetric",
+        )
+    ) == ["Slice"]
 
 
 def test_integers_and_antialiasing_stay_opaque():
@@ -97,8 +134,14 @@ SIZES = {
 def picked(length: int, result: int, **attrs: Any) -> list[int]:
     """Which elements nearest takes for an axis that is given by its size."""
     x = np.arange(length, dtype=np.float32)
-    model = node_model("Resize", [x, None, None, np.array([result])], [3], mode="nearest",
-                       opset=13 if "tf_half_pixel_for_nn" in attrs.values() else 19, **attrs)  # fmt: skip
+    model = node_model(
+        "Resize",
+        [x, None, None, np.array([result])],
+        [3],
+        mode="nearest",
+        opset=13 if "tf_half_pixel_for_nn" in attrs.values() else 19,
+        **attrs,
+    )
     (found,) = evaluate_graph(fission(model), {"x0": x}).values()
     return found.astype(int).tolist()
 
@@ -127,13 +170,27 @@ def test_any_sizes_are_exact_ratios(length: int, result: int, last: bool):
 def test_scales_are_the_float32_that_they_are():
     """A third is rounded up, and yet i / scale has to be 3 i: so float32 has it, and onnxruntime."""
     third = floats(1, 1, 1 / 3, 1)
-    check("Resize", values(1, 2, 30, 3), None, third, constants=[2], nearest_mode="floor", opset=19,
-          coordinate_transformation_mode="asymmetric")  # fmt: skip
+    check(
+        "Resize",
+        values(1, 2, 30, 3),
+        None,
+        third,
+        constants=[2],
+        nearest_mode="floor",
+        opset=19,
+        coordinate_transformation_mode="asymmetric",
+    )
 
 
 def test_a_policy_rounds_exact_products():
     """7 * 31 / 14 is 15.5 and becomes 16; float32 makes less of it."""
     x = values(14, 7)
-    model = node_model("Resize", [x, None, None, np.array([31, 20])], [3], opset=18, mode="nearest",
-                       keep_aspect_ratio_policy="not_larger")  # fmt: skip
+    model = node_model(
+        "Resize",
+        [x, None, None, np.array([31, 20])],
+        [3],
+        opset=18,
+        mode="nearest",
+        keep_aspect_ratio_policy="not_larger",
+    )
     assert fission(model).outputs[0].shape == (31, 16)

@@ -22,8 +22,9 @@ def grid(*ranges):
     return np.stack(np.meshgrid(*ranges, indexing="ij"), -1).astype(np.int64)
 
 
-@pytest.mark.parametrize("block", [(range(2), range(1, 3), range(4)), (range(1, 2), range(3), range(2, 4)),
-                                   (range(2), range(3), range(4))])  # fmt: skip
+@pytest.mark.parametrize(
+    "block", [(range(2), range(1, 3), range(4)), (range(1, 2), range(3), range(2, 4)), (range(2), range(3), range(4))]
+)
 @pytest.mark.parametrize("opset", [11, 18])
 def test_a_block_is_put_between_the_rest(block, opset):
     updates = values(*map(len, block), seed=1)
@@ -69,8 +70,11 @@ def test_indices_of_many_axes():
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 @QUICK
-@given(data=st.data(), dtype=st.sampled_from(["float32", "float64", "int32", "int64"]),
-       picked=st.sampled_from(["int32", "int64"]))  # fmt: skip
+@given(
+    data=st.data(),
+    dtype=st.sampled_from(["float32", "float64", "int32", "int64"]),
+    picked=st.sampled_from(["int32", "int64"]),
+)
 def test_elements_at_indices_of_the_run(reduction, data, dtype, picked):
     shape = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
@@ -109,8 +113,14 @@ def repeated(shape, own, axis, lengths, node):
         {{ wide = Expand(at, shape) y = {node} }}""")
 
 
-REPEATED = [((7, 4), (7, 1), 0), ((2, 7, 3), (7, 1), 1), ((2, 7, 3), (2, 7, 1), 1), ((2, 3, 7), (7,), 2),
-            ((2, 7, 3), (7, 3), 1), ((2, 3, 7, 2), (2, 1, 7, 1), 2)]  # fmt: skip
+REPEATED = [
+    ((7, 4), (7, 1), 0),
+    ((2, 7, 3), (7, 1), 1),
+    ((2, 7, 3), (2, 7, 1), 1),
+    ((2, 3, 7), (7,), 2),
+    ((2, 7, 3), (7, 3), 1),
+    ((2, 3, 7, 2), (2, 1, 7, 1), 2),
+]
 
 
 @pytest.mark.parametrize(("shape", "own", "axis"), REPEATED)
@@ -165,8 +175,9 @@ def test_gather_elements(axis):
 
 
 @QUICK
-@given(shape=st.lists(st.integers(1, 4), min_size=1, max_size=3), dtype=st.sampled_from(["int32", "int64"]),
-       data=st.data())  # fmt: skip
+@given(
+    shape=st.lists(st.integers(1, 4), min_size=1, max_size=3), dtype=st.sampled_from(["int32", "int64"]), data=st.data()
+)
 def test_gather_elements_at_indices_of_the_run(shape, dtype, data):
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     n, where = shape[axis], [data.draw(st.integers(1, m)) for m in shape]

@@ -48,16 +48,35 @@ def segments(text: str) -> list[Segment]:
     return list(found)
 
 
-@pytest.mark.parametrize("text, expected", [
-    (NONZERO, [(ISLAND, ["Relu", "Softmax", "Mul"], ("x",), ("r", "y")), (HOST, ["NonZero"], ("r",), ("z",))]),
-    (LOOP, [(ISLAND, ["MatMul", "Tanh"], ("x",), ("b",)), (CONTROL, ["Loop"], ("n", "b", "x"), ("c",)),
-            (ISLAND, ["Relu"], ("c",), ("y",))]),
-    (TOP_K, [(ISLAND, ["Exp", "ReduceMax", "Cast", "Clip", "Reshape"], ("x",), ("e", "k")),
-             (ISLAND, ["TopK", "Neg"], ("e", "k"), ("y",))]),
-    (SEQUENCE, [(ISLAND, ["Exp"], ("x",), ("a",)),
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        (NONZERO, [(ISLAND, ["Relu", "Softmax", "Mul"], ("x",), ("r", "y")), (HOST, ["NonZero"], ("r",), ("z",))]),
+        (
+            LOOP,
+            [
+                (ISLAND, ["MatMul", "Tanh"], ("x",), ("b",)),
+                (CONTROL, ["Loop"], ("n", "b", "x"), ("c",)),
+                (ISLAND, ["Relu"], ("c",), ("y",)),
+            ],
+        ),
+        (
+            TOP_K,
+            [
+                (ISLAND, ["Exp", "ReduceMax", "Cast", "Clip", "Reshape"], ("x",), ("e", "k")),
+                (ISLAND, ["TopK", "Neg"], ("e", "k"), ("y",)),
+            ],
+        ),
+        (
+            SEQUENCE,
+            [
+                (ISLAND, ["Exp"], ("x",), ("a",)),
                 (HOST, ["SequenceConstruct", "ConcatFromSequence"], ("a", "x"), ("c",)),
-                (ISLAND, ["Relu"], ("c",), ("y",))]),
-])  # fmt: skip
+                (ISLAND, ["Relu"], ("c",), ("y",)),
+            ],
+        ),
+    ],
+)
 def test_segments_are_models_in_order(text: str, expected: list[tuple[object, ...]]):
     assert [(s.kind, s.operators, s.reads, s.writes) for s in segments(text)] == expected
 
@@ -71,15 +90,20 @@ def test_bodies_are_cut_in_turn():
 
 
 def test_loops_of_one_phase_are_segments_of_their_own():
-    two = LOOP.replace("y = Relu(c)", "d = Loop(n, t, b) <body = other (int64 k, bool kin, float[8,8] r) =>"
-                       " (bool kout, float[8,8] q) { kout = Identity(kin) q = Add(r, c) }> y = Relu(d)")  # fmt: skip
+    two = LOOP.replace(
+        "y = Relu(c)",
+        "d = Loop(n, t, b) <body = other (int64 k, bool kin, float[8,8] r) =>"
+        " (bool kout, float[8,8] q) { kout = Identity(kin) q = Add(r, c) }> y = Relu(d)",
+    )
     assert [s.operators for s in segments(two)] == [["MatMul", "Tanh"], ["Loop"], ["Loop"], ["Relu"]]
 
 
 def test_a_static_model_is_one_island():
-    (only,) = segments(HEAD + "(float[4,8] x) => (float[8] y) { s = Shape(x)  o = Slice(s, a, b)  r = Expand(x, s)"
-                  "  y = ReduceSum<keepdims=0>(r, z)  a = Constant<value_ints=[0]>()  b = Constant<value_ints=[1]>()"
-                  "  z = Constant<value_ints=[0]>() }")  # fmt: skip
+    (only,) = segments(
+        HEAD + "(float[4,8] x) => (float[8] y) { s = Shape(x)  o = Slice(s, a, b)  r = Expand(x, s)"
+        "  y = ReduceSum<keepdims=0>(r, z)  a = Constant<value_ints=[0]>()  b = Constant<value_ints=[1]>()"
+        "  z = Constant<value_ints=[0]>() }"
+    )
     assert only.kind is ISLAND
 
 

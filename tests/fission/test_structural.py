@@ -25,14 +25,24 @@ def parsed(text: str) -> onnx.ModelProto:
     return onnx.parser.parse_model(text)
 
 
-@pytest.mark.parametrize("text, names", [
-    (IF, ("rate",)),
-    (SUM, ("axes",)),
-    (HEAD + "(float[n] x, int64 i) => (float y) { y = Gather<axis = 0>(x, i) }", ()),  # an index computes nothing else
-    (HEAD + "(float[n] x, int64[m] z) => (float[a] y) { s = Shape(z)  y = Expand(x, s) }", ()),  # its shape decides
-    (HEAD + "(float[n] x, int64 i) => (float[a] y) <int64 o = {1}> { s = Add(i, o)  s1 = Reshape(s, t)  y = Tile(x, s1)"
-     " t = Constant<value_ints = [1]>() }", ("i",)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, names",
+    [
+        (IF, ("rate",)),
+        (SUM, ("axes",)),
+        (
+            HEAD + "(float[n] x, int64 i) => (float y) { y = Gather<axis = 0>(x, i) }",
+            (),
+        ),  # an index computes nothing else
+        (HEAD + "(float[n] x, int64[m] z) => (float[a] y) { s = Shape(z)  y = Expand(x, s) }", ()),  # its shape decides
+        (
+            HEAD
+            + "(float[n] x, int64 i) => (float[a] y) <int64 o = {1}> { s = Add(i, o)  s1 = Reshape(s, t)  y = Tile(x, s1)"
+            " t = Constant<value_ints = [1]>() }",
+            ("i",),
+        ),
+    ],
+)
 def test_they_are_found(text: str, names: tuple[str, ...]):
     assert structural_inputs(parsed(text)) == names
 
@@ -48,11 +58,14 @@ def test_values_may_be_lists():
     assert graph.outputs[0].shape == (2,)
 
 
-@pytest.mark.parametrize("values, said", [
-    ({"speed": 1}, "a value is given for 'speed', but the inputs are 'x', 'rate'"),
-    ({"rate": "fast"}, "the value 'fast' does not fit the input 'rate'"),
-    ({"rate": [1, 2]}, r"has shape \[2\], the model says \[\]"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "values, said",
+    [
+        ({"speed": 1}, "a value is given for 'speed', but the inputs are 'x', 'rate'"),
+        ({"rate": "fast"}, "the value 'fast' does not fit the input 'rate'"),
+        ({"rate": [1, 2]}, r"has shape \[2\], the model says \[\]"),
+    ],
+)
 def test_values_that_do_not_fit_are_refused(values: dict[str, object], said: str):
     with pytest.raises(ModelError, match=said):
         read(parsed(IF), values=values)

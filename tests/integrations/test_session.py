@@ -213,10 +213,13 @@ def test_threads_share_a_session(session, feeds):
             np.testing.assert_array_equal(results[0], expected)
 
 
-@pytest.mark.parametrize("text, reason", [
-    ("(string[2] x) => (string[2] y) { y = Identity(x) }", "input 'x' is tensor(string)"),
-    ("(seq(float[2]) x) => (seq(float[2]) y) { y = Identity(x) }", "input 'x' is seq(tensor(float))"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        ("(string[2] x) => (string[2] y) { y = Identity(x) }", "input 'x' is tensor(string)"),
+        ("(seq(float[2]) x) => (seq(float[2]) y) { y = Identity(x) }", "input 'x' is seq(tensor(float))"),
+    ],
+)
 def test_models_of_other_values_stay_with_onnxruntime(text: str, reason: str):
     model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["": 17]> g ' + text)
     session = korch.InferenceSession(model)

@@ -51,8 +51,19 @@ def interpolated(b: Builder, x: Value) -> Value:
 
 def embedded(b: Builder, x: Value) -> Value:
     mask = b.op("Less", x, 0.5)
-    return b.op("Where", mask, x * 3.0, b.op("Concat", *[b.op("Slice", x, starts=(0, 0, i, 0), steps=(1, 1, 1, 1),
-                lengths=(2, 4, n, 6)) for i, n in ((3, 2), (0, 3))], axis=2))  # fmt: skip
+    return b.op(
+        "Where",
+        mask,
+        x * 3.0,
+        b.op(
+            "Concat",
+            *[
+                b.op("Slice", x, starts=(0, 0, i, 0), steps=(1, 1, 1, 1), lengths=(2, 4, n, 6))
+                for i, n in ((3, 2), (0, 3))
+            ],
+            axis=2,
+        ),
+    )
 
 
 def normed(b: Builder, x: Value, divided: bool = False) -> Value:
@@ -66,30 +77,47 @@ def weights(b: Builder, *shape: int) -> Value:
 
 
 STEPS: dict[str, Build] = {
-    "half": lambda b, x: x * -0.5, "plus": lambda b, x: x + weights(b, 4, 1, 1), "minus": lambda b, x: 1.5 - x,
-    "tanh": lambda b, x: b.op("Tanh", x), "sigmoid": lambda b, x: b.op("Sigmoid", x),
-    "relu": lambda b, x: b.op("Relu", x), "leaky": lambda b, x: b.op("LeakyRelu", x, alpha=0.1),
-    "abs": lambda b, x: b.op("Abs", x), "sin": lambda b, x: b.op("Sin", x), "square": lambda b, x: x * x,
-    "power": lambda b, x: b.op("Pow", x, 2.0), "swish": lambda b, x: x * b.op("Sigmoid", x),
-    "clip": lambda b, x: b.op("Min", b.op("Max", x, -2.0), 3.0), "softmax": lambda b, x: softmax(b, x, axis=1),
-    "exp": lambda b, x: b.op("Exp", b.op("Min", x, 4.0)), "root": lambda b, x: b.op("Sqrt", b.op("Abs", x) + 0.25),
-    "inverse": lambda b, x: b.op("Reciprocal", b.op("Abs", x) + 0.5), "log": lambda b, x: b.op("Log", x * x + 0.1),
-    "quotient": lambda b, x: x / (b.op("Sigmoid", x) + 0.125), "softplus": lambda b, x: b.op("Softplus", x),
+    "half": lambda b, x: x * -0.5,
+    "plus": lambda b, x: x + weights(b, 4, 1, 1),
+    "minus": lambda b, x: 1.5 - x,
+    "tanh": lambda b, x: b.op("Tanh", x),
+    "sigmoid": lambda b, x: b.op("Sigmoid", x),
+    "relu": lambda b, x: b.op("Relu", x),
+    "leaky": lambda b, x: b.op("LeakyRelu", x, alpha=0.1),
+    "abs": lambda b, x: b.op("Abs", x),
+    "sin": lambda b, x: b.op("Sin", x),
+    "square": lambda b, x: x * x,
+    "power": lambda b, x: b.op("Pow", x, 2.0),
+    "swish": lambda b, x: x * b.op("Sigmoid", x),
+    "clip": lambda b, x: b.op("Min", b.op("Max", x, -2.0), 3.0),
+    "softmax": lambda b, x: softmax(b, x, axis=1),
+    "exp": lambda b, x: b.op("Exp", b.op("Min", x, 4.0)),
+    "root": lambda b, x: b.op("Sqrt", b.op("Abs", x) + 0.25),
+    "inverse": lambda b, x: b.op("Reciprocal", b.op("Abs", x) + 0.5),
+    "log": lambda b, x: b.op("Log", x * x + 0.1),
+    "quotient": lambda b, x: x / (b.op("Sigmoid", x) + 0.125),
+    "softplus": lambda b, x: b.op("Softplus", x),
     "pad": lambda b, x: b.op("Pad", x, pads=(0, 0, 1, 0, 0, 0, 0, 1), mode="constant", value=7.0),
     "mean": lambda b, x: x - b.op("ReduceMean", x, axes=(2, 3), keepdims=1),
     "sum": lambda b, x: x + b.op("ReduceSum", x, axes=(3,), keepdims=1),
     "max": lambda b, x: x + b.op("ReduceMax", x, axes=(2,), keepdims=1),
-    "max pool": lambda b, x: pooled(b, x, "MaxPool"), "resize": interpolated, "where": embedded,
+    "max pool": lambda b, x: pooled(b, x, "MaxPool"),
+    "resize": interpolated,
+    "where": embedded,
     "mean pool": lambda b, x: pooled(b, x, "AveragePool", count_include_pad=1),
     "other pool": lambda b, x: pooled(b, x, "AveragePool", count_include_pad=0),
-    "conv": lambda b, x: conv(b, x), "inner": lambda b, x: conv(b, x, pad=0, group=1),
-    "deconv": lambda b, x: conv(b, x, "ConvTranspose"), "dedense": lambda b, x: conv(b, x, "ConvTranspose", group=1),
-    "right": lambda b, x: x @ weights(b, x.shape[-1], 3), "left": lambda b, x: weights(b, 7, x.shape[-2]) @ x,
+    "conv": lambda b, x: conv(b, x),
+    "inner": lambda b, x: conv(b, x, pad=0, group=1),
+    "deconv": lambda b, x: conv(b, x, "ConvTranspose"),
+    "dedense": lambda b, x: conv(b, x, "ConvTranspose", group=1),
+    "right": lambda b, x: x @ weights(b, x.shape[-1], 3),
+    "left": lambda b, x: weights(b, 7, x.shape[-2]) @ x,
     "product": lambda b, x: x @ b.op("Transpose", b.op("Tanh", x), perm=(0, 1, 3, 2)),
-    "norm": normed, "divided norm": lambda b, x: normed(b, x, True),
+    "norm": normed,
+    "divided norm": lambda b, x: normed(b, x, True),
     "instance": lambda b, x: instance_normalization(b, x, weights(b, 4), weights(b, 4)),
     "layer": lambda b, x: layer_normalization(b, x, weights(b, x.shape[-1]))[0],
-}  # fmt: skip
+}
 
 
 FOR_SHAPE = ("where", "resize", "inner", "conv", "deconv", "dedense", "plus", "instance")
@@ -111,19 +139,22 @@ def test_every_value_lies_within(steps: list[str], seed: int, magnitude: int):
         assert np.isnan(value).any() or found.lo - slack <= value.min() <= value.max() <= found.hi + slack, t
 
 
-@pytest.mark.parametrize("build, expected", [
-    (lambda b, x: b.op("Sigmoid", x), (0, 1)),
-    (lambda b, x: b.op("Tanh", x * 9.0) * 3.0 + 1.0, (-2, 4)),
-    (lambda b, x: b.op("Relu", x), (0, inf)),
-    (lambda b, x: b.op("Min", b.op("Max", x, 0.0), 6.0), (0, 6)),
-    (lambda b, x: softmax(b, x, axis=2), (0, 1)),
-    (lambda b, x: b.op("ReduceSum", b.op("Sin", x), axes=(1, 2), keepdims=0), (-20, 20)),
-    (lambda b, x: b.op("Sin", x) * b.op("Cos", x), (-1, 1)),
-    (normed, (-sqrt(23), sqrt(23))),
-    (lambda b, x: b.op("Exp", x), (0, inf)),
-    (lambda b, x: x, (-inf, inf)),
-    (lambda b, x: b.op("Sin", x) / b.op("Sin", x + 1.0), (-inf, inf)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "build, expected",
+    [
+        (lambda b, x: b.op("Sigmoid", x), (0, 1)),
+        (lambda b, x: b.op("Tanh", x * 9.0) * 3.0 + 1.0, (-2, 4)),
+        (lambda b, x: b.op("Relu", x), (0, inf)),
+        (lambda b, x: b.op("Min", b.op("Max", x, 0.0), 6.0), (0, 6)),
+        (lambda b, x: softmax(b, x, axis=2), (0, 1)),
+        (lambda b, x: b.op("ReduceSum", b.op("Sin", x), axes=(1, 2), keepdims=0), (-20, 20)),
+        (lambda b, x: b.op("Sin", x) * b.op("Cos", x), (-1, 1)),
+        (normed, (-sqrt(23), sqrt(23))),
+        (lambda b, x: b.op("Exp", x), (0, inf)),
+        (lambda b, x: x, (-inf, inf)),
+        (lambda b, x: b.op("Sin", x) / b.op("Sin", x + 1.0), (-inf, inf)),
+    ],
+)
 def test_bounds_are_those_of_the_structure(build: Build, expected: tuple[float, float]):
     assert bounds(lambda b, x: b.op("Neg", -build(b, x))) == pytest.approx(expected)
 

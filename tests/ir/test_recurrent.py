@@ -7,9 +7,13 @@ from korch.ir import Builder
 
 @pytest.mark.parametrize(
     ("x", "r", "state", "direction"),
-    [((5, 2, 1, 16), (1, 12, 4), (1, 2, 4), "forward"), ((5, 2, 1, 16), (1, 16, 4), (1, 3, 4), "forward"),
-     ((5, 2, 1, 16), (1, 16, 4), (1, 2, 4), "bidirectional"), ((5, 2, 2, 16), (1, 16, 4), (1, 2, 4), "forward")],
-)  # fmt: skip
+    [
+        ((5, 2, 1, 16), (1, 12, 4), (1, 2, 4), "forward"),
+        ((5, 2, 1, 16), (1, 16, 4), (1, 3, 4), "forward"),
+        ((5, 2, 1, 16), (1, 16, 4), (1, 2, 4), "bidirectional"),
+        ((5, 2, 2, 16), (1, 16, 4), (1, 2, 4), "forward"),
+    ],
+)
 def test_shapes_that_do_not_fit(x, r, state, direction):
     b = Builder()
     given = [b.input(name, "float32", shape) for name, shape in (("x", x), ("r", r), ("h", state), ("c", state))]

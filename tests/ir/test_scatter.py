@@ -28,8 +28,14 @@ def cone_of(shape, places, axis, reduction, number=False):
 
 def leaves_of(cone):
     rng, n = np.random.default_rng(0), cone.primitives[-1].attr("length")
-    return [np.asarray(t.value) if t.value is not None else rng.integers(-n, n, t.shape) if t.name == "i"
-            else rng.standard_normal(t.shape) for t in cone.leaves]  # fmt: skip
+    return [
+        np.asarray(t.value)
+        if t.value is not None
+        else rng.integers(-n, n, t.shape)
+        if t.name == "i"
+        else rng.standard_normal(t.shape)
+        for t in cone.leaves
+    ]
 
 
 def one_by_one(cone, leaves):
@@ -58,14 +64,21 @@ def test_the_whole_and_parts_of_it(shape, places, axis, reduction, number):
 
 @pytest.mark.parametrize(
     ("x", "i", "u", "attrs", "reason"),
-    [((4, 3), (5, 2), (5, 3), {}, "do not scatter"), ((4, 3), (1, 3), (5, 3), {}, "do not scatter"),
-     ((3, 3), (5, 1), (5, 3), {}, "do not scatter"), ((4, 3), (5,), (5, 3), {}, "do not scatter"),
-     ((0, 3), (5, 1), (5, 3), {"length": 0}, "of length 0"), ((4, 3), (5, 1), (5, 3), {"reduction": "mean"}, "mean")],
-)  # fmt: skip
+    [
+        ((4, 3), (5, 2), (5, 3), {}, "do not scatter"),
+        ((4, 3), (1, 3), (5, 3), {}, "do not scatter"),
+        ((3, 3), (5, 1), (5, 3), {}, "do not scatter"),
+        ((4, 3), (5,), (5, 3), {}, "do not scatter"),
+        ((0, 3), (5, 1), (5, 3), {"length": 0}, "of length 0"),
+        ((4, 3), (5, 1), (5, 3), {"reduction": "mean"}, "mean"),
+    ],
+)
 def test_what_does_not_fit(x, i, u, attrs, reason):
     b = Builder()
-    given = [b.input(name, dtype, shape) for name, dtype, shape in
-             (("x", "float32", x), ("i", "int64", i), ("u", "float32", u))]  # fmt: skip
+    given = [
+        b.input(name, dtype, shape)
+        for name, dtype, shape in (("x", "float32", x), ("i", "int64", i), ("u", "float32", u))
+    ]
     with pytest.raises(ValueError, match=reason):
         b.op("Scatter", *given, **{"axis": 0, "length": 4, "reduction": "add"} | attrs)
 

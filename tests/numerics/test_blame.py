@@ -50,8 +50,10 @@ def test_a_wrong_rule_is_blamed_for_what_it_says_not_for_its_rounding():
     x = b.input("x", "float32", (100,))
     graph = b.graph([("y", b.op("Tanh", x)), ("z", b.op("Sigmoid", x))])
     tanh, sigmoid = graph.primitives
-    wrong = [Primitive("Erf", (graph.inputs[0],), tanh.output, (), REASSOCIATED, rule="wrong"),
-             Primitive("Sigmoid", (graph.inputs[0],), sigmoid.output, (), REASSOCIATED, rule="right")]  # fmt: skip
+    wrong = [
+        Primitive("Erf", (graph.inputs[0],), tanh.output, (), REASSOCIATED, rule="wrong"),
+        Primitive("Sigmoid", (graph.inputs[0],), sigmoid.output, (), REASSOCIATED, rule="right"),
+    ]
     graph = graph.add(wrong)
     first, second = blamed(graph, wrong)
     assert first.primitive.rule == "wrong" and first.error > 0.01 and second.error < 1e-6
@@ -66,10 +68,15 @@ def test_the_coarsest_class_goes_first():
     assert {b.primitive.error for b in blamed(graph, graph.primitives)} == {APPROXIMATE}
 
 
-@pytest.mark.parametrize(("errors", "excess", "count"), [
-    ((4.0, 3.0, 2.0, 1.0), 1.01, 2), ((96.0, 2.0, 1.0, 1.0), 2.0, 1), ((4.0, 3.0, 2.0, 1.0), 1e9, 4),
-    ((np.inf, 1.0), 2.0, 2),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("errors", "excess", "count"),
+    [
+        ((4.0, 3.0, 2.0, 1.0), 1.01, 2),
+        ((96.0, 2.0, 1.0, 1.0), 2.0, 1),
+        ((4.0, 3.0, 2.0, 1.0), 1e9, 4),
+        ((np.inf, 1.0), 2.0, 2),
+    ],
+)
 def test_as_many_go_as_must(errors: Sequence[float], excess: float, count: int):
     t = Tensor("t", "float32", ())
     found = [Blame(Primitive("Relu", (t,), Tensor(f"t{i}", "float32", ())), e) for i, e in enumerate(errors)]

@@ -49,10 +49,17 @@ def outputs(error: float = 0.0) -> dict[str, np.ndarray]:
     return found
 
 
-@pytest.mark.parametrize(("numerics", "error", "passes"), [
-    ("default", 5e-5, True), ("default", 2e-4, False), ("fast", 5e-4, True), ("fast", 2e-3, False),
-    ("strict", 0.0, True), ("strict", 1e-5, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("numerics", "error", "passes"),
+    [
+        ("default", 5e-5, True),
+        ("default", 2e-4, False),
+        ("fast", 5e-4, True),
+        ("fast", 2e-3, False),
+        ("strict", 0.0, True),
+        ("strict", 1e-5, False),
+    ],
+)
 def test_the_worst_output_decides(numerics: str, error: float, passes: bool):
     verdict = judge_of(numerics).verdict(outputs(error))
     assert verdict.passed == passes

@@ -65,8 +65,9 @@ class FakeBoard:
 
     def bind(self, kernel: Kernel, binaries: Sequence[Any], buffers: Sequence[np.ndarray]) -> Run:
         self.binds.append([id(b) for b in buffers])
-        views = [m[: m.size - GUARD].view(b.dtype).reshape(b.shape)
-                 for m, b in zip(buffers, buffers_of(kernel), strict=True)]  # fmt: skip
+        views = [
+            m[: m.size - GUARD].view(b.dtype).reshape(b.shape) for m, b in zip(buffers, buffers_of(kernel), strict=True)
+        ]
         return lambda: KERNELS[kernel.source](*views)
 
     def finish(self, run: Run) -> None:

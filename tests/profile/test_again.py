@@ -31,14 +31,21 @@ def test_the_least_time_counts_and_is_remembered(profiler: Profiler, monkeypatch
         return found.seconds
 
     told: dict[str, Result] = {
-        profiler.key(faster): Measurement(seconds(faster) / 2), profiler.key(slower): Measurement(seconds(slower) * 2),
+        profiler.key(faster): Measurement(seconds(faster) / 2),
+        profiler.key(slower): Measurement(seconds(slower) * 2),
         profiler.key(broken): Failed("the machine was busy", lasting=False),
-    }  # fmt: skip
-    monkeypatch.setattr(profiler, "_results", lambda kernels, deadline: (
-        (key, profiler._keep(key, k, told[key])) for key, k in kernels.items()))  # pyright: ignore[reportPrivateUsage]  # fmt: skip
+    }
+    monkeypatch.setattr(
+        profiler,
+        "_results",
+        lambda kernels, deadline: ((key, profiler._keep(key, k, told[key])) for key, k in kernels.items()),
+    )  # pyright: ignore[reportPrivateUsage]
     again = profiler.measure_again(NEVER, kernels)
     assert [r.seconds for r in again if isinstance(r, Measurement)] == [
-        seconds(faster) / 2, seconds(slower), seconds(broken)]  # fmt: skip
+        seconds(faster) / 2,
+        seconds(slower),
+        seconds(broken),
+    ]
     assert profiler.measure(kernels) == again
 
 
@@ -54,13 +61,19 @@ def test_it_really_runs_again_and_counts_once(profiler: Profiler, monkeypatch: p
 
 
 @pytest.mark.parametrize(("now", "counts"), [(2.0, 1.0 / 1.5), (1.2, 1.0 / 1.2), (0.9, 1.0)])
-def test_a_rival_tells_how_busy_the_machine_is(profiler: Profiler, monkeypatch: pytest.MonkeyPatch, now: float,
-                                               counts: float):  # fmt: skip
+def test_a_rival_tells_how_busy_the_machine_is(
+    profiler: Profiler, monkeypatch: pytest.MonkeyPatch, now: float, counts: float
+):
     kernel, rival = several(2)
     known = zip((kernel, rival), profiler.measure([kernel, rival]), strict=True)
     before = {profiler.key(k): r.seconds for k, r in known if isinstance(r, Measurement)}
     took = {profiler.key(kernel): 1.0, profiler.key(rival): now}
-    monkeypatch.setattr(profiler, "_results", lambda kernels, deadline: (
-        (key, profiler._keep(key, k, Measurement(before[key] * took[key]))) for key, k in kernels.items()))  # pyright: ignore[reportPrivateUsage]  # fmt: skip
+    monkeypatch.setattr(
+        profiler,
+        "_results",
+        lambda kernels, deadline: (
+            (key, profiler._keep(key, k, Measurement(before[key] * took[key]))) for key, k in kernels.items()
+        ),
+    )  # pyright: ignore[reportPrivateUsage]
     (again,) = profiler.measure_again(NEVER, [kernel], [rival])
     assert isinstance(again, Measurement) and again.seconds == pytest.approx(before[profiler.key(kernel)] * counts)

@@ -82,8 +82,12 @@ class HostBoard(TorchBoard):
 def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     found = FakeDriver()
     monkeypatch.setattr(torch_board, "driver", lambda: found)
-    for name, value in (("synchronize", lambda: None), ("empty_cache", lambda: None), ("CUDAGraph", Graph),
-                        ("Event", Moment)):  # fmt: skip
+    for name, value in (
+        ("synchronize", lambda: None),
+        ("empty_cache", lambda: None),
+        ("CUDAGraph", Graph),
+        ("Event", Moment),
+    ):
         monkeypatch.setattr(torch.cuda, name, value)
     return found
 

@@ -20,8 +20,9 @@ from korch.profile.results import Failed
 
 from .test_device_profiler import H200, Process, measuring, pipeline
 
-RATES = BoardRates((("ieee", 5e13), ("tf32", 4e14), ("fp16", 2e15)), ((2048, 2e-6), (4096, 1.9e-6), (1 << 29, 1.5e-4)),
-                   1.2e-6)  # fmt: skip
+RATES = BoardRates(
+    (("ieee", 5e13), ("tf32", 4e14), ("fp16", 2e15)), ((2048, 2e-6), (4096, 1.9e-6), (1 << 29, 1.5e-4)), 1.2e-6
+)
 
 
 def test_rates_are_those_measured_with_a_margin_and_within_the_description():

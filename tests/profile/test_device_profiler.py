@@ -191,11 +191,19 @@ def without_disk() -> BackendError:
     return error
 
 
-@pytest.mark.parametrize(("error", "lasting"), [
-    (BackendError("f does not compile for sm_90: MemoryError"), False), (MemoryError(), False), (without_disk(), False),
-    (RuntimeError("LLVM ERROR: out of memory"), False), (RuntimeError("std::bad_alloc"), False),
-    (BackendError("Register allocation failed with register count of '255'"), True), (ValueError("no such"), True),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    ("error", "lasting"),
+    [
+        (BackendError("f does not compile for sm_90: MemoryError"), False),
+        (MemoryError(), False),
+        (without_disk(), False),
+        (RuntimeError("LLVM ERROR: out of memory"), False),
+        (RuntimeError("std::bad_alloc"), False),
+        (BackendError("Register allocation failed with register count of '255'"), True),
+        (ValueError("no such"), True),
+    ],
+    ids=str,
+)
 def test_want_of_memory_while_compiling_is_not_the_fault_of_a_kernel(monkeypatch, error: Exception, lasting: bool):
     def failing(kernel: Kernel, capability: int) -> None:
         raise error
@@ -207,7 +215,9 @@ def test_want_of_memory_while_compiling_is_not_the_fault_of_a_kernel(monkeypatch
 
 def test_kernels_of_a_cone_come_by_precision():
     small, large = product_cone(8), product_cone(16)
-    batch = {str(i): on_board((small, large)[i % 2], compiling, f"{p} {i}")
-             for i, p in enumerate(("tf32", "tf32", "ieee", "ieee", "tf32", "tf32", "fp16", "ieee"))}  # fmt: skip
+    batch = {
+        str(i): on_board((small, large)[i % 2], compiling, f"{p} {i}")
+        for i, p in enumerate(("tf32", "tf32", "ieee", "ieee", "tf32", "tf32", "fp16", "ieee"))
+    }
     kinds = [(k.cone.signature, k.variant.split()[0]) for _, k in by_cone(batch)]
     assert len(kinds) == 8 and len(list(dict.fromkeys(kinds))) == sum(a != b for a, b in pairwise([None, *kinds])) == 5

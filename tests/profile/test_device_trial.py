@@ -102,11 +102,17 @@ def test_a_right_kernel_has_a_cost(trial: Trial):
     assert result.seconds == pytest.approx(10e-6) and result.spread == 0.0 and result.error == 0.0
 
 
-@pytest.mark.parametrize(("function", "reason"), [
-    (wrong, "wrong at [3, 5]"), (forgetful, "never writes [63, 0]; 64 values are missing"),
-    (trespassing, "writes outside its buffers"), (greedy, "writes to its leaf 0"),
-    (failing, "an illegal instruction"),
-], ids=lambda x: getattr(x, "__name__", ""))  # fmt: skip
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (wrong, "wrong at [3, 5]"),
+        (forgetful, "never writes [63, 0]; 64 values are missing"),
+        (trespassing, "writes outside its buffers"),
+        (greedy, "writes to its leaf 0"),
+        (failing, "an illegal instruction"),
+    ],
+    ids=lambda x: getattr(x, "__name__", ""),
+)
 def test_a_wrong_kernel_has_a_reason_and_the_next_one_a_cost(trial: Trial, function, reason: str):
     result = trial.answer(Measure(on_board(relu_cone(), function)))
     assert isinstance(result, Failed) and reason in result.reason

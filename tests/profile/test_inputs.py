@@ -13,8 +13,12 @@ def cone_of(dtype: str, lengths: tuple[int, ...], passed: str) -> Cone:
     """Tables of these lengths, all indexed by one leaf, seen through the primitive `passed`."""
     b = Builder()
     i = b.input("i", dtype, (40, 50))
-    seen = {"": i, "Cast": b.op("Cast", i, to="int64"), "Transpose": b.op("Transpose", i, perm=(1, 0)),
-            "Slice": b.op("Slice", i, starts=(1, 2), steps=(1, 2), lengths=(30, 20))}[passed]  # fmt: skip
+    seen = {
+        "": i,
+        "Cast": b.op("Cast", i, to="int64"),
+        "Transpose": b.op("Transpose", i, perm=(1, 0)),
+        "Slice": b.op("Slice", i, starts=(1, 2), steps=(1, 2), lengths=(30, 20)),
+    }[passed]
     y: Value | None = None
     for n in lengths:
         rows = b.op("Take", b.input(f"x{n}", "float32", (n, 3)), seen, axis=0, batch=0)

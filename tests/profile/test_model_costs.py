@@ -23,8 +23,15 @@ H100 = DEVICES["H100"]
 WIDE = product_cone(4096, 4096, 4096)
 
 
-def launched(cone: Cone, blocks: int, variant: str = "", count: int = 1, workspace: int = 0, warps: int = 4,
-             tile: tuple[int, ...] = ()) -> Kernel:  # fmt: skip
+def launched(
+    cone: Cone,
+    blocks: int,
+    variant: str = "",
+    count: int = 1,
+    workspace: int = 0,
+    warps: int = 4,
+    tile: tuple[int, ...] = (),
+) -> Kernel:
     launch = Launch("f", (blocks, 1, 1), (0,), warps, 4, tile)
     return Kernel(cone, "by-hand", "f", workspace, variant, launches=(launch,) * count)
 
@@ -110,8 +117,16 @@ def test_windows_cost_their_taps():
     def depthwise(taps: int, last: int = 1) -> Cone:
         b = Builder()
         w = b.constant(np.zeros((256, 1, taps, taps), np.float32))
-        b.op("Conv", b.input("x", "float32", (1, 256, 256, 256)), w, strides=(1, 1), dilations=(1, 1),
-             pads=(taps // 2,) * 4, group=256, channels_last=last)  # fmt: skip
+        b.op(
+            "Conv",
+            b.input("x", "float32", (1, 256, 256, 256)),
+            w,
+            strides=(1, 1),
+            dilations=(1, 1),
+            pads=(taps // 2,) * 4,
+            group=256,
+            channels_last=last,
+        )
         return Cone.of(b.primitives)
 
     three, five = (seconds(launched(depthwise(taps), 1 << 14)) - LAUNCH for taps in (3, 5))

@@ -30,8 +30,9 @@ def test_one_process_answers_all_questions(process: WorkerProcess):
     assert process.ask("a")[0] == "a" and process.ask("b")[1] == process.ask("c")[1]
 
 
-@pytest.mark.parametrize(("task", "reason"), [("hang", "did not end within 0.5 s"), ("die", "status 3: dying"),
-                                              ("lose", "lost")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("task", "reason"), [("hang", "did not end within 0.5 s"), ("die", "status 3: dying"), ("lose", "lost")]
+)
 def test_another_takes_over(process: WorkerProcess, task: str, reason: str, monkeypatch: pytest.MonkeyPatch):
     process.ask("die")  # whose complaint is not this one's
     before = process.ask("a")[1]

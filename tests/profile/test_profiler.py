@@ -109,10 +109,15 @@ def test_a_kernel_that_cannot_be_loaded_is_tried_again(profiler: Profiler, monke
     assert isinstance(profiler.measure([relu()])[0], Measurement)
 
 
-@pytest.mark.parametrize(("complaint", "lasting"), [
-    ("unit0.c:12:3: error: 'absent' undeclared", True), ("korch_rt.h:7: error: so it is", True),
-    ("collect2: error: ld returned 1 exit status", False), ("unit0.c:1: fatal error: error writing to x.s", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("complaint", "lasting"),
+    [
+        ("unit0.c:12:3: error: 'absent' undeclared", True),
+        ("korch_rt.h:7: error: so it is", True),
+        ("collect2: error: ld returned 1 exit status", False),
+        ("unit0.c:1: fatal error: error writing to x.s", False),
+    ],
+)
 def test_only_what_compilers_say_of_a_line_is_remembered(
     profiler: Profiler, monkeypatch: pytest.MonkeyPatch, complaint: str, lasting: bool
 ) -> None:

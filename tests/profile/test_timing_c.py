@@ -36,8 +36,10 @@ void times(int count, double *samples) {{
 @pytest.mark.skipif(not find_toolchain().openmp, reason="the compiler has no OpenMP")
 def test_a_thread_that_is_held_up_does_not_shorten_the_time(tmp_path: Path):
     """At random points of the team's way: the others do its turns, and the time is none that they could not do."""
-    texts = {"timing.c": f"#define KORCH_DELAY 1e-3\n{Path(timing.__file__).with_name('timing.c').read_text()}{CALLED}",
-             **{name: include(name) for name in ("korch_rt.h", "korch_team.h")}}  # fmt: skip
+    texts = {
+        "timing.c": f"#define KORCH_DELAY 1e-3\n{Path(timing.__file__).with_name('timing.c').read_text()}{CALLED}",
+        **{name: include(name) for name in ("korch_rt.h", "korch_team.h")},
+    }
     find_toolchain().compile_library(texts, tmp_path / "held_up.so")
     samples = np.zeros((100, 2))
     ctypes.CDLL(str(tmp_path / "held_up.so")).times(len(samples), ctypes.c_void_p(samples.ctypes.data))

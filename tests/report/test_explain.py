@@ -85,7 +85,9 @@ def test_equal_kernels_on_different_tensors_share_nothing():
     with Executable.link(Plan(graph, steps)) as executable:
         kernels = explain(executable).kernels
     assert [k.primitives[0].split("  #")[0] for k in kernels] == [
-        f"{graph.outputs[0].name} = exp(x)", f"{graph.outputs[1].name} = exp(y)"]  # fmt: skip
+        f"{graph.outputs[0].name} = exp(x)",
+        f"{graph.outputs[1].name} = exp(y)",
+    ]
     assert not any(k.again for k in kernels)
 
 
@@ -116,8 +118,16 @@ def conv_2x2(b: Builder, x: Value) -> Value:
 
 
 def conv_1x3(b: Builder, x: Value) -> Value:
-    return b.op("Conv", x, b.constant(np.ones((24, 16, 1, 3), np.float32)), strides=(1, 1), dilations=(1, 1),
-                pads=(0, 1, 0, 1), group=1, channels_last=0)  # fmt: skip
+    return b.op(
+        "Conv",
+        x,
+        b.constant(np.ones((24, 16, 1, 3), np.float32)),
+        strides=(1, 1),
+        dilations=(1, 1),
+        pads=(0, 1, 0, 1),
+        group=1,
+        channels_last=0,
+    )
 
 
 def transposed(b: Builder, x: Value) -> Value:
@@ -127,12 +137,19 @@ def transposed(b: Builder, x: Value) -> Value:
     return b.op("ConvTranspose", x, w, **attrs, output_shape=(1, 24, 18, 19))
 
 
-@pytest.mark.parametrize(("build", "form", "executed"), [
-    (conv_3x3, (2, 3), 5 * 5 * 16), (conv_3x3, (4, 3), 3 * 3 * 36),
-    (strided_3x3, (3, 3), 2 * 2 * 49), (conv_1x3, (4, 3), 10 * 3 * 6),
-    (conv_2x2, (3, 2), 4 * 4 * 16), (conv_2x2, (5, 2), 2 * 2 * 36),
-    (transposed, (3, 2), 4 * 4 * 16 * 4), (transposed, (5, 2), 2 * 2 * 36 * 4),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("build", "form", "executed"),
+    [
+        (conv_3x3, (2, 3), 5 * 5 * 16),
+        (conv_3x3, (4, 3), 3 * 3 * 36),
+        (strided_3x3, (3, 3), 2 * 2 * 49),
+        (conv_1x3, (4, 3), 10 * 3 * 6),
+        (conv_2x2, (3, 2), 4 * 4 * 16),
+        (conv_2x2, (5, 2), 2 * 2 * 36),
+        (transposed, (3, 2), 4 * 4 * 16 * 4),
+        (transposed, (5, 2), 2 * 2 * 36 * 4),
+    ],
+)
 def test_winograds_products_count_as_executed_and_as_the_convolution_they_stand_for(
     build: Callable[[Builder, Value], Value], form: tuple[int, int], executed: int
 ):
@@ -158,12 +175,19 @@ def assert_counts(plain: Graph, form: tuple[int, int], executed: int) -> None:
     steps = tuple(map(host_step, [to_last, *chain, to_first]))
     written = total(plain.primitives)
     assert counted(Plan(full, steps, as_written=written)) == {
-        "as_written": written, "chosen": written, "executed": executed}  # fmt: skip
+        "as_written": written,
+        "chosen": written,
+        "executed": executed,
+    }
 
 
-@pytest.mark.parametrize(("lengths", "pads", "tiles"), [
-    ((80, 80), (0, 0, 0, 0), 5 * 5), ((75, 89), (3, 4, 2, 4), 5 * 6),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("lengths", "pads", "tiles"),
+    [
+        ((80, 80), (0, 0, 0, 0), 5 * 5),
+        ((75, 89), (3, 4, 2, 4), 5 * 6),
+    ],
+)
 def test_blocks_count_as_executed_and_as_the_convolution_of_the_image(
     lengths: tuple[int, int], pads: tuple[int, ...], tiles: int
 ):
@@ -205,9 +229,11 @@ def test_what_two_kernels_compute_is_executed_twice_and_chosen_once():
 
 
 def test_choices_and_errors_are_told(plan: Plan):
-    choices = (Choice("t1", ("winograd: WinogradOutput, F(4, 3)",), ("as written: Conv",), ("as written: Conv",), 5e-6),
-               Choice("t2", ("as written: Relu",), ("channels_last: Relu",)),
-               Choice("t3", ("as written: Add",), ("siblings: Add",), (), 2e-6, measured=False))  # fmt: skip
+    choices = (
+        Choice("t1", ("winograd: WinogradOutput, F(4, 3)",), ("as written: Conv",), ("as written: Conv",), 5e-6),
+        Choice("t2", ("as written: Relu",), ("channels_last: Relu",)),
+        Choice("t3", ("as written: Add",), ("siblings: Add",), (), 2e-6, measured=False),
+    )
     told = Accuracy("a", 2e-5, 1e-4, ("t4 by low_rank: MatMul",))
     again = plan_from_json(plan_to_json(replace(plan, choices=choices, accuracy=told, as_written=7)), {})
     with Executable.link(again) as executable:

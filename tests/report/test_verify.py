@@ -71,8 +71,11 @@ def test_numerics_bound_the_error():
 
 
 def test_a_failure_names_the_worst_output():
-    checks = (OutputCheck("a", 2e-4, 1e-7, 2e-4, 1e-4), OutputCheck("b", 1.0, 1e-7, 1.0, 1e-4),
-              OutputCheck("c", 0.0, 0.0, 0.0, 1e-4))  # fmt: skip
+    checks = (
+        OutputCheck("a", 2e-4, 1e-7, 2e-4, 1e-4),
+        OutputCheck("b", 1.0, 1e-7, 1.0, 1e-4),
+        OutputCheck("c", 0.0, 0.0, 0.0, 1e-4),
+    )
     with pytest.raises(
         VerificationError, match=r"output 'b' is 1.00e\+00 .* allow 1.00e-04 \(2 of 3 outputs are wrong\)"
     ):
@@ -82,8 +85,11 @@ def test_a_failure_names_the_worst_output():
 
 def test_another_model_is_refused():
     with program(parsed(MODEL)) as executable:
-        for text in (MODEL.replace(" x)", " z)").replace("(x", "(z"), MODEL.replace("1,2,6,6] x", "1,2,6] x"),
-                     MODEL.replace(" y", " q")):  # fmt: skip
+        for text in (
+            MODEL.replace(" x)", " z)").replace("(x", "(z"),
+            MODEL.replace("1,2,6,6] x", "1,2,6] x"),
+            MODEL.replace(" y", " q"),
+        ):
             with pytest.raises(ModelError):
                 verify(executable, parsed(text))
 
@@ -111,24 +117,37 @@ def test_what_has_no_float64_form_is_evaluated_as_it_is():
 F32, F16, I64 = np.dtype("float32"), np.dtype("float16"), np.dtype("int64")
 
 
-@pytest.mark.parametrize(("numerics", "theirs", "dtype", "bound"), [
-    ("default", 1e-6, F32, 1e-4), ("fast", 1e-6, F32, 1e-3), ("strict", 1e-6, F32, 4e-6),
-    ("strict", 0.0, F32, np.finfo(np.float32).eps), ("default", 1e-3, F16, 4e-3), ("default", 0.0, I64, 1e-4),
-    ("default", 0.01, I64, 0.04), ("default", 2e-3, F32, 8e-3), ("fast", 2e-3, F32, 8e-3), ("default", 9e-5, F32, 1e-4),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("numerics", "theirs", "dtype", "bound"),
+    [
+        ("default", 1e-6, F32, 1e-4),
+        ("fast", 1e-6, F32, 1e-3),
+        ("strict", 1e-6, F32, 4e-6),
+        ("strict", 0.0, F32, np.finfo(np.float32).eps),
+        ("default", 1e-3, F16, 4e-3),
+        ("default", 0.0, I64, 1e-4),
+        ("default", 0.01, I64, 0.04),
+        ("default", 2e-3, F32, 8e-3),
+        ("fast", 2e-3, F32, 8e-3),
+        ("default", 9e-5, F32, 1e-4),
+    ],
+)
 def test_bounds(numerics: str, theirs: float, dtype: np.dtype, bound: float):
     assert bound_of(numerics, theirs, dtype) == pytest.approx(bound)
 
 
-@pytest.mark.parametrize(("found", "exact", "single", "error"), [
-    ([1.0, 4.5], [1.0, 5.0], [1.0, 5.0], 0.1),
-    ([nan, inf], [nan, inf], [nan, inf], 0.0),
-    ([1.0, nan], [1.0, 5.0], [1.0, 5.0], inf),
-    ([1.0, 2.0], [1.0, inf], [1.0, inf], inf),
-    ([1.0, 7.0], [1.0, 1e300], [1.0, inf], 0.0),
-    ([0.0, 0.5], [0.0, 0.0], [0.0, 0.0], 0.5),
-    ([], [], [], 0.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("found", "exact", "single", "error"),
+    [
+        ([1.0, 4.5], [1.0, 5.0], [1.0, 5.0], 0.1),
+        ([nan, inf], [nan, inf], [nan, inf], 0.0),
+        ([1.0, nan], [1.0, 5.0], [1.0, 5.0], inf),
+        ([1.0, 2.0], [1.0, inf], [1.0, inf], inf),
+        ([1.0, 7.0], [1.0, 1e300], [1.0, inf], 0.0),
+        ([0.0, 0.5], [0.0, 0.0], [0.0, 0.0], 0.5),
+        ([], [], [], 0.0),
+    ],
+)
 def test_errors_are_of_the_largest_magnitude(found, exact, single, error):
     assert error_of(*(np.array(x, np.float64) for x in (found, exact, single))) == pytest.approx(error)
 

@@ -21,8 +21,17 @@ from korch.rewrite import add_choices
 from korch.rewrite.blocks import conv_in_blocks
 
 
-def conv_graph(height: int, width: int, kernel: int, pads: tuple[int, ...] = (0, 0, 0, 0), inputs: int = 3,
-               outputs: int = 2, batch: int = 1, group: int = 1, **attrs: object) -> Graph:  # fmt: skip
+def conv_graph(
+    height: int,
+    width: int,
+    kernel: int,
+    pads: tuple[int, ...] = (0, 0, 0, 0),
+    inputs: int = 3,
+    outputs: int = 2,
+    batch: int = 1,
+    group: int = 1,
+    **attrs: object,
+) -> Graph:
     b = Builder()
     x = b.input("x", "float32", (batch, height, width, inputs))
     w = np.random.default_rng(0).standard_normal((outputs, inputs // group, kernel, kernel)).astype(np.float32)
@@ -49,8 +58,12 @@ def whatever_it_costs(plain: Graph) -> Graph | None:
 
 @pytest.mark.parametrize("kernel", [5, 7, 9, 11])
 @settings(deadline=None, max_examples=30)
-@given(height=st.integers(11, 30), width=st.integers(11, 30), pads=st.tuples(*[st.integers(0, 6)] * 4),
-       batch=st.integers(1, 2))  # fmt: skip
+@given(
+    height=st.integers(11, 30),
+    width=st.integers(11, 30),
+    pads=st.tuples(*[st.integers(0, 6)] * 4),
+    batch=st.integers(1, 2),
+)
 def test_same_values(kernel: int, height: int, width: int, pads: tuple[int, ...], batch: int):
     plain = conv_graph(height, width, kernel, pads, batch=batch)
     other = whatever_it_costs(plain)
@@ -76,7 +89,13 @@ def test_an_image_of_whole_blocks_is_not_filled():
     for plain in (conv_graph(72, 80, 9), conv_graph(64, 72, 9, (4, 4, 4, 4))):
         other = in_blocks(plain)
         assert other and [p.op for p in other.primitives] == [
-            "Reshape", "Transpose", "Reshape", "WinogradInput", "MatMul", "WinogradOutput"]  # fmt: skip
+            "Reshape",
+            "Transpose",
+            "Reshape",
+            "WinogradInput",
+            "MatMul",
+            "WinogradOutput",
+        ]
 
 
 def test_products_are_few():
@@ -100,10 +119,16 @@ def test_convolutions_of_one_image_share_its_blocks():
 
 
 def test_left_alone_where_it_cannot_pay():
-    for plain in (conv_graph(80, 80, 3), conv_graph(80, 80, 6), conv_graph(80, 80, 5, strides=(2, 2)),
-                  conv_graph(90, 90, 5, dilations=(2, 2)), conv_graph(80, 80, 5, inputs=1),
-                  conv_graph(80, 80, 5, inputs=4, outputs=4, group=2), conv_graph(20, 20, 5),
-                  conv_graph(80, 80, 5, channels_last=0, inputs=80)):  # fmt: skip
+    for plain in (
+        conv_graph(80, 80, 3),
+        conv_graph(80, 80, 6),
+        conv_graph(80, 80, 5, strides=(2, 2)),
+        conv_graph(90, 90, 5, dilations=(2, 2)),
+        conv_graph(80, 80, 5, inputs=1),
+        conv_graph(80, 80, 5, inputs=4, outputs=4, group=2),
+        conv_graph(20, 20, 5),
+        conv_graph(80, 80, 5, channels_last=0, inputs=80),
+    ):
         assert conv_in_blocks(plain).primitives == plain.primitives
 
 

@@ -29,9 +29,18 @@ SHRINKING: list[tuple[str, dict[str, Any]]] = [
     ("ReduceMean", {"axes": (2, 3), "keepdims": 1}),
     ("ReduceMean", {"axes": (0, 3), "keepdims": 0}),
     ("ReduceSum", {"axes": (2,), "keepdims": 1}),
-    ("AveragePool", {"kernel_shape": (2, 2), "strides": (2, 2), "pads": (0, 0, 1, 0), "dilations": (1, 1),
-                     "channels_last": 0, "count_include_pad": 1}),
-]  # fmt: skip
+    (
+        "AveragePool",
+        {
+            "kernel_shape": (2, 2),
+            "strides": (2, 2),
+            "pads": (0, 0, 1, 0),
+            "dilations": (1, 1),
+            "channels_last": 0,
+            "count_include_pad": 1,
+        },
+    ),
+]
 
 
 @pytest.mark.parametrize("op, attrs", GROWING[:3])

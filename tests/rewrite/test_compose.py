@@ -62,15 +62,19 @@ def test_a_bias_under_padding_stays():
     assert len(derived(plain).producers[plain.outputs[0]]) == 1
 
 
-@pytest.mark.parametrize("build, rule", [
-    (lambda b, x: conv(b, scaled(b, x), 4), map_after_scale),
-    (lambda b, x: conv(b, scaled(b, x), 4, 3, 1), convolution_after_scale),
-    (lambda b, x: conv(b, x / 4.0, 4, 3, 1), convolution_after_scale),
-    (lambda b, x: scaled(b, conv(b, x, 4)), scale_after_map),
-    (lambda b, x: conv(b, x, 4) / 2.0, scale_after_map),
-    (lambda b, x: b.constant(numbers(4, 1, 1)) * conv(b, x, 4), scale_after_map),
-    (lambda b, x: linear(b, scaled(b, tokens(b, x)), 4), map_after_scale),
-], ids=lambda v: v.name if isinstance(v, Rule) else "")  # fmt: skip
+@pytest.mark.parametrize(
+    "build, rule",
+    [
+        (lambda b, x: conv(b, scaled(b, x), 4), map_after_scale),
+        (lambda b, x: conv(b, scaled(b, x), 4, 3, 1), convolution_after_scale),
+        (lambda b, x: conv(b, x / 4.0, 4, 3, 1), convolution_after_scale),
+        (lambda b, x: scaled(b, conv(b, x, 4)), scale_after_map),
+        (lambda b, x: conv(b, x, 4) / 2.0, scale_after_map),
+        (lambda b, x: b.constant(numbers(4, 1, 1)) * conv(b, x, 4), scale_after_map),
+        (lambda b, x: linear(b, scaled(b, tokens(b, x)), 4), map_after_scale),
+    ],
+    ids=lambda v: v.name if isinstance(v, Rule) else "",
+)
 def test_scaling_goes_into_weights(build, rule: Rule):
     plain = graph_of(build, (1, 3, 4, 4))
     assert by_rule(derived(plain, [rule]), rule)

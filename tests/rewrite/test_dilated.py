@@ -18,8 +18,17 @@ from korch.rewrite.dilated import dilated_convolutions
 from korch.rewrite.winograd import winograd
 
 
-def conv_graph(height: int, width: int, dilation: int = 2, pads: tuple[int, ...] = (0, 0, 0, 0), kernel: int = 3,
-               batch: int = 1, channels: int = 8, group: int = 1, **attrs: object) -> Graph:  # fmt: skip
+def conv_graph(
+    height: int,
+    width: int,
+    dilation: int = 2,
+    pads: tuple[int, ...] = (0, 0, 0, 0),
+    kernel: int = 3,
+    batch: int = 1,
+    channels: int = 8,
+    group: int = 1,
+    **attrs: object,
+) -> Graph:
     b = Builder()
     x = b.input("x", "float32", (batch, height, width, channels))
     w = np.random.default_rng(0).standard_normal((channels, channels // group, kernel, kernel)).astype(np.float32)
@@ -43,8 +52,12 @@ def assert_same(plain: Graph, other: Graph, within: float) -> None:
 @pytest.mark.parametrize("kernel", [2, 3])
 @pytest.mark.parametrize("dilation", [2, 3, 6])
 @settings(deadline=None, max_examples=20)
-@given(height=st.integers(1, 20), width=st.integers(1, 20), pads=st.tuples(*[st.integers(0, 8)] * 4),
-       batch=st.integers(1, 2))  # fmt: skip
+@given(
+    height=st.integers(1, 20),
+    width=st.integers(1, 20),
+    pads=st.tuples(*[st.integers(0, 8)] * 4),
+    batch=st.integers(1, 2),
+)
 def test_same_values(kernel: int, dilation: int, height: int, width: int, pads: tuple[int, ...], batch: int):
     """Also where windows are wider than the image, or see nothing but zeros."""
     reach = (kernel - 1) * dilation + 1
@@ -64,8 +77,12 @@ def signal_graph(length: int, dilation: int, pads: tuple[int, int], kernel: int 
 
 @pytest.mark.parametrize("kernel", [2, 3])
 @settings(deadline=None, max_examples=40)
-@given(length=st.integers(1, 40), dilation=st.integers(2, 9), pads=st.tuples(*[st.integers(0, 12)] * 2),
-       batch=st.integers(1, 2))  # fmt: skip
+@given(
+    length=st.integers(1, 40),
+    dilation=st.integers(2, 9),
+    pads=st.tuples(*[st.integers(0, 12)] * 2),
+    batch=st.integers(1, 2),
+)
 def test_same_values_of_signals(kernel: int, length: int, dilation: int, pads: tuple[int, int], batch: int):
     assume(length + sum(pads) > (kernel - 1) * dilation)
     plain = signal_graph(length, dilation, pads, kernel, batch)
@@ -105,9 +122,15 @@ def test_convolutions_of_one_image_share_its_parts():
 
 
 def test_left_alone_where_it_would_not_help():
-    for plain in (conv_graph(24, 24, 1), conv_graph(24, 24, strides=(2, 2)), conv_graph(24, 24, group=8),
-                  conv_graph(24, 24, channels=4), conv_graph(24, 24, dilations=(1, 2)), conv_graph(24, 24, kernel=1),
-                  conv_graph(8, 24, channels_last=0)):  # fmt: skip
+    for plain in (
+        conv_graph(24, 24, 1),
+        conv_graph(24, 24, strides=(2, 2)),
+        conv_graph(24, 24, group=8),
+        conv_graph(24, 24, channels=4),
+        conv_graph(24, 24, dilations=(1, 2)),
+        conv_graph(24, 24, kernel=1),
+        conv_graph(8, 24, channels_last=0),
+    ):
         assert dilated_convolutions(plain).primitives == plain.primitives
 
 

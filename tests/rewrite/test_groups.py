@@ -21,8 +21,13 @@ def conv_graph(shape: tuple[int, ...] = (1, 9, 8, 4), made: int = 8, group: int 
     x = b.input("x", "float32", shape)
     channels = x.tensor.shape[-1] if attrs.get("channels_last", 1) else x.tensor.shape[1]
     w = np.random.default_rng(0).standard_normal((made, channels // group, *(3,) * axes)).astype(np.float32)
-    usual = {"strides": (1,) * axes, "dilations": (1,) * axes, "group": group, "channels_last": 1,
-             "pads": (1,) * 2 * axes}  # fmt: skip
+    usual = {
+        "strides": (1,) * axes,
+        "dilations": (1,) * axes,
+        "group": group,
+        "channels_last": 1,
+        "pads": (1,) * 2 * axes,
+    }
     return b.graph([("y", b.op("Conv", x, b.constant(w), **usual | attrs))])
 
 
@@ -46,14 +51,25 @@ def test_convolutions_of_one_image_share_the_repeated_channels():
 
 
 def test_left_alone_where_there_is_no_multiplier():
-    for plain in (conv_graph(made=4), conv_graph(group=2), conv_graph((1, 9, 8, 1), group=1),
-                  conv_graph((1, 4, 9, 8), channels_last=0)):  # fmt: skip
+    for plain in (
+        conv_graph(made=4),
+        conv_graph(group=2),
+        conv_graph((1, 9, 8, 1), group=1),
+        conv_graph((1, 4, 9, 8), channels_last=0),
+    ):
         assert repeated_channels(plain).primitives == plain.primitives
 
 
-@pytest.mark.parametrize(("channels", "made", "group", "wider"), [
-    (12, 12, 6, [1]), (32, 32, 8, [4, 2]), (32, 64, 16, [4, 2]), (10, 5, 5, [1]), (16, 16, 2, [1]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("channels", "made", "group", "wider"),
+    [
+        (12, 12, 6, [1]),
+        (32, 32, 8, [4, 2]),
+        (32, 64, 16, [4, 2]),
+        (10, 5, 5, [1]),
+        (16, 16, 2, [1]),
+    ],
+)
 def test_groups_together(channels: int, made: int, group: int, wider: list[int]):
     plain = conv_graph((1, 6, 5, channels), made, group)
     full = wider_groups(plain)

@@ -24,8 +24,17 @@ Two = tuple[int, int]
 Four = tuple[int, int, int, int]
 
 
-def conv_graph(kernel: Two, pads: Four = (0, 0, 0, 0), strides: Two = (1, 1), dilations: Two = (1, 1), batch: int = 1,
-               inputs: int = 3, outputs: int = MANY, group: int = 1, size: Two = (9, 11)) -> Graph:  # fmt: skip
+def conv_graph(
+    kernel: Two,
+    pads: Four = (0, 0, 0, 0),
+    strides: Two = (1, 1),
+    dilations: Two = (1, 1),
+    batch: int = 1,
+    inputs: int = 3,
+    outputs: int = MANY,
+    group: int = 1,
+    size: Two = (9, 11),
+) -> Graph:
     b = Builder()
     x = b.input("x", "float32", (batch, inputs, *size))
     w = b.constant(np.random.default_rng(0).standard_normal((outputs, inputs // group, *kernel)).astype(np.float32))
@@ -36,8 +45,10 @@ def conv_graph(kernel: Two, pads: Four = (0, 0, 0, 0), strides: Two = (1, 1), di
 def by_windows(plain: Graph) -> Graph:
     """The selection that multiplies with the matrix of windows."""
     graph = im2col(add_layouts(plain))
-    chosen = {t: next((p for p in ps if p.rule == "im2col"), None) or next(
-        (p for p in ps if p.op != "Conv"), ps[0]) for t, ps in graph.producers.items()}  # fmt: skip
+    chosen = {
+        t: next((p for p in ps if p.rule == "im2col"), None) or next((p for p in ps if p.op != "Conv"), ps[0])
+        for t, ps in graph.producers.items()
+    }
     return replace(graph, primitives=select(graph, chosen), twins={})
 
 
@@ -45,8 +56,14 @@ def pairs(least: int, most: int) -> st.SearchStrategy[Two]:
     return st.tuples(st.integers(least, most), st.integers(least, most))
 
 
-@given(kernel=pairs(2, 3), begin=pairs(0, 2), end=pairs(0, 2), strides=pairs(1, 3), dilations=pairs(1, 2),
-       batch=st.integers(1, 2))  # fmt: skip
+@given(
+    kernel=pairs(2, 3),
+    begin=pairs(0, 2),
+    end=pairs(0, 2),
+    strides=pairs(1, 3),
+    dilations=pairs(1, 2),
+    batch=st.integers(1, 2),
+)
 def test_same_values(kernel: Two, begin: Two, end: Two, strides: Two, dilations: Two, batch: int):
     plain = conv_graph(kernel, (*begin, *end), strides, dilations, batch)
     other = by_windows(plain)

@@ -130,8 +130,10 @@ def test_twins_are_not_called_as_other_tensors():
     """Inputs x and x_nhwc, constants k and k_nhwc, that might be one another's twins."""
     rng, b = np.random.default_rng(0), Builder()
     x, z = b.input("x", "float32", (1, 3, 8, 8)), b.input("x_nhwc", "float32", (1, 8, 8, 3))
-    k, m = (b.constant(rng.standard_normal(shape).astype(np.float32), name=name)
-            for name, shape in (("k", (1, 3, 8, 8)), ("k_nhwc", (8, 8, 3))))  # fmt: skip
+    k, m = (
+        b.constant(rng.standard_normal(shape).astype(np.float32), name=name)
+        for name, shape in (("k", (1, 3, 8, 8)), ("k_nhwc", (8, 8, 3)))
+    )
     plain = b.graph([("y", conv(b, x + k, 3)), ("z", b.op("Relu", z + m))])
     graph = assert_same_in_both_layouts(plain)
     assert z.tensor not in graph.twins and m.tensor.name in plain.constants
@@ -148,9 +150,16 @@ def repeated(b: Builder, y: Value) -> Value:
     return b.op("Expand", y, shape=(2, *y.shape))
 
 
-@pytest.mark.parametrize("end", [
-    mask, repeated, lambda b, y: 1.0 - y, lambda b, y: b.op("Div", b.constant(np.float32([3, 5, 7])[:, None, None]), y),
-], ids=["class", "repeated", "difference", "quotient"])  # fmt: skip
+@pytest.mark.parametrize(
+    "end",
+    [
+        mask,
+        repeated,
+        lambda b, y: 1.0 - y,
+        lambda b, y: b.op("Div", b.constant(np.float32([3, 5, 7])[:, None, None]), y),
+    ],
+    ids=["class", "repeated", "difference", "quotient"],
+)
 def test_a_convolution_reaches_what_has_a_constant_first_or_other_axes(end: Callable[[Builder, Value], Value]):
     plain = graph_of(lambda b, x: end(b, b.op("Relu", conv(b, x, 3)) + 1.0), 1, 4, 8, 8)
     graph = assert_same_in_both_layouts(plain)

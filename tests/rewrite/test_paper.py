@@ -52,8 +52,11 @@ def test_a_matrix_larger_than_what_it_multiplies_is_not_copied_for_a_sum():
     assert not by_rule(derived(plain), row_sum_beside_product)
 
 
-@pytest.mark.parametrize(("a", "b", "c"), [((2, 9, 2), (2, 2, 8), (2, 2, 8)), ((2, 9, 2), (2, 3), (2, 2, 3))],
-                         ids=["larger than what is read once", "of other batches"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("a", "b", "c"),
+    [((2, 9, 2), (2, 2, 8), (2, 2, 8)), ((2, 9, 2), (2, 3), (2, 2, 3))],
+    ids=["larger than what is read once", "of other batches"],
+)
 def test_products_stay_apart(a: tuple[int, ...], b: tuple[int, ...], c: tuple[int, ...]):
     plain = graph_of(lambda builder, q, x, y: builder.op("Max", q @ x, q @ y), a, b, c)
     assert not by_rule(derived(plain), merged_products)

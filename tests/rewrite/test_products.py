@@ -65,11 +65,15 @@ def in_half_precision(build: Build, *shapes: tuple[int, ...]) -> Graph:
     return b.graph([("y", build(b, *(b.input(f"x{i}", "float16", shape) for i, shape in enumerate(shapes))))])
 
 
-@pytest.mark.parametrize("build, shapes", [
-    (lambda b, x, v: softmax(b, x) @ v, [(1, 32, 256), (1, 256, 8)]),
-    (lambda b, x, v, r: (x @ v) / b.op("Exp", r), [(32, 4), (4, 8), (32, 1)]),
-    (lambda b, x, v, r: (x @ v) / (x @ r), [(32, 4), (4, 4), (4, 1)]),
-], ids=["softmax", "wide", "norm"])  # fmt: skip
+@pytest.mark.parametrize(
+    "build, shapes",
+    [
+        (lambda b, x, v: softmax(b, x) @ v, [(1, 32, 256), (1, 256, 8)]),
+        (lambda b, x, v, r: (x @ v) / b.op("Exp", r), [(32, 4), (4, 8), (32, 1)]),
+        (lambda b, x, v, r: (x @ v) / (x @ r), [(32, 4), (4, 4), (4, 1)]),
+    ],
+    ids=["softmax", "wide", "norm"],
+)
 def test_half_precision_divides_rows_where_it_is_written(build: Build, shapes: list[tuple[int, ...]]):
     """256 equal scores and values of 300: the average is 300, the sum before the division no number of 16 bits."""
     rules = [row_sum_in_product, scale_behind_product, scale_before_product, norm_before_product]

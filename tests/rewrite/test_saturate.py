@@ -111,10 +111,18 @@ STEPS = {
     "zeros": lambda b, x: b.op("Pad", x, pads=(0, 0, 0, 1, 0, 0, 1, 0), mode="constant", value=0.0),
     "ones": lambda b, x: b.op("Pad", x, pads=(0, 0, 0, 1, 0, 0, 1, 0), mode="constant", value=1.0),
     "mean": lambda b, x: x - b.op("ReduceMean", x, axes=(2, 3), keepdims=1),
-    "pool": lambda b, x: b.op("AveragePool", x, kernel_shape=(2, 2), strides=(2, 2), pads=(0, 0, 1, 1),
-                              dilations=(1, 1), channels_last=0, count_include_pad=0),
+    "pool": lambda b, x: b.op(
+        "AveragePool",
+        x,
+        kernel_shape=(2, 2),
+        strides=(2, 2),
+        pads=(0, 0, 1, 1),
+        dilations=(1, 1),
+        channels_last=0,
+        count_include_pad=0,
+    ),
     "residual": lambda b, x: x + conv(b, x, x.shape[1], seed=3),
-}  # fmt: skip
+}
 
 
 def network(steps: list[str]) -> Graph:

@@ -49,14 +49,17 @@ def test_nothing_is_said_of_what_may_be_anything():
     assert not fires(plain) and fires(plain, softmax_unshifted_unproved)
 
 
-@pytest.mark.parametrize("bound, columns, expected", [(55.0, 8, True), (57.0, 8, True), (57.5, 8, False),
-                                                      (55.0, 1000, False), (59.0, 1, False)])  # fmt: skip
+@pytest.mark.parametrize(
+    "bound, columns, expected",
+    [(55.0, 8, True), (57.0, 8, True), (57.5, 8, False), (55.0, 1000, False), (59.0, 1, False)],
+)
 def test_the_sum_counts(bound: float, columns: int, expected: bool):
     assert fires(graph_of(within(bound), (2, columns))) == expected
 
 
-@pytest.mark.parametrize("dtype, bound, expected", [("float16", 8.0, False), ("float16", 5.0, True),
-                                                    ("float64", 300.0, True)])  # fmt: skip
+@pytest.mark.parametrize(
+    "dtype, bound, expected", [("float16", 8.0, False), ("float16", 5.0, True), ("float64", 300.0, True)]
+)
 def test_every_dtype_has_its_own_range(dtype: str, bound: float, expected: bool):
     b = Builder()
     assert fires(b.graph([("y", within(bound)(b, b.input("x", dtype, (3, 6))))])) == expected

@@ -37,8 +37,9 @@ def product_graph(shape: Shape, k: int) -> Graph:
 
 def convolved(x: Value, k: int, kernel: int = 1, stride: int = 1, group: int = 1, last: int = 1, pad: int = 0) -> Value:
     w = x.builder.constant(normal(k, x.shape[3 if last else 1] // group, kernel, kernel))
-    return x.builder.op("Conv", x, w, strides=(stride, stride), pads=(pad,) * 4, dilations=(1, 1), group=group,
-                        channels_last=last)  # fmt: skip
+    return x.builder.op(
+        "Conv", x, w, strides=(stride, stride), pads=(pad,) * 4, dilations=(1, 1), group=group, channels_last=last
+    )
 
 
 def conv_graph(shape: Shape, k: int, **attrs: int) -> Graph:
@@ -99,8 +100,12 @@ def test_as_onnx(plain: Graph):
 
 
 @settings(deadline=None)
-@given(lead=st.lists(st.integers(1, 5), min_size=1, max_size=4), c=st.integers(1, 5), k=st.integers(1, 5),
-       seed=st.integers(0, 99))  # fmt: skip
+@given(
+    lead=st.lists(st.integers(1, 5), min_size=1, max_size=4),
+    c=st.integers(1, 5),
+    k=st.integers(1, 5),
+    seed=st.integers(0, 99),
+)
 def test_transforms_of_any_shape(lead: list[int], c: int, k: int, seed: int):
     """Whatever the rewrite asks for: all that rows and columns need is halves."""
     rng = np.random.default_rng(seed)
@@ -137,14 +142,25 @@ def test_what_has_no_halves_has_no_transforms(shape: Shape):
         transforms(shape, 32)
 
 
-@pytest.mark.parametrize("plain", [
-    product_graph((65, 448), 448), product_graph((1, 7, 13, 448), 448), product_graph((62, 448), 448),
-    product_graph((64, 456), 448), product_graph((64, 448), 456), product_graph((64, 256), 256),
-    product_graph((4096, 1024), 64),
-    conv_graph((1, 9, 9, 448), 448), conv_graph((1, 16, 16, 448), 448, stride=2),
-    conv_graph((1, 16, 16, 448), 448, kernel=3, pad=1), conv_graph((1, 16, 16, 896), 896, group=2),
-    conv_graph((1, 16, 16, 448), 448, pad=1), conv_graph((1, 448, 16, 448), 448, last=0),
-], ids=lambda g: str(g.primitives[0])[:60])  # fmt: skip
+@pytest.mark.parametrize(
+    "plain",
+    [
+        product_graph((65, 448), 448),
+        product_graph((1, 7, 13, 448), 448),
+        product_graph((62, 448), 448),
+        product_graph((64, 456), 448),
+        product_graph((64, 448), 456),
+        product_graph((64, 256), 256),
+        product_graph((4096, 1024), 64),
+        conv_graph((1, 9, 9, 448), 448),
+        conv_graph((1, 16, 16, 448), 448, stride=2),
+        conv_graph((1, 16, 16, 448), 448, kernel=3, pad=1),
+        conv_graph((1, 16, 16, 896), 896, group=2),
+        conv_graph((1, 16, 16, 448), 448, pad=1),
+        conv_graph((1, 448, 16, 448), 448, last=0),
+    ],
+    ids=lambda g: str(g.primitives[0])[:60],
+)
 def test_left_alone_where_it_cannot_be_or_cannot_pay(plain: Graph):
     assert strassen(plain).primitives == plain.primitives
 
@@ -206,6 +222,7 @@ def test_errs_about_twice_as_much_as_the_product_as_written(c: int):
     x, w = (rng.standard_normal(shape).astype(np.float32) for shape in ((64, c), (c, c)))
     first, last = transforms(x.shape, c)
     m = evaluate_primitive(first, [x], "float32") @ weights(w)
-    seven, eight = (np.abs(y - x.astype(np.float64) @ w).mean() for y in (
-        evaluate_primitive(last, [m], "float32"), x @ w))  # fmt: skip
+    seven, eight = (
+        np.abs(y - x.astype(np.float64) @ w).mean() for y in (evaluate_primitive(last, [m], "float32"), x @ w)
+    )
     assert 1.5 * eight < seven < 3 * eight

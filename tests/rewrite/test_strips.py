@@ -28,14 +28,21 @@ def conv_graph(
 
 def by(rule: str, graph: Graph) -> Graph:
     """The graph as `rule` computes it."""
-    chosen = {t: next((p for p in ps if p.rule == rule), None) or next((p for p in ps if p.op != "Conv"), ps[0])
-              for t, ps in graph.producers.items()}  # fmt: skip
+    chosen = {
+        t: next((p for p in ps if p.rule == rule), None) or next((p for p in ps if p.op != "Conv"), ps[0])
+        for t, ps in graph.producers.items()
+    }
     return replace(graph, primitives=select(graph, chosen), twins={})
 
 
-@pytest.mark.parametrize(("rewrite", "outputs"), [
-    *((conv_in_strips, n) for n in (1, 3, 6)), *((conv_in_squares, n) for n in (1, 2, 3)),
-], ids=lambda x: getattr(x, "name", x))  # fmt: skip
+@pytest.mark.parametrize(
+    ("rewrite", "outputs"),
+    [
+        *((conv_in_strips, n) for n in (1, 3, 6)),
+        *((conv_in_squares, n) for n in (1, 2, 3)),
+    ],
+    ids=lambda x: getattr(x, "name", x),
+)
 @pytest.mark.parametrize(("width", "pads"), [(20, (0, 0, 0, 0)), (17, (1, 2, 0, 1)), (11, (1, 0, 1, 3))])
 def test_same_values(rewrite: Rewrite, outputs: int, width: int, pads: tuple[int, ...]):
     """Also where blocks reach over the lower and the right edge."""
@@ -48,7 +55,10 @@ def test_same_values(rewrite: Rewrite, outputs: int, width: int, pads: tuple[int
 
 
 def test_left_alone_where_it_would_not_pay():
-    for graph in (conv_graph(16, 5, 20, (0, 0, 0, 0)), conv_graph(12, 3, 20, (0, 0, 0, 0)),
-                  conv_graph(3, 5, 20, (0, 0, 0, 0), strides=(2, 2))):  # fmt: skip
+    for graph in (
+        conv_graph(16, 5, 20, (0, 0, 0, 0)),
+        conv_graph(12, 3, 20, (0, 0, 0, 0)),
+        conv_graph(3, 5, 20, (0, 0, 0, 0), strides=(2, 2)),
+    ):
         twins = add_layouts(graph)
         assert conv_in_strips(twins).primitives == conv_in_squares(twins).primitives == twins.primitives

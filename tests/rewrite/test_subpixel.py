@@ -27,8 +27,13 @@ def upsampling(mode: str, height: int = 3, width: int = 4, channels: int = 2, ou
 
 
 @settings(deadline=None, max_examples=20)
-@given(st.sampled_from(["zeros", "constant", "edge", "reflect"]), st.integers(2, 5), st.integers(2, 5),
-       st.integers(1, 3), st.integers(1, 3))  # fmt: skip
+@given(
+    st.sampled_from(["zeros", "constant", "edge", "reflect"]),
+    st.integers(2, 5),
+    st.integers(2, 5),
+    st.integers(1, 3),
+    st.integers(1, 3),
+)
 def test_the_same_values(mode: str, height: int, width: int, channels: int, outputs: int):
     graph = derived(upsampling(mode, height, width, channels, outputs), [subpixel_convolutions])
     assert sum(p.op == "Conv" for p in by_rule(graph, subpixel_convolutions)) == 4
@@ -52,13 +57,19 @@ def test_in_channels_last_too():
     assert any(p.op == "Reshape" and {p.inputs[0], p.output} <= set(graph.twins) for p in graph.primitives)
 
 
-@pytest.mark.parametrize("build", [
-    lambda b, x: conv(b, repeated(b, x), 3, 3, 1, 2),
-    lambda b, x: conv(b, repeated(b, x), 3, 3, 0),
-    lambda b, x: conv(b, b.op("Gather", x, axis=3, indices=(0, 0, 1, 1, 2, 2)), 3, 3, 1),
-    lambda b, x: conv(b, b.op("Pad", repeated(b, x), pads=(0, 0, 1, 1, 0, 0, 1, 1), mode="constant", value=1.0), 3, 3),
-    lambda b, x: conv(b, b.op("Pad", repeated(b, x), pads=(0, 0, 1, 1, 0, 0, 1, 1), mode="wrap", value=0.0), 3, 3),
-], ids=["stride", "valid", "one axis", "ones", "wrap"])  # fmt: skip
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda b, x: conv(b, repeated(b, x), 3, 3, 1, 2),
+        lambda b, x: conv(b, repeated(b, x), 3, 3, 0),
+        lambda b, x: conv(b, b.op("Gather", x, axis=3, indices=(0, 0, 1, 1, 2, 2)), 3, 3, 1),
+        lambda b, x: conv(
+            b, b.op("Pad", repeated(b, x), pads=(0, 0, 1, 1, 0, 0, 1, 1), mode="constant", value=1.0), 3, 3
+        ),
+        lambda b, x: conv(b, b.op("Pad", repeated(b, x), pads=(0, 0, 1, 1, 0, 0, 1, 1), mode="wrap", value=0.0), 3, 3),
+    ],
+    ids=["stride", "valid", "one axis", "ones", "wrap"],
+)
 def test_anything_else_is_left_alone(build):
     graph = derived(graph_of(build, (1, 2, 3, 3)))
     assert not by_rule(graph, subpixel_convolutions) and not by_rule(graph, transposed_upsampling)

@@ -29,8 +29,16 @@ STRIDED = [(2, 3), (3, 3), (5, 3)]
 """With stride 2."""
 
 
-def conv_graph(height: int, width: int, pads: tuple[int, ...] = (1, 1, 1, 1), channels: int = 16, stride: int = 1,
-               batch: int = 1, kernel: int = 3, group: int = 1) -> Graph:  # fmt: skip
+def conv_graph(
+    height: int,
+    width: int,
+    pads: tuple[int, ...] = (1, 1, 1, 1),
+    channels: int = 16,
+    stride: int = 1,
+    batch: int = 1,
+    kernel: int = 3,
+    group: int = 1,
+) -> Graph:
     b = Builder()
     x = b.input("x", "float32", (batch, channels, height, width))
     w = np.random.default_rng(0).standard_normal((channels, channels // group, kernel, kernel)).astype(np.float32)
@@ -38,38 +46,75 @@ def conv_graph(height: int, width: int, pads: tuple[int, ...] = (1, 1, 1, 1), ch
     return b.graph([("y", y)])
 
 
-def along_graph(lengths: tuple[int, ...], window: tuple[int, ...], pads: tuple[int, ...], stride: int = 1,
-                group: int = 1, batch: int = 1) -> Graph:  # fmt: skip
+def along_graph(
+    lengths: tuple[int, ...],
+    window: tuple[int, ...],
+    pads: tuple[int, ...],
+    stride: int = 1,
+    group: int = 1,
+    batch: int = 1,
+) -> Graph:
     """A signal, or an image under windows of one row or column, which move by `stride` where they reach."""
     b = Builder()
     x = b.input("x", "float32", (batch, 16, *lengths))
     w = np.random.default_rng(0).standard_normal((24, 16 // group, *window)).astype(np.float32)
-    y = b.op("Conv", x, b.constant(w), strides=tuple(stride if n > 1 else 1 for n in window), pads=pads,
-             dilations=(1,) * len(window), group=group, channels_last=0)  # fmt: skip
+    y = b.op(
+        "Conv",
+        x,
+        b.constant(w),
+        strides=tuple(stride if n > 1 else 1 for n in window),
+        pads=pads,
+        dilations=(1,) * len(window),
+        group=group,
+        channels_last=0,
+    )
     return b.graph([("y", y)])
 
 
-def transposed_graph(height: int, width: int, stride: int, kernel: int, begin: tuple[int, int] = (1, 1),
-                     end: tuple[int, int] = (1, 1), batch: int = 1) -> Graph:  # fmt: skip
+def transposed_graph(
+    height: int,
+    width: int,
+    stride: int,
+    kernel: int,
+    begin: tuple[int, int] = (1, 1),
+    end: tuple[int, int] = (1, 1),
+    batch: int = 1,
+) -> Graph:
     """With a window of `kernel` strides; `begin` and `end` are how much of the whole result is left out."""
     b = Builder()
     x = b.input("x", "float32", (batch, 16, height, width))
     taps = stride * kernel
     w = np.random.default_rng(0).standard_normal((16, 24, taps, taps)).astype(np.float32)
     ends = ((n - 1) * stride + taps - cut - left for n, cut, left in zip((height, width), begin, end, strict=True))
-    y = b.op("ConvTranspose", x, b.constant(w), strides=(stride,) * 2, pads=(*begin, *end), dilations=(1, 1), group=1,
-             channels_last=0, output_shape=(batch, 24, *ends))  # fmt: skip
+    y = b.op(
+        "ConvTranspose",
+        x,
+        b.constant(w),
+        strides=(stride,) * 2,
+        pads=(*begin, *end),
+        dilations=(1, 1),
+        group=1,
+        channels_last=0,
+        output_shape=(batch, 24, *ends),
+    )
     return b.graph([("y", y)])
 
 
-def volume_graph(lengths: tuple[int, ...], window: tuple[int, ...] = (3, 3, 3), pads: tuple[int, ...] = (1,) * 6,
-                 strides: tuple[int, ...] = (1, 1, 1), dilation: int = 1, batch: int = 1,
-                 group: int = 1) -> Graph:  # fmt: skip
+def volume_graph(
+    lengths: tuple[int, ...],
+    window: tuple[int, ...] = (3, 3, 3),
+    pads: tuple[int, ...] = (1,) * 6,
+    strides: tuple[int, ...] = (1, 1, 1),
+    dilation: int = 1,
+    batch: int = 1,
+    group: int = 1,
+) -> Graph:
     b = Builder()
     x = b.input("x", "float32", (batch, 8, *lengths))
     w = np.random.default_rng(0).standard_normal((24, 8 // group, *window)).astype(np.float32)
-    y = b.op("Conv", x, b.constant(w), strides=strides, pads=pads, dilations=(dilation, 1, 1), group=group,
-             channels_last=0)  # fmt: skip
+    y = b.op(
+        "Conv", x, b.constant(w), strides=strides, pads=pads, dilations=(dilation, 1, 1), group=group, channels_last=0
+    )
     return b.graph([("y", y)])
 
 
@@ -80,8 +125,10 @@ def has_form(p: Primitive, form: tuple[int, int]) -> bool:
 def through_winograd(plain: Graph, form: tuple[int, int]) -> Graph | None:
     """The selection that computes by F(*form); None where the rewrite did not offer it."""
     graph = winograd(add_layouts(plain))
-    chosen = {t: next((p for p in ps if has_form(p, form)), None) or next(
-        (p for p in ps if p.op not in CONVOLUTIONS), ps[0]) for t, ps in graph.producers.items()}  # fmt: skip
+    chosen = {
+        t: next((p for p in ps if has_form(p, form)), None) or next((p for p in ps if p.op not in CONVOLUTIONS), ps[0])
+        for t, ps in graph.producers.items()
+    }
     result = replace(graph, primitives=select(graph, chosen), twins={})
     return result if any(p.op == "WinogradOutput" for p in result.primitives) else None
 
@@ -97,8 +144,9 @@ MORE = [(2, 4, 2), (3, 4, 2), (2, 5, 2), (2, 7, 3)]
 """(tile, kernel, stride) that no rewrite offers."""
 
 
-@pytest.mark.parametrize(("tile", "kernel", "stride"),
-                         [*((*form, 1) for form in FORMS), *((*form, 2) for form in STRIDED), *MORE])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tile", "kernel", "stride"), [*((*form, 1) for form in FORMS), *((*form, 2) for form in STRIDED), *MORE]
+)
 def test_one_dimension(tile: int, kernel: int, stride: int):
     a, g, b = matrices(tile, kernel, stride)
     rng = np.random.default_rng(tile)
@@ -113,8 +161,12 @@ def assert_same(plain: Graph, other: Graph) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@given(height=st.integers(7, 13), width=st.integers(7, 13), pads=st.tuples(*[st.integers(0, 3)] * 4),
-       batch=st.integers(1, 2))  # fmt: skip
+@given(
+    height=st.integers(7, 13),
+    width=st.integers(7, 13),
+    pads=st.tuples(*[st.integers(0, 3)] * 4),
+    batch=st.integers(1, 2),
+)
 def test_same_values(form: tuple[int, int], height: int, width: int, pads: tuple[int, ...], batch: int):
     plain = conv_graph(height, width, pads, batch=batch, kernel=form[1])
     other = through_winograd(plain, form)
@@ -125,8 +177,12 @@ def test_same_values(form: tuple[int, int], height: int, width: int, pads: tuple
 
 @pytest.mark.parametrize("form", STRIDED)
 @settings(deadline=None)
-@given(height=st.integers(1, 14), width=st.integers(1, 14), pads=st.tuples(*[st.integers(0, 3)] * 4),
-       batch=st.integers(1, 2))  # fmt: skip
+@given(
+    height=st.integers(1, 14),
+    width=st.integers(1, 14),
+    pads=st.tuples(*[st.integers(0, 3)] * 4),
+    batch=st.integers(1, 2),
+)
 def test_stride_2(form: tuple[int, int], height: int, width: int, pads: tuple[int, ...], batch: int):
     assume(min(height + pads[0] + pads[2], width + pads[1] + pads[3]) >= form[1])
     plain = conv_graph(height, width, pads, stride=2, batch=batch, kernel=form[1])
@@ -138,13 +194,22 @@ def test_stride_2(form: tuple[int, int], height: int, width: int, pads: tuple[in
 @pytest.mark.parametrize(("form", "stride"), [*((form, 1) for form in FORMS), *((form, 2) for form in STRIDED)])
 @pytest.mark.parametrize("group", [1, 2])
 @settings(deadline=None, max_examples=20)
-@given(length=st.integers(7, 19), other=st.integers(1, 3), begin=st.integers(0, 3), end=st.integers(0, 3),
-       batch=st.integers(1, 2))  # fmt: skip
-def test_along_one_axis(form: tuple[int, int], stride: int, group: int, length: int, other: int, begin: int, end: int,
-                        batch: int):  # fmt: skip
+@given(
+    length=st.integers(7, 19),
+    other=st.integers(1, 3),
+    begin=st.integers(0, 3),
+    end=st.integers(0, 3),
+    batch=st.integers(1, 2),
+)
+def test_along_one_axis(
+    form: tuple[int, int], stride: int, group: int, length: int, other: int, begin: int, end: int, batch: int
+):
     k = form[1]
-    for lengths, window, pads in [((length,), (k,), (begin, end)), ((other, length), (1, k), (0, begin, 0, end)),
-                                  ((length, other), (k, 1), (begin, 0, end, 0))]:  # fmt: skip
+    for lengths, window, pads in [
+        ((length,), (k,), (begin, end)),
+        ((other, length), (1, k), (0, begin, 0, end)),
+        ((length, other), (k, 1), (begin, 0, end, 0)),
+    ]:
         plain = along_graph(lengths, window, pads, stride, group, batch)
         transformed = whatever_it_costs(plain, form)
         assert transformed
@@ -153,11 +218,26 @@ def test_along_one_axis(form: tuple[int, int], stride: int, group: int, length: 
 
 @pytest.mark.parametrize(("form", "stride"), [((2, 3), 1), ((4, 3), 1), ((3, 2), 1), ((2, 5), 1), ((3, 3), 2)])
 @settings(deadline=None, max_examples=20)
-@given(depth=st.integers(1, 5), lengths=st.tuples(*[st.integers(7, 9)] * 2), taps=st.integers(1, 3),
-       step=st.integers(1, 2), dilation=st.integers(1, 2), pads=st.tuples(*[st.integers(0, 2)] * 6),
-       batch=st.integers(1, 2))  # fmt: skip
-def test_volumes(form: tuple[int, int], stride: int, depth: int, lengths: tuple[int, int], taps: int, step: int,
-                 dilation: int, pads: tuple[int, ...], batch: int):  # fmt: skip
+@given(
+    depth=st.integers(1, 5),
+    lengths=st.tuples(*[st.integers(7, 9)] * 2),
+    taps=st.integers(1, 3),
+    step=st.integers(1, 2),
+    dilation=st.integers(1, 2),
+    pads=st.tuples(*[st.integers(0, 2)] * 6),
+    batch=st.integers(1, 2),
+)
+def test_volumes(
+    form: tuple[int, int],
+    stride: int,
+    depth: int,
+    lengths: tuple[int, int],
+    taps: int,
+    step: int,
+    dilation: int,
+    pads: tuple[int, ...],
+    batch: int,
+):
     assume(depth + pads[0] + pads[3] > (taps - 1) * dilation)
     for window in ((taps, form[1], form[1]), (taps, 1, form[1])):
         strides = (step, *(stride if n > 1 else 1 for n in window[1:]))
@@ -203,9 +283,17 @@ def test_grouped(form: tuple[int, int], stride: int, group: int):
     assert_same(plain, other)
 
 
-@pytest.mark.parametrize(("outputs", "tiles"), [
-    (5, {5}), (6, {2, 3}), (7, set()), (9, {3, 5}), (10, {2, 5}), (24, {2, 3, 5}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("outputs", "tiles"),
+    [
+        (5, {5}),
+        (6, {2, 3}),
+        (7, set()),
+        (9, {3, 5}),
+        (10, {2, 5}),
+        (24, {2, 3, 5}),
+    ],
+)
 def test_stride_2_takes_the_tiles_that_fit(outputs: int, tiles: set[int]):
     graph = winograd(add_layouts(conv_graph(2 * outputs, 2 * outputs, stride=2)))
     assert {p.attr("tile") for p in graph.primitives if p.op == "WinogradOutput"} == tiles
@@ -214,10 +302,22 @@ def test_stride_2_takes_the_tiles_that_fit(outputs: int, tiles: set[int]):
 @pytest.mark.parametrize("stride", [2, 3])
 @pytest.mark.parametrize("form", FORMS)
 @settings(deadline=None, max_examples=20)
-@given(height=st.integers(7, 10), width=st.integers(7, 10), begin=st.tuples(*[st.integers(0, 3)] * 2),
-       end=st.tuples(*[st.integers(0, 3)] * 2), batch=st.integers(1, 2))  # fmt: skip
-def test_transposed(stride: int, form: tuple[int, int], height: int, width: int, begin: tuple[int, int],
-                    end: tuple[int, int], batch: int):  # fmt: skip
+@given(
+    height=st.integers(7, 10),
+    width=st.integers(7, 10),
+    begin=st.tuples(*[st.integers(0, 3)] * 2),
+    end=st.tuples(*[st.integers(0, 3)] * 2),
+    batch=st.integers(1, 2),
+)
+def test_transposed(
+    stride: int,
+    form: tuple[int, int],
+    height: int,
+    width: int,
+    begin: tuple[int, int],
+    end: tuple[int, int],
+    batch: int,
+):
     plain = transposed_graph(height, width, stride, form[1], begin, end, batch)
     other = through_winograd(plain, form)
     assume(other is not None)
@@ -227,19 +327,32 @@ def test_transposed(stride: int, form: tuple[int, int], height: int, width: int,
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("make", [lambda k: conv_graph(14, 11, kernel=k), lambda k: transposed_graph(8, 9, 2, k),
-                                  lambda k: along_graph((23,), (k,), (1, 0)),
-                                  lambda k: volume_graph((5, 10, 11), (2, k, k), (2, 1, 0, 1, 1, 1), (2, 1, 1), 2)],
-                         ids=["conv", "transposed", "signal", "volume"])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: conv_graph(14, 11, kernel=k),
+        lambda k: transposed_graph(8, 9, 2, k),
+        lambda k: along_graph((23,), (k,), (1, 0)),
+        lambda k: volume_graph((5, 10, 11), (2, k, k), (2, 1, 0, 1, 1, 1), (2, 1, 1), 2),
+    ],
+    ids=["conv", "transposed", "signal", "volume"],
+)
 def test_as_onnx(make: Callable[[int], Graph], form: tuple[int, int]):
     plain = make(form[1])
     assert_same_as_onnx(plain, through_winograd(plain, form))
 
 
 @pytest.mark.parametrize("form", STRIDED)
-@pytest.mark.parametrize(("height", "width", "pads"), [
-    (14, 11, (1, 1, 1, 1)), (8, 12, (0, 0, 0, 0)), (13, 21, (0, 1, 0, 0)), (1, 1, (1, 1, 1, 1)), (4, 30, (2, 0, 1, 3)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("height", "width", "pads"),
+    [
+        (14, 11, (1, 1, 1, 1)),
+        (8, 12, (0, 0, 0, 0)),
+        (13, 21, (0, 1, 0, 0)),
+        (1, 1, (1, 1, 1, 1)),
+        (4, 30, (2, 0, 1, 3)),
+    ],
+)
 def test_stride_2_as_onnx(form: tuple[int, int], height: int, width: int, pads: tuple[int, ...]):
     """Also where windows end before the input does: at 8 rows without pads 3 outputs read 7."""
     plain = conv_graph(height, width, pads, stride=2, batch=2)
@@ -256,12 +369,17 @@ def assert_same_as_onnx(plain: Graph, other: Graph | None) -> None:
 
 
 @pytest.mark.parametrize("op", ["WinogradInput", "WinogradOutput"])
-@pytest.mark.parametrize("plain", [conv_graph(14, 11, (1, 0, 2, 1), batch=2),
-                                   conv_graph(24, 19, (1, 0, 2, 1), stride=2, batch=2),
-                                   transposed_graph(8, 9, 2, 2, (1, 2), (0, 3), batch=2),
-                                   along_graph((29,), (3,), (2, 1), batch=2),
-                                   volume_graph((5, 14, 11), pads=(1, 1, 0, 2, 2, 1), strides=(2, 1, 1), batch=2)],
-                         ids=["conv", "strided", "transposed", "signal", "volume"])  # fmt: skip
+@pytest.mark.parametrize(
+    "plain",
+    [
+        conv_graph(14, 11, (1, 0, 2, 1), batch=2),
+        conv_graph(24, 19, (1, 0, 2, 1), stride=2, batch=2),
+        transposed_graph(8, 9, 2, 2, (1, 2), (0, 3), batch=2),
+        along_graph((29,), (3,), (2, 1), batch=2),
+        volume_graph((5, 14, 11), pads=(1, 1, 0, 2, 2, 1), strides=(2, 1, 1), batch=2),
+    ],
+    ids=["conv", "strided", "transposed", "signal", "volume"],
+)
 def test_part_of_a_transform(plain: Graph, op: str):
     p = [p for p in winograd(add_layouts(plain)).primitives if p.op == op][-1]
     rng = np.random.default_rng(1)
@@ -273,12 +391,20 @@ def test_part_of_a_transform(plain: Graph, op: str):
 
 
 def test_left_alone_where_it_cannot_pay():
-    for graph in (conv_graph(12, 12, stride=3), conv_graph(14, 14, stride=2), conv_graph(12, 12, kernel=2, stride=2),
-                  conv_graph(12, 12, channels=7), conv_graph(3, 3, (0, 0, 0, 0)),
-                  conv_graph(12, 12, kernel=1), conv_graph(12, 12, (2, 2, 2, 2), kernel=4),
-                  volume_graph((4, 12, 12), group=4), volume_graph((4, 12, 12), (3, 1, 1)),
-                  transposed_graph(12, 12, 2, 1), transposed_graph(12, 12, 1, 3),
-                  transposed_graph(12, 12, 2, 2, begin=(4, 4))):  # fmt: skip
+    for graph in (
+        conv_graph(12, 12, stride=3),
+        conv_graph(14, 14, stride=2),
+        conv_graph(12, 12, kernel=2, stride=2),
+        conv_graph(12, 12, channels=7),
+        conv_graph(3, 3, (0, 0, 0, 0)),
+        conv_graph(12, 12, kernel=1),
+        conv_graph(12, 12, (2, 2, 2, 2), kernel=4),
+        volume_graph((4, 12, 12), group=4),
+        volume_graph((4, 12, 12), (3, 1, 1)),
+        transposed_graph(12, 12, 2, 1),
+        transposed_graph(12, 12, 1, 3),
+        transposed_graph(12, 12, 2, 2, begin=(4, 4)),
+    ):
         twins = add_layouts(graph)
         assert winograd(twins).primitives == twins.primitives
 

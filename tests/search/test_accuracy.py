@@ -44,8 +44,10 @@ def ledger() -> Ledger:
 
 def chosen(ledger: Ledger, errors: Mapping[str, float]) -> list[int]:
     """The product with its Relu, and the sum, by kernels that err so much."""
-    picked = [next(i for i, c in enumerate(ledger.cones) if [p.op for p in c.primitives] == ops)
-              for ops in (["MatMul", "Relu"], ["ReduceSum"])]  # fmt: skip
+    picked = [
+        next(i for i, c in enumerate(ledger.cones) if [p.op for p in c.primitives] == ops)
+        for ops in (["MatMul", "Relu"], ["ReduceSum"])
+    ]
     for i in picked:
         (offer,) = ledger.entry(i).offers
         variant = offer.backend.build(ledger.cones[i], 1)[0].variant

@@ -25,22 +25,30 @@ def offered() -> tuple[Graph, list[Cone]]:
     plain = b.graph([("z", y + x)])
     mul, add = plain.primitives
     m = Tensor("m", "float32", (8,))
-    chain = [Primitive("Sub", mul.inputs, m, (), REASSOCIATED, rule="negated"),
-             Primitive("Neg", (m,), mul.output, (), REASSOCIATED, rule="negated")]  # fmt: skip
+    chain = [
+        Primitive("Sub", mul.inputs, m, (), REASSOCIATED, rule="negated"),
+        Primitive("Neg", (m,), mul.output, (), REASSOCIATED, rule="negated"),
+    ]
     sub, neg = chain
     return plain.add(chain), [Cone.of(c) for c in ([mul], [sub], [neg], [sub, neg], [add], [mul, add])]
 
 
 def ledger_of(cones: list[Cone], costs: list[float], unmeasured: int | None = None) -> Ledger:
-    offers = [Offer(backends()[0], c * 1e-6, Kind(), alone=None if i == unmeasured else c * 1e-6)
-              for i, c in enumerate(costs)]  # fmt: skip
+    offers = [
+        Offer(backends()[0], c * 1e-6, Kind(), alone=None if i == unmeasured else c * 1e-6) for i, c in enumerate(costs)
+    ]
     entries = tuple(Entry(c, [o]) for c, o in zip(cones, offers, strict=True))
     return replace(open_ledger([], (), Machine(1, 1e11, ((1 << 40, 1e11),), 1e-8)), cones=tuple(cones), entries=entries)
 
 
-@pytest.mark.parametrize(("costs", "margin"), [
-    ((5, 2, 4, 5.5, 1, 9), 0.5), ((5, 2, 4, 7, 1, 9), 1.0), ((5, 2, 4, 7, 1, 1), 1.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("costs", "margin"),
+    [
+        ((5, 2, 4, 5.5, 1, 9), 0.5),
+        ((5, 2, 4, 7, 1, 9), 1.0),
+        ((5, 2, 4, 7, 1, 1), 1.0),
+    ],
+)
 def test_the_cheapest_way_around_a_choice(costs: list[float], margin: float):
     graph, cones = offered()
     (choice,) = choices(graph, ledger_of(cones, costs), (0, 4))
@@ -71,8 +79,15 @@ def test_inside_a_kernel_a_choice_is_replaced_with_the_kernel():
 @pytest.mark.parametrize(("tile", "stride", "form"), [(4, 1, "F(4, 3)"), (3, 2, "F(3, 3) at stride 2")])
 def test_winograds_forms_are_told_apart(tile: int, stride: int, form: str):
     b = Builder()
-    v = b.op("WinogradInput", b.input("x", "float32", (1, 8, 8, 4)), tile=tile, kernel=3, stride=stride, along=BOTH,
-             pads=(0,) * 4)  # fmt: skip
+    v = b.op(
+        "WinogradInput",
+        b.input("x", "float32", (1, 8, 8, 4)),
+        tile=tile,
+        kernel=3,
+        stride=stride,
+        along=BOTH,
+        pads=(0,) * 4,
+    )
     (p,) = b.graph([("v", v)]).primitives
     assert label(p) == f"as written: WinogradInput, {form}"
 

@@ -79,8 +79,15 @@ class ByHand:
 
     def _source(self, cone: Cone, way: Way) -> str:
         epilogue = " * (sum > 0)" if len(cone.primitives) > 1 else ""
-        return CODE.format(comment=f"{self.name} {way.variant}", rows=ROWS, size=SIZE, columns=COLUMNS,
-                           delay=way.delay, stretch=way.stretch, epilogue=epilogue)  # fmt: skip
+        return CODE.format(
+            comment=f"{self.name} {way.variant}",
+            rows=ROWS,
+            size=SIZE,
+            columns=COLUMNS,
+            delay=way.delay,
+            stretch=way.stretch,
+            epilogue=epilogue,
+        )
 
 
 ROUGH, CAREFUL, SLOW = Way("rough", STRETCH, 0), Way("careful", 0.0, 10**6), Way("slow", 0.0, 10**7)
@@ -98,8 +105,10 @@ def model(seed: int) -> onnx.ModelProto:
     """y = relu(x w); the seed keeps one test's program from another's."""
     w = np.random.default_rng(seed).standard_normal((SIZE, COLUMNS)).astype(np.float32)
     nodes = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Relu", ["m"], ["y"])]
-    ends = [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, s)
-            for n, s in (("x", (ROWS, SIZE)), ("y", (ROWS, COLUMNS)))]  # fmt: skip
+    ends = [
+        helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, s)
+        for n, s in (("x", (ROWS, SIZE)), ("y", (ROWS, COLUMNS)))
+    ]
     graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], [numpy_helper.from_array(w, "w")])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
@@ -198,8 +207,9 @@ def test_a_short_search_goes_on_with_chains_of_the_links_that_its_plan_holds():
 @pytest.mark.parametrize(
     ("seconds", "off", "most"), [(0.5, 1.0, 4.0), (0.49, 2.0, 13.0), (0.01, 1.0, 1.0), (0.01, 2.0, 8.0)]
 )
-def test_timing_a_program_in_place_takes_seconds(seconds: float, off: float, most: float,
-                                                 monkeypatch: pytest.MonkeyPatch):  # fmt: skip
+def test_timing_a_program_in_place_takes_seconds(
+    seconds: float, off: float, most: float, monkeypatch: pytest.MonkeyPatch
+):
     """Of a slow one, too, which is timed again and again where it is far from what was promised."""
     now, counted = [0.0], list[int]()
 

@@ -60,8 +60,9 @@ def linear_attention(b: Builder, x: Value, heads: int) -> Value:
     n, channels, h, w = x.shape
     d = channels // heads // 3
     tokens = b.op("Transpose", b.op("Reshape", x, shape=(n, heads, 3 * d, h * w)), perm=(0, 1, 3, 2))
-    q, k, v = (b.op("Slice", tokens, starts=(0, 0, 0, i * d), steps=(1,) * 4, lengths=(n, heads, h * w, d))
-               for i in range(3))  # fmt: skip
+    q, k, v = (
+        b.op("Slice", tokens, starts=(0, 0, 0, i * d), steps=(1,) * 4, lengths=(n, heads, h * w, d)) for i in range(3)
+    )
     q, k = b.op("Relu", q), b.op("Transpose", b.op("Relu", k), perm=(0, 1, 3, 2))
     y = (q @ (k @ v)) / (q @ b.op("ReduceSum", k, axes=(3,), keepdims=1) + 1e-15)
     return b.op("Reshape", b.op("Transpose", y, perm=(0, 1, 3, 2)), shape=(n, heads * d, h, w))

@@ -153,8 +153,11 @@ def test_what_seems_dearer_than_its_parts_gets_a_second_look(profiler: Profiler,
     share = shares(tuner.ledger, plan.chosen)
     assert sum(share.values()) == pytest.approx(plan.cost)
     own = {id(tuner.ledger.entry(i)) for i in plan.chosen}
-    spent = {i: sum(share.get(p, 0.0) for p in c.primitives) for i, c in enumerate(tuner.ledger.cones)
-             if id(tuner.ledger.entry(i)) not in own}  # fmt: skip
+    spent = {
+        i: sum(share.get(p, 0.0) for p in c.primitives)
+        for i, c in enumerate(tuner.ledger.cones)
+        if id(tuner.ledger.entry(i)) not in own
+    }
     i = max(spent, key=lambda i: spent[i])
     entry, warm = tuner.ledger.entry(i), tuner._warm  # pyright: ignore[reportPrivateUsage]
     offer = entry.offers[0]
@@ -175,8 +178,11 @@ def test_rivals_for_one_cone_run_beside_the_kernel_of_the_plan(profiler: Profile
         for o in [o for o in entry.offers if o is not entry.best]:
             o.settle(Best(o.kernels(entry.cone, 1)[0].variant, 1.1 * entry.best.seconds))
     pairs: list[tuple[Kernel, Kernel | None]] = []
-    monkeypatch.setattr(profiler, "measure_again", lambda _, kernels, rivals: [
-        pairs.append(pair) for pair in zip(kernels, rivals, strict=True)])  # fmt: skip
+    monkeypatch.setattr(
+        profiler,
+        "measure_again",
+        lambda _, kernels, rivals: [pairs.append(pair) for pair in zip(kernels, rivals, strict=True)],
+    )
     assert not tuner.remeasure(plan)
     rivals = [(k, rival) for k, rival in pairs if rival]
     assert rivals and all(k.cone == rival.cone and k.backend != rival.backend for k, rival in rivals)
@@ -254,8 +260,11 @@ def two_ways() -> tuple[Graph, dict[str, Tensor]]:
 
 def takes(profiler: Profiler, patch: pytest.MonkeyPatch, seconds: dict[Tensor, float]) -> None:
     """Has a kernel measured at the seconds of that one of its leaves."""
-    patch.setattr(profiler, "measure_until", lambda _, kernels: [
-        Measurement(next(s for t, s in seconds.items() if t in k.cone.leaves)) for k in kernels])  # fmt: skip
+    patch.setattr(
+        profiler,
+        "measure_until",
+        lambda _, kernels: [Measurement(next(s for t, s in seconds.items() if t in k.cone.leaves)) for k in kernels],
+    )
 
 
 def choosing(
@@ -489,8 +498,12 @@ def test_nobody_has_to_make_the_layout_twin_of_an_input():
     graph = add_choices(b.graph([("y", b.op("Relu", y))]))
     ledger = ledger_of(graph)
     problem = problem_of(graph, ledger)
-    priced = replace(problem, candidates=tuple(
-        replace(c, cost=e.at(bounds)) for c, e in zip(problem.candidates, ledger.entries, strict=True)))  # fmt: skip
+    priced = replace(
+        problem,
+        candidates=tuple(
+            replace(c, cost=e.at(bounds)) for c, e in zip(problem.candidates, ledger.entries, strict=True)
+        ),
+    )
     plan = set(solve(priced, deadline=Deadline.after(300)).chosen)
     assert any(c.reads == ("x_nhwc",) for c in priced.candidates)
     for row in all_rows(priced, incidence(priced)):

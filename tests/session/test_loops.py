@@ -17,8 +17,13 @@ from korch.session.segmenting import segmented
 
 UNREAD = WHILE.replace("m = MatMul(s, w)", "m = MatMul(e, w)").replace("next = Add(s, a)", "next = Add(e, a)")
 SLOW = WHILE.replace("limit = {40}", "limit = {3000}")
-LOOPS = {"counted": LOOP, "while": WHILE, "of many iterations": SLOW, "scan": SCAN,
-         "of one iteration": UNREAD.replace("Less", "Greater").replace("{40}", "{1000000}")}  # fmt: skip
+LOOPS = {
+    "counted": LOOP,
+    "while": WHILE,
+    "of many iterations": SLOW,
+    "scan": SCAN,
+    "of one iteration": UNREAD.replace("Less", "Greater").replace("{40}", "{1000000}"),
+}
 
 
 @pytest.mark.parametrize("rooms", [1, 3, 256])

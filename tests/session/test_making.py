@@ -80,8 +80,14 @@ def test_a_longer_search_replaces_unless_it_is_worse(request_: Request, searched
     assert request_.place.archive.stat().st_mtime_ns > first and searched == [5.0, 50.0, 200.0]
 
 
-@pytest.mark.parametrize("error, lasting", [(ModelError("x is strange"), True), (BackendError("no compiler"), False),
-                                            (OSError(28, "No space left on device"), False)])  # fmt: skip
+@pytest.mark.parametrize(
+    "error, lasting",
+    [
+        (ModelError("x is strange"), True),
+        (BackendError("no compiler"), False),
+        (OSError(28, "No space left on device"), False),
+    ],
+)
 def test_what_fails_is_tried_again_another_day_unless_it_is_the_models_fault(
     error: Exception, lasting: bool, request_: Request, monkeypatch: pytest.MonkeyPatch
 ):

@@ -98,8 +98,11 @@ def test_a_worker_that_is_killed_says_by_what(running: Service, client: Client, 
 
 
 def test_a_worker_whose_session_is_gone_ends(running: Service, client: Client, tmp_path: Path, monkeypatch):
-    worker(f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)",
-           tmp_path, monkeypatch)  # fmt: skip
+    worker(
+        f"import os, time\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)",
+        tmp_path,
+        monkeypatch,
+    )
     client.programs.find(((1,),))
     running.attend(client)
     until(lambda: bool((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
@@ -226,8 +229,9 @@ ENDS = {
 def test_no_worker_outlives_a_process_that(end: str, small_model: Path, tmp_path: Path):
     code = ENDING.format(model=str(small_model), end=ENDS[end])
     environment = {**os.environ, "KORCH_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=SECONDS,
-                          env=environment)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=SECONDS, env=environment
+    )
     assert done.stdout.strip(), done.stderr
     pid = int(done.stdout.split()[0])
     until(lambda: not alive(pid))

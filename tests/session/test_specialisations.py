@@ -90,8 +90,10 @@ def test_what_is_slower_or_errs_is_not_used(programs: Specialisations):
     settle(programs, 2, Outcome(270.0, reason="output 'y' errs by 1.0e-02"))
     assert lengths(programs) == {1: "rejected", 2: "failed"} and not programs.loaded
     assert request(programs) is None
-    assert [s.reason for s in programs.statuses()] == ["output 'y' errs by 1.0e-02",
-                                                       "onnxruntime takes 1.000 ms, the program 2.000 ms"]  # fmt: skip
+    assert [s.reason for s in programs.statuses()] == [
+        "output 'y' errs by 1.0e-02",
+        "onnxruntime takes 1.000 ms, the program 2.000 ms",
+    ]
 
 
 @pytest.mark.parametrize("seconds, state", [(0.009, State.READY), (0.011, State.REJECTED)])

@@ -19,8 +19,28 @@ from korch.system.deadline import Deadline
 
 from .brute_force import random_problem
 
-AWKWARD = ("conv <- relu", "edge x", "once ", "", " ", "<-", " <- ", "a,b", "entry a <- b", "dependency", "cycle", "0",
-           "output\ny", "größe", "張量", "e\u0301", "é", "\u200b", "🙂", "x" * 300)  # fmt: skip
+AWKWARD = (
+    "conv <- relu",
+    "edge x",
+    "once ",
+    "",
+    " ",
+    "<-",
+    " <- ",
+    "a,b",
+    "entry a <- b",
+    "dependency",
+    "cycle",
+    "0",
+    "output\ny",
+    "größe",
+    "張量",
+    "e\u0301",
+    "é",
+    "\u200b",
+    "🙂",
+    "x" * 300,
+)
 KINDS = {"choices": {}, "twins": {"twins": True, "tensors": 4}, "loops": {"loops": True}}
 
 

@@ -172,11 +172,17 @@ def test_costly_alternatives_on_one_input_are_told_apart(highs: Highs) -> None:
         PrimitiveRef(5, "o", ("c", "s")),
     )
     kernels = (
-        kernel(0, "x", "", {0}), kernel(1, "c", "x", {1}, 8.0), kernel(2, "m", "x", {2}, 8.0),
-        kernel(3, "c", "m", {3}, 0.5), kernel(4, "s", "m", {3, 4}, 0.6), kernel(5, "s", "c", {4}, 0.5),
-        kernel(6, "o", "m s", {3, 5}, 0.6), kernel(7, "o", "c s", {5}, 0.5), kernel(8, "s", "x", {1, 4}, 8.1),
+        kernel(0, "x", "", {0}),
+        kernel(1, "c", "x", {1}, 8.0),
+        kernel(2, "m", "x", {2}, 8.0),
+        kernel(3, "c", "m", {3}, 0.5),
+        kernel(4, "s", "m", {3, 4}, 0.6),
+        kernel(5, "s", "c", {4}, 0.5),
+        kernel(6, "o", "m s", {3, 5}, 0.6),
+        kernel(7, "o", "c s", {5}, 0.5),
+        kernel(8, "s", "x", {1, 4}, 8.1),
         kernel(9, "o", "x s", {1, 5}, 8.1),
-    )  # fmt: skip
+    )
     p = Problem(("o",), primitives, kernels)
     at, rows = incidence(p), all_rows(p, incidence(p))
     for _ in range(5):

@@ -60,8 +60,13 @@ sys.stdin.read()
 def test_folders_of_nobody_go(end: str, stays: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(folders, "_marks", {})
-    process = subprocess.Popen([sys.executable, "-c", LEFT, end], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               text=True, env={**os.environ, "TMPDIR": str(tmp_path)})  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-c", LEFT, end],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
     assert process.stdin and process.stdout
     left = Path(process.stdout.readline().strip())
     process.stdout.read()

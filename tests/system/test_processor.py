@@ -36,13 +36,21 @@ def test_a_cache_that_is_not_told_of_has_the_usual_size(caches: Path, size: str)
     assert processor.cache_bytes(2, 7) == processor.cache_bytes(3, 7) == 7
 
 
-@pytest.mark.parametrize(("files", "quota"), [
-    ({}, inf), ({"cpu.max": "max 100000"}, inf), ({"cpu.max": "150000 100000"}, 2), ({"cpu.max": "10000 100000"}, 1),
-    ({"cpu.cfs_quota_us": "-1", "cpu.cfs_period_us": "100000"}, inf),
-    ({"cpu.cfs_quota_us": "300000", "cpu.cfs_period_us": "100000"}, 3), ({"cpu.max": "100000 0"}, inf),
-])  # fmt: skip
-def test_a_container_may_have_less_time_than_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                                        files: dict[str, str], quota: float):  # fmt: skip
+@pytest.mark.parametrize(
+    ("files", "quota"),
+    [
+        ({}, inf),
+        ({"cpu.max": "max 100000"}, inf),
+        ({"cpu.max": "150000 100000"}, 2),
+        ({"cpu.max": "10000 100000"}, 1),
+        ({"cpu.cfs_quota_us": "-1", "cpu.cfs_period_us": "100000"}, inf),
+        ({"cpu.cfs_quota_us": "300000", "cpu.cfs_period_us": "100000"}, 3),
+        ({"cpu.max": "100000 0"}, inf),
+    ],
+)
+def test_a_container_may_have_less_time_than_processors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], quota: float
+):
     monkeypatch.setattr(processor, "GROUP", tmp_path)
     monkeypatch.setattr(processor, "available", lambda: set(range(8)))
     (tmp_path / "cpu").mkdir()
@@ -57,13 +65,20 @@ def test_systems_without_affinity_have_all_processors(monkeypatch: pytest.Monkey
     assert processor.available() == {0, 1, 2}
 
 
-@pytest.mark.parametrize(("vendor", "family", "flags", "so"), [
-    ("GenuineIntel", "6", "avx2 avx512f", True), ("GenuineIntel", "6", "avx2", False),
-    ("AuthenticAMD", "25", "avx2 avx512f", False), ("AuthenticAMD", "26", "avx2 avx512f", True),
-    ("AuthenticAMD", "26", "avx2", False), ("AuthenticAMD", "", "avx512f", False),
-])  # fmt: skip
-def test_whole_vectors_are_for_those_that_gain_by_them(monkeypatch: pytest.MonkeyPatch, vendor: str, family: str,
-                                                       flags: str, so: bool):  # fmt: skip
+@pytest.mark.parametrize(
+    ("vendor", "family", "flags", "so"),
+    [
+        ("GenuineIntel", "6", "avx2 avx512f", True),
+        ("GenuineIntel", "6", "avx2", False),
+        ("AuthenticAMD", "25", "avx2 avx512f", False),
+        ("AuthenticAMD", "26", "avx2 avx512f", True),
+        ("AuthenticAMD", "26", "avx2", False),
+        ("AuthenticAMD", "", "avx512f", False),
+    ],
+)
+def test_whole_vectors_are_for_those_that_gain_by_them(
+    monkeypatch: pytest.MonkeyPatch, vendor: str, family: str, flags: str, so: bool
+):
     monkeypatch.setattr(processor, "cpuinfo", lambda: {"vendor_id": vendor, "cpu family": family, "flags": flags})
     assert processor.computes_512_bits_at_once() is so
 

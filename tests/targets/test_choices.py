@@ -18,8 +18,16 @@ def test_algorithms_that_no_gpu_backend_takes_are_no_choices_there():
     """Winograd's and Strassen's chains go as a whole, all else stays."""
     b, rng = Builder(), np.random.default_rng(0)
     w = b.constant(rng.standard_normal((64, 64, 3, 3)).astype(np.float32))
-    y = b.op("Conv", b.input("x", "float32", (1, 64, 56, 56)), w, strides=(1, 1), dilations=(1, 1), pads=(1,) * 4,
-             group=1, channels_last=0)  # fmt: skip
+    y = b.op(
+        "Conv",
+        b.input("x", "float32", (1, 64, 56, 56)),
+        w,
+        strides=(1, 1),
+        dilations=(1, 1),
+        pads=(1,) * 4,
+        group=1,
+        channels_last=0,
+    )
     z = b.input("z", "float32", (1024, 1024)) @ b.constant(rng.standard_normal((1024, 1024)).astype(np.float32))
     plain = b.graph([("y", y), ("z", z)])
     graph = add_choices(plain)

@@ -61,8 +61,13 @@ def precisions(plan: Plan) -> list[str]:
 def test_the_plan_is_proved_and_says_that_costs_are_modelled():
     plan, summary = planned("strict")
     assert plan.gap == 0.0 and plan.modelled and plan.target == "cuda"
-    assert texts(plan) == {"target": "cuda", "device": "H100", "costs": "model", "numerics": "strict",
-                           "time_budget": "20"}  # fmt: skip
+    assert texts(plan) == {
+        "target": "cuda",
+        "device": "H100",
+        "costs": "model",
+        "numerics": "strict",
+        "time_budget": "20",
+    }
     assert summary.measured == 0 and summary.actual_ms is None
     assert (summary.target, summary.device, summary.costs) == ("cuda", "H100", "model")
     assert plan.predicted_seconds == pytest.approx(sum(s.cost for s in plan.steps)) and plan.threads == 132

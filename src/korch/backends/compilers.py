@@ -76,8 +76,15 @@ class Compilers:
             if self._left:
                 raise BackendError(f"{_name(command)} was not started: the build has ended")
             try:
-                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True,
-                                           errors="replace", start_new_session=True)  # fmt: skip
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=pipe,
+                    stderr=pipe,
+                    text=True,
+                    errors="replace",
+                    start_new_session=True,
+                )
             except OSError as e:
                 raise BackendError(f"cannot start the C compiler {command[0]}: {e.strerror}") from None
             self._running.add(process)

@@ -62,17 +62,19 @@ def find_libraries(names: Iterable[str]) -> tuple[Library, ...]:
 def backend_digest(folder: Path) -> str:
     """Of the code of a backend, and of all that its kernels stand on: what primitives mean, the analysis, the C
     runtime, what is asked of the processor, and the way to compile."""
-    return code_digest([
-        *folder.rglob("*.py"),
-        *folder.rglob("*.h"),
-        *folder.parent.glob("*.py"),
-        *HERE.glob("*.py"),
-        *HERE.joinpath("maps").glob("*.py"),
-        *HERE.joinpath("linear").glob("*.py"),
-        *HERE.glob("cpu/runtime/*.h"),
-        *HERE.parent.joinpath("ir").rglob("*.py"),
-        *(HERE.parent / "system" / name for name in ("processor.py", "sessions.py")),
-    ])  # fmt: skip
+    return code_digest(
+        [
+            *folder.rglob("*.py"),
+            *folder.rglob("*.h"),
+            *folder.parent.glob("*.py"),
+            *HERE.glob("*.py"),
+            *HERE.joinpath("maps").glob("*.py"),
+            *HERE.joinpath("linear").glob("*.py"),
+            *HERE.glob("cpu/runtime/*.h"),
+            *HERE.parent.joinpath("ir").rglob("*.py"),
+            *(HERE.parent / "system" / name for name in ("processor.py", "sessions.py")),
+        ]
+    )
 
 
 def module_of(path: Path) -> str:

@@ -26,7 +26,7 @@ from korch.backends.shared import (
     own_functions,
     public_functions,
     without_comments,
-)  # fmt: skip
+)
 from korch.errors import BackendError
 from korch.ir.cone import Cone
 
@@ -219,23 +219,25 @@ def _row(n: Numbered, prefix: str) -> str:
 
 def _table(numbered: Sequence[Numbered], prefix: str) -> str:
     rows = [_row(n, prefix) for n in numbered] or ["  {NULL, NULL, NULL, 0, KORCH_OPENS},"]
-    return "\n".join((
-        "_Thread_local int korch_out_of_range = 0;",
-        "_Thread_local int korch_failure = 0;",
-        "_Thread_local korch_share *korch_shares = NULL;",
-        "void korch_join(korch_share *shares) { korch_shares = shares; }",
-        "#ifndef KORCH_POOLED  // kernels that are only measured share nothing",
-        "int korch_pack(void **packed, size_t bytes) { return (void)packed, (void)bytes, 0; }",
-        "void korch_unpack(void *packed) { free(packed); }",
-        "#endif",
-        "extern const korch_entry korch_kernels[];",
-        "extern const int korch_kernel_count;",
-        "const korch_entry korch_kernels[] = {",
-        *rows,
-        "};",
-        f"const int korch_kernel_count = {len(numbered)};",
-        "",
-    ))  # fmt: skip
+    return "\n".join(
+        (
+            "_Thread_local int korch_out_of_range = 0;",
+            "_Thread_local int korch_failure = 0;",
+            "_Thread_local korch_share *korch_shares = NULL;",
+            "void korch_join(korch_share *shares) { korch_shares = shares; }",
+            "#ifndef KORCH_POOLED  // kernels that are only measured share nothing",
+            "int korch_pack(void **packed, size_t bytes) { return (void)packed, (void)bytes, 0; }",
+            "void korch_unpack(void *packed) { free(packed); }",
+            "#endif",
+            "extern const korch_entry korch_kernels[];",
+            "extern const int korch_kernel_count;",
+            "const korch_entry korch_kernels[] = {",
+            *rows,
+            "};",
+            f"const int korch_kernel_count = {len(numbered)};",
+            "",
+        )
+    )
 
 
 # Several units: their kernels stay static, so hidden functions with program-wide names lead to them.

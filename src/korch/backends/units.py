@@ -19,7 +19,7 @@ from korch.backends.program import (
     shared_by,
     table_text,
     unit_text,
-)  # fmt: skip
+)
 from korch.backends.toolchain import Text, Toolchain
 from korch.system.folders import owned_folder, removed_with
 
@@ -92,10 +92,20 @@ class Units:
             texts[f"unit{i}.c"] = unit_text(unit)
             known |= {code_of(n.kernel): _Compiled(n.number, self.folder / f"unit{i}.o") for n in unit}
         used = [known[c] for c, k in coded if k.source]
-        objects = [p for p in dict.fromkeys((*functions.values(), *(u.unit for u in used)))
-                   if f"{p.stem}.c" not in texts]  # fmt: skip
+        objects = [
+            p for p in dict.fromkeys((*functions.values(), *(u.unit for u in used))) if f"{p.stem}.c" not in texts
+        ]
         texts["table.c"] = completed(table_text([Numbered(known[c].number if k.source else 0, k) for c, k in coded]))
         libraries = find_libraries(name for k in kernels for name in k.libraries)
-        toolchain.compile_library(texts, output, libraries, jobs=jobs, defines=defines, objects=objects,
-                                  keep=self.folder, limit=limit, beside=beside)  # fmt: skip
+        toolchain.compile_library(
+            texts,
+            output,
+            libraries,
+            jobs=jobs,
+            defines=defines,
+            objects=objects,
+            keep=self.folder,
+            limit=limit,
+            beside=beside,
+        )
         self._known, self._functions, self._count = known, functions, self._count + len(texts) - 1

@@ -180,8 +180,14 @@ class _Search:
             return None  # two producers of one tensor, or a tensor both computed and read
         linear = frozenset((self.number[p],) if p.intensive else ()).union(*(c.linear for c in parts))
         joined = bool(linear) and (p.op == "Concat" or any(c.joined for c in parts))
-        return Cut(leaves, inside, linear, p.op in VIEWS and all(c.pure for c in parts),
-                   p.category in MAPS and all(c.mapped for c in parts), joined)  # fmt: skip
+        return Cut(
+            leaves,
+            inside,
+            linear,
+            p.op in VIEWS and all(c.pure for c in parts),
+            p.category in MAPS and all(c.mapped for c in parts),
+            joined,
+        )
 
     def _compatible(self, p: Primitive, parts: tuple[Cut, ...]) -> bool:
         """At most one linear primitive; before it only views, behind it elementwise primitives and views.

@@ -51,10 +51,18 @@ def bench(
         for model in models[1:]:  # before minutes go into the first
             read(model)
         results = [
-            compare(model, korch_path=archive, against=names, threads=options.thread_count, rounds=rounds,
-                    torch_models=torch_models, progress=_teller(json), python=python)
+            compare(
+                model,
+                korch_path=archive,
+                against=names,
+                threads=options.thread_count,
+                rounds=rounds,
+                torch_models=torch_models,
+                progress=_teller(json),
+                python=python,
+            )
             for model, archive in zip(models, _archives(models, korch, options, Path(folder), json), strict=True)
-        ]  # fmt: skip
+        ]
     if json:
         print_json(results if len(results) > 1 else results[0])
     else:
@@ -91,8 +99,10 @@ def _archives(
     if given:
         return list(given)
     if (own := target_of(options).options.thread_count) != (asked := options.thread_count):
-        raise Error(f"a program would run on {own} threads, not {asked}: the compiler has no OpenMP; give --threads "
-                    f"{own}, or install gcc or clang with OpenMP")  # fmt: skip
+        raise Error(
+            f"a program would run on {own} threads, not {asked}: the compiler has no OpenMP; give --threads "
+            f"{own}, or install gcc or clang with OpenMP"
+        )
     archives = [folder / f"{number}.korch" for number in range(len(models))]
     for model, archive in zip(models, archives, strict=True):
         with progress(quiet) as report, optimized(model, options, report)[0] as executable:
@@ -108,8 +118,10 @@ def _teller(quiet: bool) -> Any:
 
 
 def _show(result: dict[str, Any]) -> None:
-    rows = ([name, f"{t['median_ms']:.3f}", f"{t['min_ms']:.3f}", f"{result['errors'].get(name, 0.0):.1e}"]
-            for name, t in sorted(result["runtimes"].items(), key=lambda item: item[1]["median_ms"]))  # fmt: skip
+    rows = (
+        [name, f"{t['median_ms']:.3f}", f"{t['min_ms']:.3f}", f"{result['errors'].get(name, 0.0):.1e}"]
+        for name, t in sorted(result["runtimes"].items(), key=lambda item: item[1]["median_ms"])
+    )
     title = f"{result['model']}: {result['threads']} threads, {result['rounds']} rounds"
     print_table(["runtime", ">median ms", ">min ms", ">error"], rows, title)
     for name, why in result["skipped"].items():

@@ -106,8 +106,13 @@ def _facts(folder: Path) -> dict[str, Any]:
     if file.is_file():
         with Database(folder) as database:
             counts = database.counts()
-    return {"path": str(folder), "database_bytes": file.stat().st_size if file.is_file() else 0, **counts,
-            "archives": len(archives), "archive_bytes": sum(a.stat().st_size for a in archives)}  # fmt: skip
+    return {
+        "path": str(folder),
+        "database_bytes": file.stat().st_size if file.is_file() else 0,
+        **counts,
+        "archives": len(archives),
+        "archive_bytes": sum(a.stat().st_size for a in archives),
+    }
 
 
 def _text(facts: dict[str, Any]) -> str:

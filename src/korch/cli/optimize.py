@@ -65,8 +65,15 @@ def optimize(
             return _in_segments(model, options, path, report, str(e), json)
     executable.save(path)
     if json:
-        print_json({"model": str(model), "output": str(path), "threads": executable.plan.threads, "numerics": numerics,
-                    **asdict(summary)})  # fmt: skip
+        print_json(
+            {
+                "model": str(model),
+                "output": str(path),
+                "threads": executable.plan.threads,
+                "numerics": numerics,
+                **asdict(summary),
+            }
+        )
     else:
         typer.echo(_text(path, summary))
     _require(executable.plan.accuracy, numerics)
@@ -85,8 +92,9 @@ def _in_segments(model: Path, options: Options, path: Path, report: Any, why: st
             typer.echo(f"{path}: {program}\n{why}")
 
 
-def _for_several(model: Path, options: Options, bindings: Sequence[Mapping[str, Sequence[int]]], path: Path,
-                 report: Any, json: bool) -> None:  # fmt: skip
+def _for_several(
+    model: Path, options: Options, bindings: Sequence[Mapping[str, Sequence[int]]], path: Path, report: Any, json: bool
+) -> None:
     """Writes one archive with a program for each binding."""
     from korch.session.segmenting import for_several
 
@@ -112,8 +120,10 @@ def _require(accuracy: Accuracy | None, numerics: str) -> None:
         return
     enough = [f"--numerics {n} allow {bound:.1e}" for n, bound in BOUNDS.items() if accuracy.error <= bound]
     way = enough[0] if enough else "no other numerics allow so much; `korch verify` shows the error of every output"
-    raise VerificationError(f"the program is written, but output {accuracy.output!r} errs by {accuracy.error:.1e}, "
-                            f"numerics {numerics} allow {accuracy.allowed:.1e}: {way}")  # fmt: skip
+    raise VerificationError(
+        f"the program is written, but output {accuracy.output!r} errs by {accuracy.error:.1e}, "
+        f"numerics {numerics} allow {accuracy.allowed:.1e}: {way}"
+    )
 
 
 def _text(path: Path, s: Summary) -> str:

@@ -39,11 +39,15 @@ def list_(json: Json = False) -> None:
     print_table(["operators", "domain", ">since", "definition"], rows)
     shown = ([r["name"], str(r["stage"]), r["error"], r["shown"], r["definition"]] for r in rewrites)
     print_table(["rewrite", ">stage", "error", "evidence", "definition"], shown)
-    print_table(["algebraic rule", "error", "evidence", "definition"],
-                ([r["name"], r["error"], r["shown"], r["definition"]] for r in algebra))  # fmt: skip
+    print_table(
+        ["algebraic rule", "error", "evidence", "definition"],
+        ([r["name"], r["error"], r["shown"], r["definition"]] for r in algebra),
+    )
     print_table(["backend", "state"], ([b["name"], b["reason"] or "ready"] for b in backends))
-    typer.echo(f"{sum(len(r['operators']) for r in operators)} operators, {count(len(rewrites), 'rewrite')}, "
-               f"{count(len(algebra), 'algebraic rule')}")  # fmt: skip
+    typer.echo(
+        f"{sum(len(r['operators']) for r in operators)} operators, {count(len(rewrites), 'rewrite')}, "
+        f"{count(len(algebra), 'algebraic rule')}"
+    )
 
 
 @rules.command()
@@ -69,8 +73,13 @@ def _proved(rule: Any) -> dict[str, Any]:
     from korch.rewrite.evidence import evidence_of
 
     evidence = evidence_of(rule)
-    return {"name": rule.name, "error": rule.error, "evidence": asdict(evidence), "shown": str(evidence),
-            **_written(rule.fn)}  # fmt: skip
+    return {
+        "name": rule.name,
+        "error": rule.error,
+        "evidence": asdict(evidence),
+        "shown": str(evidence),
+        **_written(rule.fn),
+    }
 
 
 def _written(fn: Any) -> dict[str, str]:

@@ -40,8 +40,14 @@ def run(
         outputs = executable.run(feeds)
         files = _store(outputs, folder_for(output_dir)) if output_dir else {}
         times = [_milliseconds(executable, feeds) for _ in range(runs)]
-        facts = {"inputs": _ports(executable.inputs), "outputs": _ports(executable.outputs), "files": files,
-                 "runs": runs, "median_ms": median(times), "min_ms": min(times)}  # fmt: skip
+        facts = {
+            "inputs": _ports(executable.inputs),
+            "outputs": _ports(executable.outputs),
+            "files": files,
+            "runs": runs,
+            "median_ms": median(times),
+            "min_ms": min(times),
+        }
         print_json(facts) if json else typer.echo(_text(executable, facts))
 
 

@@ -36,7 +36,17 @@ def verify(
 
 def _show(result: Verification) -> None:
     columns = ["output", ">korch", ">onnxruntime", ">ratio", ">bound", ">tolerance", ""]
-    rows = ([o.name, f"{o.korch_error:.2e}", f"{o.onnxruntime_error:.2e}", f"{o.ratio:.2f}", f"{o.bound:.2e}",
-             f"{o.tolerance:.2e}", "ok" if o.passed else "WRONG"] for o in result.outputs)  # fmt: skip
+    rows = (
+        [
+            o.name,
+            f"{o.korch_error:.2e}",
+            f"{o.onnxruntime_error:.2e}",
+            f"{o.ratio:.2f}",
+            f"{o.bound:.2e}",
+            f"{o.tolerance:.2e}",
+            "ok" if o.passed else "WRONG",
+        ]
+        for o in result.outputs
+    )
     print_table(columns, rows, f"errors against float64, of the largest magnitude; numerics {result.numerics}")
     typer.echo("tolerance: the smallest that holds against both float64 and onnxruntime without optimisations")

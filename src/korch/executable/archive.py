@@ -72,8 +72,11 @@ def save(path: Path, plan: Plan, linked: Linkage, threads: int, needs: Mapping[s
 
 
 def _write(file: IO[bytes], plan: Plan, linked: Linkage, threads: int, needs: Mapping[str, Any] | None) -> None:
-    texts = {PLAN: plan_to_json(plan).encode(), GRAPH: _graph(plan, linked.folder / WEIGHTS).SerializeToString(),
-             **linked.members}  # fmt: skip
+    texts = {
+        PLAN: plan_to_json(plan).encode(),
+        GRAPH: _graph(plan, linked.folder / WEIGHTS).SerializeToString(),
+        **linked.members,
+    }
     digests = {n: hashlib.sha256(x).hexdigest() for n, x in texts.items()}
     large = linked.files
     with ThreadPoolExecutor(len(large)) as pool, zipfile.ZipFile(file, "w") as z:

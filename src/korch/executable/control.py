@@ -50,8 +50,15 @@ class Control(Part):
             return self.by_onnxruntime(values, threads)
         return {n: x for n, x in zip(self.outputs, results, strict=False) if n in self.writes}
 
-    def _by_turns(self, known: Values, state: Sequence[Any], slices: Sequence[Array], limit: int | None, threads: int,
-                  before: Before | None) -> Rounds:  # fmt: skip
+    def _by_turns(
+        self,
+        known: Values,
+        state: Sequence[Any],
+        slices: Sequence[Array],
+        limit: int | None,
+        threads: int,
+        before: Before | None,
+    ) -> Rounds:
         """The iterations one by one."""
         (block,) = self.blocks
         head = 1 if self.operator == "Loop" else 0
@@ -68,8 +75,9 @@ class Control(Part):
             count += 1
         return Rounds(list(state), [np.stack(row) for row in rows if row], count)
 
-    def _natively(self, known: Values, state: Sequence[Any], slices: Sequence[Array],
-                  limit: int | None) -> Rounds | None:  # fmt: skip
+    def _natively(
+        self, known: Values, state: Sequence[Any], slices: Sequence[Array], limit: int | None
+    ) -> Rounds | None:
         """The iterations in native code; None where that cannot be done."""
         (block,) = self.blocks
         if len(block.parts) != 1 or len(block.parts[0].programs) != 1 or block.parts[0].structural or block.constants:
@@ -125,8 +133,10 @@ def _scan(node: Control, values: Values, iterate: Iterate) -> list[Any] | None:
         return None
     outputs = len(rounds.rows)
     axes, backwards = option("scan_output_axes", outputs), option("scan_output_directions", outputs)
-    rows = (np.moveaxis(row[::-1] if back else row, 0, axis)
-            for row, axis, back in zip(rounds.rows, axes, backwards, strict=True))  # fmt: skip
+    rows = (
+        np.moveaxis(row[::-1] if back else row, 0, axis)
+        for row, axis, back in zip(rounds.rows, axes, backwards, strict=True)
+    )
     return [*rounds.state, *map(np.ascontiguousarray, rows)]
 
 

@@ -22,8 +22,12 @@ def random_feeds(graph: Graph, seed: int = 0) -> dict[str, Array]:
 def port_feeds(ports: Iterable[Port], seed: int = 0) -> dict[str, Array]:
     """One array for each port: floats from N(0, 1), whole numbers and booleans 0 or 1."""
     rng = np.random.default_rng(seed)
-    return {p.name: rng.standard_normal(p.shape).astype(p.dtype) if np.dtype(p.dtype).kind == "f"
-            else rng.integers(0, 2, p.shape).astype(p.dtype) for p in ports}  # fmt: skip
+    return {
+        p.name: rng.standard_normal(p.shape).astype(p.dtype)
+        if np.dtype(p.dtype).kind == "f"
+        else rng.integers(0, 2, p.shape).astype(p.dtype)
+        for p in ports
+    }
 
 
 def count_of(t: Tensor, graph: Graph) -> int:

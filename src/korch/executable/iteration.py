@@ -46,8 +46,9 @@ class Iteration:
     slices: tuple[int, ...] = ()
 
     @staticmethod
-    def of(program: Executable, arguments: Sequence[str], results: Sequence[str], states: int,
-           slices: int) -> Iteration:  # fmt: skip
+    def of(
+        program: Executable, arguments: Sequence[str], results: Sequence[str], states: int, slices: int
+    ) -> Iteration:
         """`arguments`, `results`: the names of the body's inputs, and of its outputs, `states` of them and, of a Scan,
         `slices`."""
         inputs = {port.name: i for i, port in enumerate(program.inputs)}
@@ -68,12 +69,21 @@ class Iteration:
             i >= 0 and _type(program.inputs[i]) != _type(program.outputs[o]) for i, o in zip(fed, given, strict=True)
         ):
             return refused
-        return Iteration(program, True, counter, going, outputs.get(results[0], -1) if head else -1, tuple(fed),
-                         tuple(given), tuple(outputs[n] for n in rows),
-                         tuple(inputs.get(n, -1) for n in arguments[head + states :]))  # fmt: skip
+        return Iteration(
+            program,
+            True,
+            counter,
+            going,
+            outputs.get(results[0], -1) if head else -1,
+            tuple(fed),
+            tuple(given),
+            tuple(outputs[n] for n in rows),
+            tuple(inputs.get(n, -1) for n in arguments[head + states :]),
+        )
 
-    def run(self, values: Mapping[str, Any], state: Sequence[Any], slices: Sequence[Array],
-            limit: int | None) -> Rounds | None:  # fmt: skip
+    def run(
+        self, values: Mapping[str, Any], state: Sequence[Any], slices: Sequence[Array], limit: int | None
+    ) -> Rounds | None:
         """The iterations; None where the arrays do not fit the program."""
         if not self.fits or limit == 0:
             return None
@@ -93,8 +103,9 @@ class Iteration:
         written = {o: aligned_empty(ports[o].shape, ports[o].dtype) for o in range(len(ports))}
         spare = [aligned_empty(ports[o].shape, ports[o].dtype) for o in self.state_outputs]
         buffers = {address(x): x for x in (*given.values(), *written.values(), *spare)}
-        inputs = (c_void_p * (len(program.inputs) + 1))(*(address(given[i]) if i in given else None
-                                                          for i in range(len(program.inputs))))  # fmt: skip
+        inputs = (c_void_p * (len(program.inputs) + 1))(
+            *(address(given[i]) if i in given else None for i in range(len(program.inputs)))
+        )
         outputs = (c_void_p * (len(ports) + 1))(*(address(x) for x in written.values()))
         room = limit if limit is not None and self.more < 0 else FIRST_ROWS
         rows = [np.empty((0, *ports[o].shape), ports[o].dtype) for o in self.rows]
@@ -104,17 +115,28 @@ class Iteration:
             rows = [_with_room(x, room) for x in rows]
             done, more = program.iterate(self._loop(spare, rows, parts), inputs, outputs, done, room)
             room *= 2
-        final = [buffers[inputs[i] if i >= 0 else outputs[o]]
-                 for i, o in zip(self.state_inputs, self.state_outputs, strict=True)]  # fmt: skip
+        final = [
+            buffers[inputs[i] if i >= 0 else outputs[o]]
+            for i, o in zip(self.state_inputs, self.state_outputs, strict=True)
+        ]
         return Rounds(final, [x[:done] for x in rows], done)
 
     def _loop(self, spare: Sequence[Array], rows: Sequence[Array], parts: Mapping[int, Array]) -> Loop:
         return Loop(
-            self.counter, self.going, self.more,
-            len(self.state_inputs), _numbers(self.state_inputs), _numbers(self.state_outputs), _pointers(spare),
-            len(self.rows), _numbers(self.rows), _pointers(rows),
-            len(parts), _numbers(parts), _pointers(parts.values()),
-        )  # fmt: skip
+            self.counter,
+            self.going,
+            self.more,
+            len(self.state_inputs),
+            _numbers(self.state_inputs),
+            _numbers(self.state_outputs),
+            _pointers(spare),
+            len(self.rows),
+            _numbers(self.rows),
+            _pointers(rows),
+            len(parts),
+            _numbers(parts),
+            _pointers(parts.values()),
+        )
 
 
 def _type(port: Port) -> tuple[str, tuple[int, ...]]:

@@ -90,8 +90,15 @@ def link(
         if kept := known and known(library_key(plan, sources)):
             _write(kept, folder / LIBRARY)
         elif units:
-            units.compile_library(find_toolchain(), _native(plan.steps), folder / LIBRARY, UNIT, jobs,
-                                  lambda table: _behind(table, plan, memory, checksum.result), DEFINES)  # fmt: skip
+            units.compile_library(
+                find_toolchain(),
+                _native(plan.steps),
+                folder / LIBRARY,
+                UNIT,
+                jobs,
+                lambda table: _behind(table, plan, memory, checksum.result),
+                DEFINES,
+            )
         else:
             find_toolchain().compile_library(sources, folder / LIBRARY, _libraries(plan), jobs=jobs, defines=DEFINES)
     return Linked(folder, memory, _whole(sources))
@@ -186,29 +193,45 @@ def _tables(plan: Plan, memory: MemoryPlan, layout: weights.Layout, checksum: in
     places = [memory.places[t] for t in buffers]
     uses = [i for i, p in enumerate(places) if p.room in (Room.INPUT, Room.OUTPUT)]
     sizes = {
-        "KORCH_THREADS": plan.threads, "KORCH_STEP_COUNT": len(plan.steps), "KORCH_PLACE_COUNT": len(places),
-        "KORCH_INPUT_COUNT": len(plan.graph.inputs), "KORCH_OUTPUT_COUNT": len(plan.graph.outputs),
-        "KORCH_COPY_COUNT": len(memory.copies), "KORCH_PORT_USE_COUNT": len(uses),
+        "KORCH_THREADS": plan.threads,
+        "KORCH_STEP_COUNT": len(plan.steps),
+        "KORCH_PLACE_COUNT": len(places),
+        "KORCH_INPUT_COUNT": len(plan.graph.inputs),
+        "KORCH_OUTPUT_COUNT": len(plan.graph.outputs),
+        "KORCH_COPY_COUNT": len(memory.copies),
+        "KORCH_PORT_USE_COUNT": len(uses),
         "KORCH_MOST_READS": max((len(s.reads) for s in plan.steps), default=0),
-    }  # fmt: skip
-    return "\n".join((
-        f"enum {{ {', '.join(f'{k} = {v}' for k, v in sizes.items())} }};",
-        f"#define KORCH_BUFFER_ALIGNMENT {ALIGNMENT}",
-        f"#define KORCH_INPUT_ALIGNMENT {INPUT_ALIGNMENT}",
-        f"#define KORCH_ARENA_BYTES UINT64_C({memory.arena_bytes})",
-        f"#define KORCH_WEIGHTS_BYTES UINT64_C({layout.size})",
-        f"#define KORCH_WEIGHTS_CHECKSUM UINT64_C({checksum})",
-        _array("korch_place", "korch_places",
-               [f"{_place(p, layout)},  // {_one_line(str(t))}" for t, p in zip(buffers, places, strict=True)], "{0}"),
-        _array("korch_step", "korch_steps", _steps(plan.steps, memory, number), "{0}"),
-        _array("char *const", "korch_step_names", [f"{_quoted(s.writes.name)}," for s in plan.steps], "0"),
-        _array("int", "korch_port_uses", [f"{i}," for i in uses], "0"),
-        _array("korch_copy", "korch_copies", [
-            f"{{{_place(memory.places[c.tensor], layout)}, {c.output}, {c.tensor.nbytes}}}," for c in memory.copies
-        ], "{0}"),
-        _ports("korch_inputs", [t.name for t in plan.graph.inputs], plan.graph.inputs),
-        _ports("korch_outputs", plan.graph.output_names, plan.graph.outputs),
-    ))  # fmt: skip
+    }
+    return "\n".join(
+        (
+            f"enum {{ {', '.join(f'{k} = {v}' for k, v in sizes.items())} }};",
+            f"#define KORCH_BUFFER_ALIGNMENT {ALIGNMENT}",
+            f"#define KORCH_INPUT_ALIGNMENT {INPUT_ALIGNMENT}",
+            f"#define KORCH_ARENA_BYTES UINT64_C({memory.arena_bytes})",
+            f"#define KORCH_WEIGHTS_BYTES UINT64_C({layout.size})",
+            f"#define KORCH_WEIGHTS_CHECKSUM UINT64_C({checksum})",
+            _array(
+                "korch_place",
+                "korch_places",
+                [f"{_place(p, layout)},  // {_one_line(str(t))}" for t, p in zip(buffers, places, strict=True)],
+                "{0}",
+            ),
+            _array("korch_step", "korch_steps", _steps(plan.steps, memory, number), "{0}"),
+            _array("char *const", "korch_step_names", [f"{_quoted(s.writes.name)}," for s in plan.steps], "0"),
+            _array("int", "korch_port_uses", [f"{i}," for i in uses], "0"),
+            _array(
+                "korch_copy",
+                "korch_copies",
+                [
+                    f"{{{_place(memory.places[c.tensor], layout)}, {c.output}, {c.tensor.nbytes}}},"
+                    for c in memory.copies
+                ],
+                "{0}",
+            ),
+            _ports("korch_inputs", [t.name for t in plan.graph.inputs], plan.graph.inputs),
+            _ports("korch_outputs", plan.graph.output_names, plan.graph.outputs),
+        )
+    )
 
 
 def _place(place: Place, layout: weights.Layout) -> str:
@@ -231,10 +254,14 @@ def _work(step: Step) -> str:
 
 
 def _ports(table: str, names: Sequence[str], tensors: Sequence[Tensor]) -> str:
-    shapes = [f"static const int64_t {table}_shape{i}[] = {{{', '.join(map(str, (*t.shape, 0)))}}};"
-              for i, t in enumerate(tensors)]  # fmt: skip
-    rows = [f'{{{_quoted(n)}, "{t.dtype}", {t.rank}, {table}_shape{i}, {t.nbytes}}},'
-            for i, (n, t) in enumerate(zip(names, tensors, strict=True))]  # fmt: skip
+    shapes = [
+        f"static const int64_t {table}_shape{i}[] = {{{', '.join(map(str, (*t.shape, 0)))}}};"
+        for i, t in enumerate(tensors)
+    ]
+    rows = [
+        f'{{{_quoted(n)}, "{t.dtype}", {t.rank}, {table}_shape{i}, {t.nbytes}}},'
+        for i, (n, t) in enumerate(zip(names, tensors, strict=True))
+    ]
     return "\n".join((*shapes, _array("korch_port", table, rows, "{0}")))
 
 

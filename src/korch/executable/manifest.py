@@ -17,9 +17,32 @@ FORMAT = 6
 _NEEDS: Mapping[str, Any] = {"system": "", "cpu": "", "isa": (), "libraries": {}, "device": {}}
 _DISTRIBUTIONS = {"dnnl": "onednn-cpu-gomp", "onnxruntime": "onnxruntime"}
 # Instruction sets that a compiler uses unasked with -march=native; the other flags of a CPU do not matter to code.
-_ISA_PREFIXES = ("sse", "ssse", "avx", "fma", "bmi", "amx", "f16c", "movbe", "popcnt", "abm", "adx", "aes", "vaes",
-                 "pclmulqdq", "vpclmulqdq", "gfni", "sha_ni", "asimd", "sve", "sme", "fphp", "bf16", "i8mm",
-                 "dotprod")  # fmt: skip
+_ISA_PREFIXES = (
+    "sse",
+    "ssse",
+    "avx",
+    "fma",
+    "bmi",
+    "amx",
+    "f16c",
+    "movbe",
+    "popcnt",
+    "abm",
+    "adx",
+    "aes",
+    "vaes",
+    "pclmulqdq",
+    "vpclmulqdq",
+    "gfni",
+    "sha_ni",
+    "asimd",
+    "sve",
+    "sme",
+    "fphp",
+    "bf16",
+    "i8mm",
+    "dotprod",
+)
 
 
 @dataclass(frozen=True)
@@ -66,10 +89,16 @@ def describe(plan: Plan, threads: int, requirements: Mapping[str, Any], digests:
     g = plan.graph
     needs = {**_NEEDS, **requirements}
     return Manifest(
-        format=FORMAT, korch=_version("korch"), target=plan.target, threads=threads, digests=digests,
-        options={"numerics": plan.numerics, **dict(plan.options)}, inputs=_ports((t.name for t in g.inputs), g.inputs),
-        outputs=_ports(g.output_names, g.outputs), **needs,
-    )  # fmt: skip
+        format=FORMAT,
+        korch=_version("korch"),
+        target=plan.target,
+        threads=threads,
+        digests=digests,
+        options={"numerics": plan.numerics, **dict(plan.options)},
+        inputs=_ports((t.name for t in g.inputs), g.inputs),
+        outputs=_ports(g.output_names, g.outputs),
+        **needs,
+    )
 
 
 def cpu_requirements(plan: Plan) -> dict[str, Any]:

@@ -105,8 +105,9 @@ def plan_memory(plan: Plan, alignment: int = ALIGNMENT, apart: Apart | None = No
     """
     owner = owners(plan)
     outside = _outside(plan, owner)
-    copies = tuple(Copy(t, k) for k, t in enumerate(plan.graph.outputs)
-                   if t.size and outside[owner[t]] != Place(Room.OUTPUT, k))  # fmt: skip
+    copies = tuple(
+        Copy(t, k) for k, t in enumerate(plan.graph.outputs) if t.size and outside[owner[t]] != Place(Room.OUTPUT, k)
+    )
     inside = tenants(plan, alignment)
     blocks = [t.block for t in inside]
     slots = plan.target == "cpu" and plan.threads > 1 and not apart
@@ -115,9 +116,11 @@ def plan_memory(plan: Plan, alignment: int = ALIGNMENT, apart: Apart | None = No
     workspaces = {t.steps[0]: at for t, at in zip(inside, offsets, strict=True) if not t.tensor}
     return MemoryPlan(
         {t: places.get(o, Place(Room.ARENA, 0)) for t, o in owner.items()},
-        tuple(workspaces.get(k, 0) for k in range(len(plan.steps))), copies,
-        max((at + b.size for at, b in zip(offsets, blocks, strict=True)), default=0), live_bytes(blocks),
-    )  # fmt: skip
+        tuple(workspaces.get(k, 0) for k in range(len(plan.steps))),
+        copies,
+        max((at + b.size for at, b in zip(offsets, blocks, strict=True)), default=0),
+        live_bytes(blocks),
+    )
 
 
 def tenants(plan: Plan, alignment: int = ALIGNMENT) -> list[Tenant]:
@@ -129,8 +132,11 @@ def tenants(plan: Plan, alignment: int = ALIGNMENT) -> list[Tenant]:
         for t in dict.fromkeys(owner[t] for t in (*step.reads, step.writes)) if not step.idle else ():
             users[t].append(number)
     made = [Tenant(aligned(t.nbytes, alignment), tuple(u), t) for t, u in users.items() if t.size and t not in outside]
-    rooms = [Tenant(aligned(s.kernel.workspace, alignment), (k,)) for k, s in enumerate(plan.steps)
-             if s.kernel.workspace and not s.idle]  # fmt: skip
+    rooms = [
+        Tenant(aligned(s.kernel.workspace, alignment), (k,))
+        for k, s in enumerate(plan.steps)
+        if s.kernel.workspace and not s.idle
+    ]
     return [*made, *rooms]
 
 

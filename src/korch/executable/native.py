@@ -38,9 +38,13 @@ class Loop(ctypes.Structure):
         *((name, c_int) for name in ("counter", "going", "more", "states")),
         *((name, POINTER(c_int)) for name in ("state_inputs", "state_outputs")),
         ("spare", POINTER(c_void_p)),
-        ("rows", c_int), ("row_outputs", POINTER(c_int)), ("row_starts", POINTER(c_void_p)),
-        ("slices", c_int), ("slice_inputs", POINTER(c_int)), ("slice_starts", POINTER(c_void_p)),
-    )  # fmt: skip
+        ("rows", c_int),
+        ("row_outputs", POINTER(c_int)),
+        ("row_starts", POINTER(c_void_p)),
+        ("slices", c_int),
+        ("slice_inputs", POINTER(c_int)),
+        ("slice_starts", POINTER(c_void_p)),
+    )
 
 
 class NativeModel:

@@ -142,8 +142,9 @@ class Plan:
     def selection(self) -> Graph:
         """The choice-free graph that the steps compute; a primitive computed twice with equal inputs stands once."""
         primitives = _renamed(self.steps, {t.name for t in (*self.graph.inputs, *self.constants)})
-        return replace(self.graph, primitives=primitives,
-                       constants={t.name: self.graph.constants[t.name] for t in self.constants})  # fmt: skip
+        return replace(
+            self.graph, primitives=primitives, constants={t.name: self.graph.constants[t.name] for t in self.constants}
+        )
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.steps))

@@ -35,33 +35,59 @@ def plan_to_json(plan: Plan) -> str:
     tensors, primitives, sources = _Table[Tensor](), _Table[Primitive](), _Table[str]()
 
     def cone(c: Cone) -> dict[str, Any]:
-        return {"root": tensors.index(c.root), "leaves": [tensors.index(t) for t in c.leaves],
-                "primitives": [primitives.index(p) for p in c.primitives]}  # fmt: skip
+        return {
+            "root": tensors.index(c.root),
+            "leaves": [tensors.index(t) for t in c.leaves],
+            "primitives": [primitives.index(p) for p in c.primitives],
+        }
 
     def kernel(k: Kernel) -> dict[str, Any]:
-        return {"cone": cone(k.cone), "backend": k.backend, "source": sources.index(k.source), "workspace": k.workspace,
-                "variant": k.variant, "alias": k.alias, "host": pack(k.host), "headers": k.headers,
-                "libraries": k.libraries, "launches": [_fields(x) for x in k.launches],
-                "call": k.call and _call_to_json(k.call), "prepared": [_fields(x) for x in k.prepared]}  # fmt: skip
+        return {
+            "cone": cone(k.cone),
+            "backend": k.backend,
+            "source": sources.index(k.source),
+            "workspace": k.workspace,
+            "variant": k.variant,
+            "alias": k.alias,
+            "host": pack(k.host),
+            "headers": k.headers,
+            "libraries": k.libraries,
+            "launches": [_fields(x) for x in k.launches],
+            "call": k.call and _call_to_json(k.call),
+            "prepared": [_fields(x) for x in k.prepared],
+        }
 
     def step(s: Step) -> dict[str, Any]:
         up = s.runner_up
-        return {"kernel": kernel(s.kernel), "reads": [tensors.index(t) for t in s.reads],
-                "writes": tensors.index(s.writes), "cost": pack(s.cost), "lower": pack(s.lower),
-                "runner_up": up and {"backend": up.backend, "variant": up.variant, "cost": pack(up.cost)}}  # fmt: skip
+        return {
+            "kernel": kernel(s.kernel),
+            "reads": [tensors.index(t) for t in s.reads],
+            "writes": tensors.index(s.writes),
+            "cost": pack(s.cost),
+            "lower": pack(s.lower),
+            "runner_up": up and {"backend": up.backend, "variant": up.variant, "cost": pack(up.cost)},
+        }
 
     g = plan.selection()
     document: dict[str, Any] = {
-        "threads": plan.threads, "numerics": plan.numerics,
+        "threads": plan.threads,
+        "numerics": plan.numerics,
         "predicted_seconds": pack(plan.predicted_seconds),
-        "gap": pack(plan.gap), "gap_physical": pack(plan.gap_physical),
-        "options": plan.options, "as_written": plan.as_written,
-        "choices": [_fields(c) for c in plan.choices], "accuracy": plan.accuracy and _fields(plan.accuracy),
-        "graph": {"name": g.name, "inputs": [tensors.index(t) for t in g.inputs],
-                  "outputs": [tensors.index(t) for t in g.outputs], "output_names": g.output_names,
-                  "primitives": [primitives.index(p) for p in g.primitives]},
+        "gap": pack(plan.gap),
+        "gap_physical": pack(plan.gap_physical),
+        "options": plan.options,
+        "as_written": plan.as_written,
+        "choices": [_fields(c) for c in plan.choices],
+        "accuracy": plan.accuracy and _fields(plan.accuracy),
+        "graph": {
+            "name": g.name,
+            "inputs": [tensors.index(t) for t in g.inputs],
+            "outputs": [tensors.index(t) for t in g.outputs],
+            "output_names": g.output_names,
+            "primitives": [primitives.index(p) for p in g.primitives],
+        },
         "steps": [step(s) for s in plan.steps],
-    }  # fmt: skip
+    }
     document["primitives"] = [_primitive_to_json(p, tensors) for p in primitives.items]
     document["tensors"] = [[t.name, t.dtype, t.shape, t.const, pack(t.value)] for t in tensors.items]
     document["sources"] = list(sources.items)
@@ -75,32 +101,68 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     primitives = [_primitive_from_json(p, tensors) for p in d["primitives"]]
 
     def cone(c: dict[str, Any]) -> Cone:
-        return Cone(tensors[c["root"]], tuple(tensors[i] for i in c["leaves"]),
-                    tuple(primitives[i] for i in c["primitives"]))  # fmt: skip
+        return Cone(
+            tensors[c["root"]], tuple(tensors[i] for i in c["leaves"]), tuple(primitives[i] for i in c["primitives"])
+        )
 
     def kernel(k: dict[str, Any]) -> Kernel:
-        return Kernel(cone(k["cone"]), k["backend"], d["sources"][k["source"]], k["workspace"], k["variant"],
-                      k["alias"], unpack(k["host"]), tuple(k["headers"]), tuple(k["libraries"]),
-                      tuple(Launch(**_values(x)) for x in k["launches"]), k["call"] and _call_from_json(k["call"]),
-                      tuple(Prepared(**_values(x)) for x in k["prepared"]))  # fmt: skip
+        return Kernel(
+            cone(k["cone"]),
+            k["backend"],
+            d["sources"][k["source"]],
+            k["workspace"],
+            k["variant"],
+            k["alias"],
+            unpack(k["host"]),
+            tuple(k["headers"]),
+            tuple(k["libraries"]),
+            tuple(Launch(**_values(x)) for x in k["launches"]),
+            k["call"] and _call_from_json(k["call"]),
+            tuple(Prepared(**_values(x)) for x in k["prepared"]),
+        )
 
     def step(s: dict[str, Any]) -> Step:
         up = s["runner_up"] and RunnerUp(**{k: unpack(v) for k, v in s["runner_up"].items()})
-        return Step(kernel(s["kernel"]), tuple(tensors[i] for i in s["reads"]), tensors[s["writes"]],
-                    unpack(s["cost"]), up, unpack(s["lower"]))  # fmt: skip
+        return Step(
+            kernel(s["kernel"]),
+            tuple(tensors[i] for i in s["reads"]),
+            tensors[s["writes"]],
+            unpack(s["cost"]),
+            up,
+            unpack(s["lower"]),
+        )
 
     g = d["graph"]
-    graph = Graph(g["name"], tuple(tensors[i] for i in g["inputs"]), tuple(tensors[i] for i in g["outputs"]),
-                  tuple(g["output_names"]), tuple(primitives[i] for i in g["primitives"]), dict(constants))  # fmt: skip
-    return Plan(graph, tuple(step(s) for s in d["steps"]), d["threads"], d["numerics"],
-                unpack(d["predicted_seconds"]), unpack(d["gap"]), unpack(d["options"]), d["as_written"],
-                tuple(Choice(**_values(c)) for c in d["choices"]),
-                d["accuracy"] and Accuracy(**_values(d["accuracy"])), unpack(d["gap_physical"]))  # fmt: skip
+    graph = Graph(
+        g["name"],
+        tuple(tensors[i] for i in g["inputs"]),
+        tuple(tensors[i] for i in g["outputs"]),
+        tuple(g["output_names"]),
+        tuple(primitives[i] for i in g["primitives"]),
+        dict(constants),
+    )
+    return Plan(
+        graph,
+        tuple(step(s) for s in d["steps"]),
+        d["threads"],
+        d["numerics"],
+        unpack(d["predicted_seconds"]),
+        unpack(d["gap"]),
+        unpack(d["options"]),
+        d["as_written"],
+        tuple(Choice(**_values(c)) for c in d["choices"]),
+        d["accuracy"] and Accuracy(**_values(d["accuracy"])),
+        unpack(d["gap_physical"]),
+    )
 
 
 def _call_to_json(call: Call) -> dict[str, Any]:
-    return {"function": call.function, "attrs": {k: pack(v) for k, v in call.attrs}, "launches": call.launches,
-            "temporary": call.temporary}  # fmt: skip
+    return {
+        "function": call.function,
+        "attrs": {k: pack(v) for k, v in call.attrs},
+        "launches": call.launches,
+        "temporary": call.temporary,
+    }
 
 
 def _call_from_json(c: dict[str, Any]) -> Call:
@@ -118,15 +180,21 @@ def _values(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _primitive_to_json(p: Primitive, tensors: _Table[Tensor]) -> dict[str, Any]:
     return {
-        "op": p.op, "inputs": [tensors.index(t) for t in p.inputs], "output": tensors.index(p.output),
-        "attrs": {k: pack(v) for k, v in p.attrs}, "error": p.error, "origin": p.origin, "rule": p.rule,
-    }  # fmt: skip
+        "op": p.op,
+        "inputs": [tensors.index(t) for t in p.inputs],
+        "output": tensors.index(p.output),
+        "attrs": {k: pack(v) for k, v in p.attrs},
+        "error": p.error,
+        "origin": p.origin,
+        "rule": p.rule,
+    }
 
 
 def _primitive_from_json(p: dict[str, Any], tensors: list[Tensor]) -> Primitive:
     attrs = tuple((k, unpack(v)) for k, v in p["attrs"].items())
-    return Primitive(p["op"], tuple(tensors[i] for i in p["inputs"]), tensors[p["output"]], attrs,
-                     p["error"], p["origin"], p["rule"])  # fmt: skip
+    return Primitive(
+        p["op"], tuple(tensors[i] for i in p["inputs"]), tensors[p["output"]], attrs, p["error"], p["origin"], p["rule"]
+    )
 
 
 def pack(value: Any) -> Any:

@@ -46,8 +46,10 @@ def feeds_of(plan: Plan, feeds: Mapping[str, Any], fitting: Callable[[Tensor, An
 def targets_of(plan: Plan, given: Mapping[str, Array], empty: Callable[[int], Array]) -> list[Array]:
     """One array to write for each output: as given, or `empty` of its number."""
     _check_known("output", given, plan.graph.output_names)
-    return [_writable(n, t, given[n]) if n in given else empty(k)
-            for k, (n, t) in enumerate(zip(plan.graph.output_names, plan.graph.outputs, strict=True))]  # fmt: skip
+    return [
+        _writable(n, t, given[n]) if n in given else empty(k)
+        for k, (n, t) in enumerate(zip(plan.graph.output_names, plan.graph.outputs, strict=True))
+    ]
 
 
 def check_apart(given: Mapping[str, Array], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:

@@ -35,8 +35,9 @@ class Recall:
         """For `graph` before choices were added, and the values of its constants."""
         backends = [f"{e.name} {e.version}" for e in entries()]
         machine = (setting.compiler, setting.processor, setting.threads)
-        return Recall(database, digest("plan", _code(), graph.fingerprint, _values(graph), options.numerics,
-                                       *machine, *backends))  # fmt: skip
+        return Recall(
+            database, digest("plan", _code(), graph.fingerprint, _values(graph), options.numerics, *machine, *backends)
+        )
 
     def plan(self, graph: Graph, options: Options, patience: float) -> tuple[Plan, dict[str, Any]] | None:
         """What a search with at least this patience in seconds, or one of all candidates that came to its end, has
@@ -56,8 +57,13 @@ class Recall:
 
     def keep(self, plan: Plan, patience: float, facts: Mapping[str, Any]) -> None:
         """Remembers a finished search."""
-        left = {"patience": patience, "gap": plan.gap, "facts": dict(facts),
-                "constants": [t.name for t in plan.constants], "plan": plan_to_json(plan)}  # fmt: skip
+        left = {
+            "patience": patience,
+            "gap": plan.gap,
+            "facts": dict(facts),
+            "constants": [t.name for t in plan.constants],
+            "plan": plan_to_json(plan),
+        }
         self.database.record_plan(self.key, json.dumps(left))
 
     def keep_library(self, plan: Plan, linked: Linkage) -> None:

@@ -30,8 +30,16 @@ class Segmented(Executable):
     It has no one plan; the programs of its islands have theirs. `values`: of inputs that were made constants.
     """
 
-    def __init__(self, folder: Path, block: Block, inputs: Sequence[Port], outputs: Sequence[Port],
-                 threads: int, numerics: str, values: Mapping[str, Any]) -> None:  # fmt: skip
+    def __init__(
+        self,
+        folder: Path,
+        block: Block,
+        inputs: Sequence[Port],
+        outputs: Sequence[Port],
+        threads: int,
+        numerics: str,
+        values: Mapping[str, Any],
+    ) -> None:
         self.folder, self.block, self._inputs, self._outputs = folder, block, tuple(inputs), tuple(outputs)
         self.threads, self.numerics, self.values = threads, numerics, dict(values)
         self._forget = removed_with(self, folder)
@@ -188,13 +196,26 @@ def _constants(d: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def _part_document(p: Part) -> dict[str, Any]:
-    document = {"host": p.host, "onnx": p.onnx.name, "reads": p.reads, "writes": p.writes, "operators": p.operators,
-                "reason": p.reason, "structural": p.structural, "bindings": list(p.programs)}  # fmt: skip
+    document = {
+        "host": p.host,
+        "onnx": p.onnx.name,
+        "reads": p.reads,
+        "writes": p.writes,
+        "operators": p.operators,
+        "reason": p.reason,
+        "structural": p.structural,
+        "bindings": list(p.programs),
+    }
     if isinstance(p, Control):
         blocks = [_block_document(block) for block in p.blocks]
-        document["control"] = {"operator": p.operator, "inputs": p.inputs, "outputs": p.outputs,
-                               "attributes": p.attributes, "blocks": blocks,
-                               "constants": _constants_document(p.constants)}  # fmt: skip
+        document["control"] = {
+            "operator": p.operator,
+            "inputs": p.inputs,
+            "outputs": p.outputs,
+            "attributes": p.attributes,
+            "blocks": blocks,
+            "constants": _constants_document(p.constants),
+        }
     return document
 
 
@@ -208,13 +229,28 @@ def _part(folder: Path, d: Mapping[str, Any], threads: int) -> Part:
     programs = {_tuples(b): load(folder / _archive_name(model, k), threads) for k, b in enumerate(d["bindings"])}
     for k in range(len(programs)):
         (folder / _archive_name(model, k)).unlink()
-    facts = (d["host"], model, tuple(d["reads"]), tuple(d["writes"]), d["operators"], tuple(d["structural"]), programs,
-             d["reason"])  # fmt: skip
+    facts = (
+        d["host"],
+        model,
+        tuple(d["reads"]),
+        tuple(d["writes"]),
+        d["operators"],
+        tuple(d["structural"]),
+        programs,
+        d["reason"],
+    )
     if (c := d.get("control")) is None:
         return Part(*facts)
     blocks = tuple(_block(folder, b, threads) for b in c["blocks"])
-    return Control(*facts, operator=c["operator"], inputs=tuple(c["inputs"]), outputs=tuple(c["outputs"]),
-                   attributes=c["attributes"], blocks=blocks, constants=_constants(c["constants"]))  # fmt: skip
+    return Control(
+        *facts,
+        operator=c["operator"],
+        inputs=tuple(c["inputs"]),
+        outputs=tuple(c["outputs"]),
+        attributes=c["attributes"],
+        blocks=blocks,
+        constants=_constants(c["constants"]),
+    )
 
 
 def _tuples(x: Any) -> Any:

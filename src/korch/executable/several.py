@@ -55,17 +55,23 @@ def _table(programs: Sequence[Executable], libraries: Iterable[str], weights: It
     """C: the shapes of the inputs of each program, and its files."""
     ports = programs[0].inputs
     most = max([len(p.shape) for p in ports], default=0) + 1
-    rows = [f'  {{"{library}", "{file}", {{{", ".join(_row(p.shape) for p in program.inputs) or "{0}"}}}}},'
-            for program, library, file in zip(programs, libraries, weights, strict=True)]  # fmt: skip
-    return "\n".join((
-        f"enum {{ KORCH_PROGRAMS = {len(programs)}, KORCH_INPUTS = {len(ports)} }};",
-        f"static const int korch_ranks[] = {_row([len(p.shape) for p in ports])};",
-        "typedef struct {",
-        "    const char *library, *weights;",
-        f"    int64_t shapes[{max(len(ports), 1)}][{most}];",
-        "} korch_program;",
-        "static const korch_program korch_programs[] = {", *rows, "};",
-    ))  # fmt: skip
+    rows = [
+        f'  {{"{library}", "{file}", {{{", ".join(_row(p.shape) for p in program.inputs) or "{0}"}}}}},'
+        for program, library, file in zip(programs, libraries, weights, strict=True)
+    ]
+    return "\n".join(
+        (
+            f"enum {{ KORCH_PROGRAMS = {len(programs)}, KORCH_INPUTS = {len(ports)} }};",
+            f"static const int korch_ranks[] = {_row([len(p.shape) for p in ports])};",
+            "typedef struct {",
+            "    const char *library, *weights;",
+            f"    int64_t shapes[{max(len(ports), 1)}][{most}];",
+            "} korch_program;",
+            "static const korch_program korch_programs[] = {",
+            *rows,
+            "};",
+        )
+    )
 
 
 def _row(numbers: Iterable[int]) -> str:

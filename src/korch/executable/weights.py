@@ -19,8 +19,20 @@ from korch.ir.ops.table import Array
 from korch.ir.tensor import Tensor
 
 WEIGHTS = "weights.safetensors"
-_DTYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32", "int16": "I16",
-           "int8": "I8", "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL"}  # fmt: skip
+_DTYPES = {
+    "float64": "F64",
+    "float32": "F32",
+    "float16": "F16",
+    "int64": "I64",
+    "int32": "I32",
+    "int16": "I16",
+    "int8": "I8",
+    "uint64": "U64",
+    "uint32": "U32",
+    "uint16": "U16",
+    "uint8": "U8",
+    "bool": "BOOL",
+}
 _NAMES = {v: k for k, v in _DTYPES.items()}
 _CHUNK = 1 << 20  # words
 

@@ -33,8 +33,9 @@ def elu(b: Builder, x: Value, *, alpha: float = 1.0) -> Value:
 
 
 @fission("Selu")
-def selu(b: Builder, x: Value, *, alpha: float = 1.67326319217681884765625,
-         gamma: float = 1.05070102214813232421875) -> Value:  # fmt: skip
+def selu(
+    b: Builder, x: Value, *, alpha: float = 1.67326319217681884765625, gamma: float = 1.05070102214813232421875
+) -> Value:
     """gamma elu(x)."""
     return elu(b, x, alpha=alpha) * gamma
 

@@ -90,15 +90,27 @@ def _grouped_product(b: Builder, x: Value, y: Value) -> Value:
     return b.op("Reshape", together @ y, shape=(n, heads, rows, y.shape[3]))
 
 
-def _mask(b: Builder, queries: int, keys: int, given: Value | None, past: int, valid: Value | None,
-          window: tuple[int, int], dtype: str) -> Mask:  # fmt: skip
+def _mask(
+    b: Builder,
+    queries: int,
+    keys: int,
+    given: Value | None,
+    past: int,
+    valid: Value | None,
+    window: tuple[int, int],
+    dtype: str,
+) -> Mask:
     """The mask of [batch, heads, queries, keys]: `valid` keys a batch, a window (-1: open) around each query. What is
     added to scores of a `dtype` may have another."""
     bias, allowed = None, None
     if given is not None:
         given = given if given.dtype == "bool" else b.op("Cast", given, to=dtype)
-        given = padded(b, given, [0] * (2 * given.rank - 1) + [keys - given.shape[-1]],
-                       value=False if given.dtype == "bool" else -math.inf)  # fmt: skip
+        given = padded(
+            b,
+            given,
+            [0] * (2 * given.rank - 1) + [keys - given.shape[-1]],
+            value=False if given.dtype == "bool" else -math.inf,
+        )
         bias, allowed = (None, given) if given.dtype == "bool" else (given, None)
     behind = np.arange(queries)[:, None] - np.arange(keys) + past  # how far the key lies behind the query
     distance = b.constant(behind)
@@ -152,9 +164,18 @@ def _guarded_softmax(b: Builder, x: Value) -> Value:
 
 
 @fission("RotaryEmbedding", since=23)
-def rotary_embedding(b: Builder, x: Value, cos: Value, sin: Value, position_ids: Value | None = None, /, *,
-                     interleaved: int = 0, num_heads: int = 0,
-                     rotary_embedding_dim: int = 0) -> Value | Opaque:  # fmt: skip
+def rotary_embedding(
+    b: Builder,
+    x: Value,
+    cos: Value,
+    sin: Value,
+    position_ids: Value | None = None,
+    /,
+    *,
+    interleaved: int = 0,
+    num_heads: int = 0,
+    rotary_embedding_dim: int = 0,
+) -> Value | Opaque:
     """Pairs of elements (halves apart, or neighbours if `interleaved`) turned by an angle of their position."""
     shape = x.shape
     if x.rank == 3:

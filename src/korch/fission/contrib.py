@@ -42,8 +42,17 @@ def quick_gelu(b: Builder, x: Value, *, alpha: float = 1.702) -> Value:
 
 
 @fission("FusedMatMul", domain=DOMAIN)
-def fused_mat_mul(b: Builder, x: Value, y: Value, *, alpha: float = 1.0, transA: int = 0, transB: int = 0,
-                  transBatchA: int = 0, transBatchB: int = 0) -> Value:  # fmt: skip
+def fused_mat_mul(
+    b: Builder,
+    x: Value,
+    y: Value,
+    *,
+    alpha: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+    transBatchA: int = 0,
+    transBatchB: int = 0,
+) -> Value:
     """alpha x y, both transposed first if so asked."""
     x, y = _transposed(b, x, transA, transBatchA), _transposed(b, y, transB, transBatchB)
     return x @ y * alpha
@@ -60,8 +69,16 @@ def _transposed(b: Builder, x: Value, last: int, batch: int) -> Value:
 
 
 @fission("SkipLayerNormalization", domain=DOMAIN)
-def skip_layer_normalization(b: Builder, x: Value, skip: Value, scale: Value, shift: Value | None = None,
-                             bias: Value | None = None, *, epsilon: float = 1e-12) -> tuple[Value, ...]:  # fmt: skip
+def skip_layer_normalization(
+    b: Builder,
+    x: Value,
+    skip: Value,
+    scale: Value,
+    shift: Value | None = None,
+    bias: Value | None = None,
+    *,
+    epsilon: float = 1e-12,
+) -> tuple[Value, ...]:
     """The layer normalisation of x + skip + bias; also its mean, 1/deviation and the sum itself."""
     total = x + skip if bias is None else x + skip + bias
     y, mean, inverse = layer_normalization(b, total, scale, shift, epsilon=epsilon)
@@ -69,8 +86,16 @@ def skip_layer_normalization(b: Builder, x: Value, skip: Value, scale: Value, sh
 
 
 @fission("SkipSimplifiedLayerNormalization", domain=DOMAIN)
-def skip_rms_normalization(b: Builder, x: Value, skip: Value, scale: Value, bias: Value | None = None, *,
-                           epsilon: float = 1e-12, outputs: int = 1) -> tuple[Value | None, ...]:  # fmt: skip
+def skip_rms_normalization(
+    b: Builder,
+    x: Value,
+    skip: Value,
+    scale: Value,
+    bias: Value | None = None,
+    *,
+    epsilon: float = 1e-12,
+    outputs: int = 1,
+) -> tuple[Value | None, ...]:
     """The root-mean-square normalisation of x + skip + bias; its fourth output is the sum. (Nobody computes others.)"""
     total = x + skip if bias is None else x + skip + bias
     y = rms_normalization(b, total, scale, epsilon=epsilon)
@@ -78,41 +103,64 @@ def skip_rms_normalization(b: Builder, x: Value, skip: Value, scale: Value, bias
 
 
 @fission("SimplifiedLayerNormalization")
-def simplified_layer_normalization(b: Builder, x: Value, scale: Value, *, axis: int = -1, epsilon: float = 1e-5,
-                                   stash_type: int = 1) -> Value:  # fmt: skip
+def simplified_layer_normalization(
+    b: Builder, x: Value, scale: Value, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
+) -> Value:
     """Onnxruntime's own name, in ONNX's domain, for the root-mean-square normalisation."""
     return rms_normalization(b, x, scale, axis=axis, epsilon=epsilon, stash_type=stash_type)
 
 
 @fission("QuantizeLinear", domain=DOMAIN)
-def quantize_linear_1(b: Builder, x: Value, scale: Value, zero: Value | None = None, /, *,
-                      axis: int = 1) -> Value | Opaque:  # fmt: skip
+def quantize_linear_1(
+    b: Builder, x: Value, scale: Value, zero: Value | None = None, /, *, axis: int = 1
+) -> Value | Opaque:
     """The same as ONNX's."""
     return quantize_linear(b, x, scale, zero, axis=axis)
 
 
 @fission("DequantizeLinear", domain=DOMAIN)
-def dequantize_linear_1(b: Builder, x: Value, scale: Value, zero: Value | None = None, /, *,
-                        axis: int = 1) -> Value | Opaque:  # fmt: skip
+def dequantize_linear_1(
+    b: Builder, x: Value, scale: Value, zero: Value | None = None, /, *, axis: int = 1
+) -> Value | Opaque:
     """The same as ONNX's."""
     return dequantize_linear(b, x, scale, zero, axis=axis)
 
 
 @fission("FusedConv", domain=DOMAIN)
-def fused_conv(b: Builder, x: Value, w: Value, bias: Value | None = None, summand: Value | None = None, *,
-               group: int = 1, activation: str = "", activation_params: Sequence[float] = (),
-               kernel_shape: Sequence[int] | None = None,
-               **window: Unpack[WindowAttributes]) -> Value | Opaque:  # fmt: skip
+def fused_conv(
+    b: Builder,
+    x: Value,
+    w: Value,
+    bias: Value | None = None,
+    summand: Value | None = None,
+    *,
+    group: int = 1,
+    activation: str = "",
+    activation_params: Sequence[float] = (),
+    kernel_shape: Sequence[int] | None = None,
+    **window: Unpack[WindowAttributes],
+) -> Value | Opaque:
     """activation(conv(x) + summand)."""
     y = conv(b, x, w, bias, group=group, **window)
     return _activated(b, y if summand is None else y + summand, activation, activation_params)
 
 
 @fission("FusedGemm", domain=DOMAIN)
-def fused_gemm(b: Builder, x: Value, w: Value, c: Value | None = None, *, alpha: float = 1.0, beta: float = 1.0,
-               transA: int = 0, transB: int = 0, activation: str = "",
-               activation_alpha: float | None = None, activation_beta: float | None = None,
-               activation_gamma: float | None = None) -> Value | Opaque:  # fmt: skip
+def fused_gemm(
+    b: Builder,
+    x: Value,
+    w: Value,
+    c: Value | None = None,
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    transA: int = 0,
+    transB: int = 0,
+    activation: str = "",
+    activation_alpha: float | None = None,
+    activation_beta: float | None = None,
+    activation_gamma: float | None = None,
+) -> Value | Opaque:
     """activation(gemm(x))."""
     given = [p for p in (activation_alpha, activation_beta, activation_gamma) if p is not None]
     y = gemm(b, x, w, c, alpha=alpha, beta=beta, transA=transA, transB=transB)

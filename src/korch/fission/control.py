@@ -97,15 +97,21 @@ def _scan(walk: Walk, node: Node) -> list[Value | None]:
     names = [i.name for i in body.input]
     rows: list[list[Value]] = [[] for _ in range(outputs)]
     for i in range(trips):
-        slices = [_slice(b, x, a, trips - 1 - i if back else i)
-                  for x, a, back in zip(streams, axes, backwards, strict=True)]  # fmt: skip
+        slices = [
+            _slice(b, x, a, trips - 1 - i if back else i) for x, a, back in zip(streams, axes, backwards, strict=True)
+        ]
         results = walk.run(body, dict(zip(names, [*state, *slices], strict=True)))
         state = results[: len(state)]
         for row, x in zip(rows, results[len(state) :], strict=True):
             row.append(x)
     axes, backwards = option("scan_output_axes", outputs), option("scan_output_directions", outputs)
-    return [*state, *(_stacked(node, b, row[::-1] if back else row, axis)
-                      for row, axis, back in zip(rows, axes, backwards, strict=True))]  # fmt: skip
+    return [
+        *state,
+        *(
+            _stacked(node, b, row[::-1] if back else row, axis)
+            for row, axis, back in zip(rows, axes, backwards, strict=True)
+        ),
+    ]
 
 
 def _body(node: Node, name: str) -> onnx.GraphProto:

@@ -36,8 +36,9 @@ def einsum(b: Builder, *operands: Value, equation: str) -> Value | Opaque:
     total = terms[0]
     for i, term in enumerate(terms[1:], 1):
         later = set(output).union(*(t.labels for t in terms[i + 1 :]))
-        total = _product(b, _summed(b, total, later | set(term.labels)), _summed(b, term, later | set(total.labels)),
-                         later, output)  # fmt: skip
+        total = _product(
+            b, _summed(b, total, later | set(term.labels)), _summed(b, term, later | set(total.labels)), later, output
+        )
     return _ordered(b, _summed(b, total, set(output)), output)
 
 
@@ -45,8 +46,9 @@ def _parsed(equation: str, operands: Sequence[Value]) -> tuple[list[str], str]:
     """Labels of each operand and of the result; an ellipsis becomes labels of its own, aligned at its end."""
     left, arrow, right = equation.partition("->")
     parts = left.split(",")
-    hidden = max((x.rank - len(p.replace("...", "")) for x, p in zip(operands, parts, strict=True) if "..." in p),
-                 default=0)  # fmt: skip
+    hidden = max(
+        (x.rank - len(p.replace("...", "")) for x, p in zip(operands, parts, strict=True) if "..." in p), default=0
+    )
     free = "".join(c for c in string.ascii_letters + string.digits if c not in equation)[:hidden]
 
     def spelled(part: str, rank: int) -> str:

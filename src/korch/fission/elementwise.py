@@ -10,11 +10,34 @@ from onnx import helper
 from korch.fission.rule import Opaque, fission
 from korch.ir.builder import Builder, Value
 
-UNARY = ("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Erf", "Exp", "Floor",
-         "Identity", "IsNaN", "Log", "Neg", "Not", "Reciprocal", "Round", "Sign", "Sin", "Sinh", "Sqrt",
-         "Tan")  # fmt: skip
-BINARY = ("Add", "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mul", "Or", "Sub",
-          "Xor")  # fmt: skip
+UNARY = (
+    "Abs",
+    "Acos",
+    "Acosh",
+    "Asin",
+    "Asinh",
+    "Atan",
+    "Atanh",
+    "Ceil",
+    "Cos",
+    "Cosh",
+    "Erf",
+    "Exp",
+    "Floor",
+    "Identity",
+    "IsNaN",
+    "Log",
+    "Neg",
+    "Not",
+    "Reciprocal",
+    "Round",
+    "Sign",
+    "Sin",
+    "Sinh",
+    "Sqrt",
+    "Tan",
+)
+BINARY = ("Add", "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mul", "Or", "Sub", "Xor")
 VARIADIC = {"Sum": "Add", "Max": "Max", "Min": "Min"}
 
 
@@ -68,8 +91,16 @@ def power(b: Builder, x: Value, y: Value) -> Value:
 
 
 @fission("Clip")
-def clip(b: Builder, x: Value, low: Value | None = None, high: Value | None = None, /, *, min: float | None = None,
-         max: float | None = None) -> Value:  # fmt: skip
+def clip(
+    b: Builder,
+    x: Value,
+    low: Value | None = None,
+    high: Value | None = None,
+    /,
+    *,
+    min: float | None = None,
+    max: float | None = None,
+) -> Value:
     """min(max(x, low), high); before opset 11 the limits are attributes."""
     low = b.constant(min, x.dtype) if min is not None else low
     high = b.constant(max, x.dtype) if max is not None else high
@@ -113,8 +144,18 @@ def cast_like(b: Builder, x: Value, like: Value, *, saturate: int = 1, round_mod
 
 
 @fission("Dropout", since=7)
-def dropout(b: Builder, x: Value, rate: Value | None = None, training: Value | None = None, /, *, ratio: float = 0.5,
-            seed: int = 0, outputs: int = 1, opset: int = 13) -> tuple[Value, ...] | Opaque:  # fmt: skip
+def dropout(
+    b: Builder,
+    x: Value,
+    rate: Value | None = None,
+    training: Value | None = None,
+    /,
+    *,
+    ratio: float = 0.5,
+    seed: int = 0,
+    outputs: int = 1,
+    opset: int = 13,
+) -> tuple[Value, ...] | Opaque:
     """x, and a mask of ones: only training drops anything."""
     if training is not None and (training.array is None or training.array.any()):
         return Opaque("in training what it drops is random")

@@ -26,10 +26,12 @@ from korch.ir.opsets import opsets_of, own_domain
 
 log = logging.getLogger(__name__)
 
-DTYPES = frozenset({"float16", "float32", "float64", "bool", "int8", "int16", "int32", "int64",
-                    "uint8", "uint16", "uint32", "uint64"})  # fmt: skip
-RANDOM = frozenset({"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli",
-                    "Multinomial", "Dropout"})  # fmt: skip
+DTYPES = frozenset(
+    {"float16", "float32", "float64", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
+)
+RANDOM = frozenset(
+    {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial", "Dropout"}
+)
 
 
 def fission(model: onnx.ModelProto) -> Graph:

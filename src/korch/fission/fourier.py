@@ -57,15 +57,17 @@ class Transform:
 
 
 @fission("DFT", since=17)
-def dft_by_attribute(b: Builder, x: Value, length: Value | None = None, *, axis: int = 1, inverse: int = 0,
-                     onesided: int = 0) -> Value | Opaque:  # fmt: skip
+def dft_by_attribute(
+    b: Builder, x: Value, length: Value | None = None, *, axis: int = 1, inverse: int = 0, onesided: int = 0
+) -> Value | Opaque:
     """x [..., n, ..., 1 or 2] along `axis`, of `length` positions: cut, or zeros behind."""
     return _dft(b, x, length, axis, inverse, onesided)
 
 
 @fission("DFT", since=20)
-def dft(b: Builder, x: Value, length: Value | None = None, axis: Value | None = None, *, inverse: int = 0,
-        onesided: int = 0) -> Value | Opaque:  # fmt: skip
+def dft(
+    b: Builder, x: Value, length: Value | None = None, axis: Value | None = None, *, inverse: int = 0, onesided: int = 0
+) -> Value | Opaque:
     """The same, its axis an input."""
     along = integers(axis, [-2])
     return along if isinstance(along, Opaque) else _dft(b, x, length, along[0], inverse, onesided)
@@ -127,8 +129,15 @@ def _cut(b: Builder, x: Value, length: int) -> Value:
 
 
 @fission("STFT", since=17)
-def stft(b: Builder, signal: Value, step: Value, window: Value | None = None, length: Value | None = None, *,
-         onesided: int = 1) -> Value | Opaque:  # fmt: skip
+def stft(
+    b: Builder,
+    signal: Value,
+    step: Value,
+    window: Value | None = None,
+    length: Value | None = None,
+    *,
+    onesided: int = 1,
+) -> Value | Opaque:
     """signal [batch, n, 1 or 2] as [batch, frames, frequencies, 2]: a convolution whose taps are the transform's, each
     multiplied by the window's."""
     steps, lengths = integers(step), integers(length, window.shape if window else signal.shape[1:2])
@@ -141,7 +150,15 @@ def stft(b: Builder, signal: Value, step: Value, window: Value | None = None, le
     batch, _, parts = signal.shape
     t = Transform(n, n // 2 + 1 if onesided else n)
     taps = t.matrix(np.outer(np.arange(n), np.arange(t.kept)), parts).reshape(n, parts, -1) * weights[:, None, None]
-    y = b.op("Conv", b.op("Transpose", signal, perm=(0, 2, 1)), b.constant(taps.transpose(2, 1, 0), signal.dtype),
-             strides=steps, dilations=(1,), pads=(0, 0), group=1, channels_last=0)  # fmt: skip
+    y = b.op(
+        "Conv",
+        b.op("Transpose", signal, perm=(0, 2, 1)),
+        b.constant(taps.transpose(2, 1, 0), signal.dtype),
+        strides=steps,
+        dilations=(1,),
+        pads=(0, 0),
+        group=1,
+        channels_last=0,
+    )
     y = b.op("Transpose", y, perm=(0, 2, 1))
     return b.op("Reshape", y, shape=(batch, y.shape[1], t.kept, 2))

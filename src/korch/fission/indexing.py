@@ -29,8 +29,9 @@ def take(b: Builder, x: Value, axis: int, indices: Sequence[int]) -> Value:
 
 
 @fission("Slice", since=10)
-def slice_(b: Builder, x: Value, starts: Value, ends: Value, axes: Value | None = None, steps: Value | None = None,
-           /) -> Value | Opaque:  # fmt: skip
+def slice_(
+    b: Builder, x: Value, starts: Value, ends: Value, axes: Value | None = None, steps: Value | None = None, /
+) -> Value | Opaque:
     """x[start:end:step] along each axis, with Python's clamping."""
     first, last = integers(starts), integers(ends)
     if isinstance(first, Opaque) or isinstance(last, Opaque):
@@ -42,21 +43,32 @@ def slice_(b: Builder, x: Value, starts: Value, ends: Value, axes: Value | None 
 
 
 @fission("Slice", since=1)
-def slice_by_attributes(b: Builder, x: Value, *, starts: Sequence[int], ends: Sequence[int],
-                        axes: Sequence[int] | None = None) -> Value:  # fmt: skip
+def slice_by_attributes(
+    b: Builder, x: Value, *, starts: Sequence[int], ends: Sequence[int], axes: Sequence[int] | None = None
+) -> Value:
     """Before opset 10 the bounds are attributes."""
     return _sliced(b, x, starts, ends, range(len(starts)) if axes is None else axes, [1] * len(starts))
 
 
-def _sliced(b: Builder, x: Value, starts: Sequence[int], ends: Sequence[int], axes: Sequence[int],
-            steps: Sequence[int]) -> Value:  # fmt: skip
+def _sliced(
+    b: Builder, x: Value, starts: Sequence[int], ends: Sequence[int], axes: Sequence[int], steps: Sequence[int]
+) -> Value:
     rows = zip(axes, starts, ends, steps, strict=True)
     return cut(b, x, {a % x.rank: range(x.shape[a])[i:j:k] for a, i, j, k in rows})
 
 
 @fission("Split")
-def split_(b: Builder, x: Value, sizes: Value | None = None, /, *, axis: int = 0, split: Sequence[int] | None = None,
-           num_outputs: int | None = None, outputs: int) -> tuple[Value, ...] | Opaque:  # fmt: skip
+def split_(
+    b: Builder,
+    x: Value,
+    sizes: Value | None = None,
+    /,
+    *,
+    axis: int = 0,
+    split: Sequence[int] | None = None,
+    num_outputs: int | None = None,
+    outputs: int,
+) -> tuple[Value, ...] | Opaque:
     """x in parts of the given lengths, or of equal ones of which the last may be shorter."""
     n = x.shape[axis]
     even = -(-n // (num_outputs or outputs))
@@ -119,8 +131,16 @@ def one_hot(b: Builder, indices: Value, depth: Value, values: Value, *, axis: in
 
 
 @fission("Pad", since=11)
-def pad(b: Builder, x: Value, pads: Value, fill: Value | None = None, axes: Value | None = None, /, *,
-        mode: str = "constant") -> Value | Opaque:  # fmt: skip
+def pad(
+    b: Builder,
+    x: Value,
+    pads: Value,
+    fill: Value | None = None,
+    axes: Value | None = None,
+    /,
+    *,
+    mode: str = "constant",
+) -> Value | Opaque:
     """x with more around it (constant, reflected, its edge, or itself again), or less where a pad is negative."""
     around, where = integers(pads), integers(axes, range(x.rank))
     if isinstance(around, Opaque) or isinstance(where, Opaque) or (fill is not None and fill.array is None):
@@ -132,8 +152,9 @@ def pad(b: Builder, x: Value, pads: Value, fill: Value | None = None, axes: Valu
 
 
 @fission("Pad", since=2)
-def pad_by_attributes(b: Builder, x: Value, *, pads: Sequence[int], mode: str = "constant",
-                      value: float = 0.0) -> Value:  # fmt: skip
+def pad_by_attributes(
+    b: Builder, x: Value, *, pads: Sequence[int], mode: str = "constant", value: float = 0.0
+) -> Value:
     """Before opset 11 pads and value are attributes."""
     return padded(b, x, pads, mode, value)
 

@@ -32,8 +32,9 @@ def flatten(b: Builder, x: Value, *, axis: int = 1) -> Value:
 
 
 @fission("Squeeze")
-def squeeze(b: Builder, x: Value, given: Value | None = None, /, *,
-            axes: Sequence[int] | None = None) -> Value | Opaque:  # fmt: skip
+def squeeze(
+    b: Builder, x: Value, given: Value | None = None, /, *, axes: Sequence[int] | None = None
+) -> Value | Opaque:
     """x without the `axes`, which have length 1; without all such axes if none is named."""
     named = integers(given, axes)
     if isinstance(named, Opaque):
@@ -44,8 +45,9 @@ def squeeze(b: Builder, x: Value, given: Value | None = None, /, *,
 
 
 @fission("Unsqueeze")
-def unsqueeze(b: Builder, x: Value, given: Value | None = None, /, *,
-              axes: Sequence[int] | None = None) -> Value | Opaque:  # fmt: skip
+def unsqueeze(
+    b: Builder, x: Value, given: Value | None = None, /, *, axes: Sequence[int] | None = None
+) -> Value | Opaque:
     """x with axes of length 1 at `axes` of the result."""
     named = integers(given, axes)
     if isinstance(named, Opaque):
@@ -87,8 +89,9 @@ def depth_to_space(b: Builder, x: Value, *, blocksize: int, mode: str = "DCR") -
     """Channels become blocks of blocksize x blocksize pixels; `mode` says which of the channels' factors is outer."""
     n, c, h, w = x.shape
     s, depth = blocksize, c // blocksize**2
-    split, perm = ((n, s, s, depth, h, w), (0, 3, 4, 1, 5, 2)) if mode == "DCR" else (
-        (n, depth, s, s, h, w), (0, 1, 4, 2, 5, 3))  # fmt: skip
+    split, perm = (
+        ((n, s, s, depth, h, w), (0, 3, 4, 1, 5, 2)) if mode == "DCR" else ((n, depth, s, s, h, w), (0, 1, 4, 2, 5, 3))
+    )
     moved = b.op("Transpose", b.op("Reshape", x, shape=split), perm=perm)
     return b.op("Reshape", moved, shape=(n, depth, h * s, w * s))
 

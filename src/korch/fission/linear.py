@@ -87,16 +87,27 @@ def conv_transpose(
     else:
         front, back = list(g.pads[: len(full)]), list(g.pads[len(full) :])
         output_shape = [f - h - t for f, h, t in zip(full, front, back, strict=True)]
-    y = b.op("ConvTranspose", x, w, strides=g.strides, dilations=g.dilations, pads=(*front, *back), group=group,
-             channels_last=0, output_shape=(x.shape[0], w.shape[1] * group, *output_shape))  # fmt: skip
+    y = b.op(
+        "ConvTranspose",
+        x,
+        w,
+        strides=g.strides,
+        dilations=g.dilations,
+        pads=(*front, *back),
+        group=group,
+        channels_last=0,
+        output_shape=(x.shape[0], w.shape[1] * group, *output_shape),
+    )
     return with_bias(b, y, bias)
 
 
 def _full_lengths(lengths: Sequence[int], g: Geometry, output_padding: Sequence[int] | None) -> list[int]:
     """Output lengths before anything is cut off."""
     extra = output_padding or [0] * len(lengths)
-    return [s * (n - 1) + (k - 1) * d + 1 + e
-            for n, s, k, d, e in zip(lengths, g.strides, g.kernel, g.dilations, extra, strict=True)]  # fmt: skip
+    return [
+        s * (n - 1) + (k - 1) * d + 1 + e
+        for n, s, k, d, e in zip(lengths, g.strides, g.kernel, g.dilations, extra, strict=True)
+    ]
 
 
 def _front(total: int, auto_pad: str) -> int:

@@ -162,8 +162,16 @@ def local_response_normalization(
     wide = b.op("Cast", x, to=widened(x))
     squares = b.op("Reshape", wide * wide, shape=(x.shape[0], 1, x.shape[1], math.prod(x.shape[2:])))
     pads = ((size - 1) // 2, 0, size // 2, 0)
-    mean = b.op("AveragePool", squares, kernel_shape=(size, 1), strides=(1, 1), dilations=(1, 1), pads=pads,
-                channels_last=0, count_include_pad=1)  # fmt: skip
+    mean = b.op(
+        "AveragePool",
+        squares,
+        kernel_shape=(size, 1),
+        strides=(1, 1),
+        dilations=(1, 1),
+        pads=pads,
+        channels_last=0,
+        count_include_pad=1,
+    )
     return b.op("Cast", wide / b.op("Pow", b.op("Reshape", mean, shape=x.shape) * alpha + bias, beta), to=x.dtype)
 
 

@@ -129,8 +129,10 @@ def _output_types(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProt
     if unknown and foreign:
         told = _tried(model, node)
     if (unknown and not foreign) or not all(map(_is_static, told)):
-        raise NeedsSegments(f"{node.title}: the shape of its output depends on data, which cannot be compiled; "
-                         f"give it constant parameters or cut the model before it")  # fmt: skip
+        raise NeedsSegments(
+            f"{node.title}: the shape of its output depends on data, which cannot be compiled; "
+            f"give it constant parameters or cut the model before it"
+        )
     return told
 
 
@@ -149,13 +151,17 @@ def _tried(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
     except Exception as e:
         raise NeedsSegments(f"{node.title}: nothing is known of the shape of its output: {words_of(e)}") from e
     lengths = [x.shape if x.shape == y.shape else (None,) for x, y in zip(zeros, ones, strict=True)]
-    return [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), shape)
-            for name, x, shape in zip(names, zeros, lengths, strict=True)]  # fmt: skip
+    return [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), shape)
+        for name, x, shape in zip(names, zeros, lengths, strict=True)
+    ]
 
 
 def _filled(model: onnx.ModelProto, value: int) -> dict[str, Array]:
-    return {i.name: np.full(_shape(i), value, helper.tensor_dtype_to_np_dtype(i.type.tensor_type.elem_type))
-            for i in model.graph.input}  # fmt: skip
+    return {
+        i.name: np.full(_shape(i), value, helper.tensor_dtype_to_np_dtype(i.type.tensor_type.elem_type))
+        for i in model.graph.input
+    }
 
 
 def _shape(info: onnx.ValueInfoProto) -> tuple[int, ...]:
@@ -193,5 +199,8 @@ RUNTIME_TYPES: dict[int, str] = {
 
 def _is_static(info: onnx.ValueInfoProto) -> bool:
     kind = info.type.tensor_type
-    return kind.elem_type in RUNTIME_TYPES and kind.HasField("shape") and all(
-        d.HasField("dim_value") and d.dim_value >= 0 for d in kind.shape.dim)  # fmt: skip
+    return (
+        kind.elem_type in RUNTIME_TYPES
+        and kind.HasField("shape")
+        and all(d.HasField("dim_value") and d.dim_value >= 0 for d in kind.shape.dim)
+    )

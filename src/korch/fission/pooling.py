@@ -73,8 +73,7 @@ def lp_pool(
     g = geometry(x.shape[2:], kernel_shape, **window)
     if g.is_wide:
         return Opaque("its padding is wider than its kernel")
-    mean = b.op("AveragePool", _powers(b, x, p), kernel_shape=g.kernel, **g.attrs, channels_last=0,
-                count_include_pad=1)  # fmt: skip
+    mean = b.op("AveragePool", _powers(b, x, p), kernel_shape=g.kernel, **g.attrs, channels_last=0, count_include_pad=1)
     return b.op("Cast", _root(b, mean * float(math.prod(kernel_shape)), p), to=x.dtype)
 
 

@@ -12,9 +12,19 @@ KINDS = ("int8", "uint8", "int16", "uint16")
 
 
 @fission("QuantizeLinear", since=10)
-def quantize_linear(b: Builder, x: Value, scale: Value, zero: Value | None = None, /, *, axis: int = 1,
-                    block_size: int = 0, output_dtype: int = 0, precision: int = 0,
-                    saturate: int = 1) -> Value | Opaque:  # fmt: skip
+def quantize_linear(
+    b: Builder,
+    x: Value,
+    scale: Value,
+    zero: Value | None = None,
+    /,
+    *,
+    axis: int = 1,
+    block_size: int = 0,
+    output_dtype: int = 0,
+    precision: int = 0,
+    saturate: int = 1,
+) -> Value | Opaque:
     """round(x / scale) + zero, kept within the integers of the result (`saturate` speaks of eight-bit floats only).
     A scale that is an integer divides in float64: integer division rounds in its own way."""
     kind = _kind(zero, output_dtype)
@@ -27,8 +37,17 @@ def quantize_linear(b: Builder, x: Value, scale: Value, zero: Value | None = Non
 
 
 @fission("DequantizeLinear", since=10)
-def dequantize_linear(b: Builder, x: Value, scale: Value, zero: Value | None = None, /, *, axis: int = 1,
-                      block_size: int = 0, output_dtype: int = 0) -> Value | Opaque:  # fmt: skip
+def dequantize_linear(
+    b: Builder,
+    x: Value,
+    scale: Value,
+    zero: Value | None = None,
+    /,
+    *,
+    axis: int = 1,
+    block_size: int = 0,
+    output_dtype: int = 0,
+) -> Value | Opaque:
     """(x - zero) scale."""
     if block_size:
         return Opaque("it is scaled by blocks")

@@ -53,8 +53,17 @@ class _Network:
             return Opaque(f"its activations are {', '.join(self.activations)}")
         return Opaque("it clips what its gates sum") if self.clip else None
 
-    def outputs(self, b: Builder, x: Value, w: Value, r: Value, bias: Value | None, state: Value | None,
-                cells: Value | None, outputs: int) -> tuple[Value, ...]:  # fmt: skip
+    def outputs(
+        self,
+        b: Builder,
+        x: Value,
+        w: Value,
+        r: Value,
+        bias: Value | None,
+        state: Value | None,
+        cells: Value | None,
+        outputs: int,
+    ) -> tuple[Value, ...]:
         """Y, Y_h and, of an LSTM, Y_c."""
         gates, hidden, directions = GATES[self.kind], r.shape[2], r.shape[0]
         x = b.op("Transpose", x, perm=(1, 0, 2)) if self.layout else x
@@ -64,12 +73,23 @@ class _Network:
         extras = [self._state(b, cells, batch, r)] if self.kind == "LSTM" else []
         extras += [self._reset_bias(b, bias, r)] if self.kind == "GRU" else []
         last = int(outputs > 2)
-        every = b.op("Recurrence", given, r, self._state(b, state, batch, r), *extras, kind=self.kind,
-                     direction=self.direction, relu=int(self.relu), cells=last)  # fmt: skip
+        every = b.op(
+            "Recurrence",
+            given,
+            r,
+            self._state(b, state, batch, r),
+            *extras,
+            kind=self.kind,
+            direction=self.direction,
+            relu=int(self.relu),
+            cells=last,
+        )
         shape = (directions, batch, hidden)
         y = every if not last else _rows(b, every, 0, (steps, *shape))
-        ends = [_rows(b, every, 0 if back else steps - 1, (1, 1, batch, hidden), d)
-                for d, back in enumerate(REVERSED[self.direction])]  # fmt: skip
+        ends = [
+            _rows(b, every, 0 if back else steps - 1, (1, 1, batch, hidden), d)
+            for d, back in enumerate(REVERSED[self.direction])
+        ]
         results = [y, b.op("Reshape", b.op("Concat", *ends, axis=1), shape=shape)]
         results += [b.op("Reshape", _rows(b, every, steps, (1, *shape)), shape=shape)] if last else []
         if self.layout:
@@ -83,8 +103,9 @@ class _Network:
         product = rows @ b.op("Transpose", b.op("Reshape", w, shape=(directions * width, size)), perm=(1, 0))
         if bias is None:
             return product
-        own, recurrent = (b.op("Slice", bias, starts=(0, i * width), lengths=(directions, width), steps=(1, 1))
-                          for i in range(2))  # fmt: skip
+        own, recurrent = (
+            b.op("Slice", bias, starts=(0, i * width), lengths=(directions, width), steps=(1, 1)) for i in range(2)
+        )
         if self.kind == "GRU":  # the last third is scaled by the reset gate
             ahead = np.ones((1, width), rows.dtype)
             ahead[:, 2 * width // 3 :] = 0
@@ -109,10 +130,20 @@ def _rows(b: Builder, x: Value, first: int, lengths: tuple[int, ...], direction:
 
 @fission("LSTM", since=7)
 def lstm(
-    b: Builder, x: Value, w: Value, r: Value, bias: Value | None = None, sequence_lens: Value | None = None,
-    state: Value | None = None, cells: Value | None = None, peepholes: Value | None = None, *, input_forget: int = 0,
-    outputs: int = 1, **attrs: Unpack[Attributes],
-) -> tuple[Value, ...] | Opaque:  # fmt: skip
+    b: Builder,
+    x: Value,
+    w: Value,
+    r: Value,
+    bias: Value | None = None,
+    sequence_lens: Value | None = None,
+    state: Value | None = None,
+    cells: Value | None = None,
+    peepholes: Value | None = None,
+    *,
+    input_forget: int = 0,
+    outputs: int = 1,
+    **attrs: Unpack[Attributes],
+) -> tuple[Value, ...] | Opaque:
     """x [T,B,I], or [B,T,I] in layout 1, over w [D,4H,I] and r [D,4H,H]."""
     if peepholes is not None or input_forget:
         return Opaque("it has peepholes or coupled gates")
@@ -122,10 +153,19 @@ def lstm(
 
 @fission("GRU", "RNN", since=7)
 def gru_or_rnn(
-    b: Builder, x: Value, w: Value, r: Value, bias: Value | None = None, sequence_lens: Value | None = None,
-    state: Value | None = None, *, linear_before_reset: int = 0, op: str, outputs: int = 1,
+    b: Builder,
+    x: Value,
+    w: Value,
+    r: Value,
+    bias: Value | None = None,
+    sequence_lens: Value | None = None,
+    state: Value | None = None,
+    *,
+    linear_before_reset: int = 0,
+    op: str,
+    outputs: int = 1,
     **attrs: Unpack[Attributes],
-) -> tuple[Value, ...] | Opaque:  # fmt: skip
+) -> tuple[Value, ...] | Opaque:
     """x [T,B,I], or [B,T,I] in layout 1, over w [D,3H,I] and r [D,3H,H] for a GRU, [D,H,I] and [D,H,H] for an RNN."""
     if op == "GRU" and not linear_before_reset:
         return Opaque("its reset gate comes before the product")

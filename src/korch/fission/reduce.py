@@ -42,8 +42,17 @@ WIDENED = frozenset({"ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", 
 
 
 @fission(*DEFINITIONS, "ReduceLogSumExp")
-def reduction(b: Builder, x: Value, given: Value | None = None, /, *, op: str, axes: Sequence[int] | None = None,
-              keepdims: int = 1, noop_with_empty_axes: int = 0) -> Value | Opaque:  # fmt: skip
+def reduction(
+    b: Builder,
+    x: Value,
+    given: Value | None = None,
+    /,
+    *,
+    op: str,
+    axes: Sequence[int] | None = None,
+    keepdims: int = 1,
+    noop_with_empty_axes: int = 0,
+) -> Value | Opaque:
     """The reduction of x along `axes` (all of them if none is named, unless that is to mean none)."""
     named = integers(given, axes)
     if isinstance(named, Opaque):
@@ -77,8 +86,9 @@ def _fold(b: Builder, axes: tuple[int, ...], keepdims: int, op: str, x: Value) -
 
 
 @fission("ArgMax", "ArgMin")
-def arg_reduction(b: Builder, x: Value, *, op: str, axis: int = 0, keepdims: int = 1,
-                  select_last_index: int = 0) -> Value:  # fmt: skip
+def arg_reduction(
+    b: Builder, x: Value, *, op: str, axis: int = 0, keepdims: int = 1, select_last_index: int = 0
+) -> Value:
     """Where along `axis` the greatest (least) element is: the first such place, or the last."""
     return b.op(op, x, axis=axis % x.rank, keepdims=keepdims, select_last_index=select_last_index)
 

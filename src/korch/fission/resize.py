@@ -184,8 +184,14 @@ def _sampled(b: Builder, x: Value, axis: int, s: Stretch, how: Sampling) -> Valu
         weights = np.where((taps >= 0) & (taps < s.length), weights, 0)
         weights = weights / weights.sum(axis=1, keepdims=True)
     indices, weights = _folded(np.clip(taps, 0, s.length - 1), weights)
-    return b.op("Interpolate", x, axis=axis, taps=indices.shape[1], indices=tuple(indices.reshape(-1).tolist()),
-                weights=tuple(weights.reshape(-1).tolist()))  # fmt: skip
+    return b.op(
+        "Interpolate",
+        x,
+        axis=axis,
+        taps=indices.shape[1],
+        indices=tuple(indices.reshape(-1).tolist()),
+        weights=tuple(weights.reshape(-1).tolist()),
+    )
 
 
 def _split(at: Sequence[Number]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -34,8 +34,9 @@ def scatter_nd(b: Builder, x: Value, indices: Value, updates: Value, *, reductio
 
 
 @fission("ScatterElements", "Scatter", since=9)
-def scatter_elements(b: Builder, x: Value, indices: Value, updates: Value, *, axis: int = 0,
-                     reduction: str = "none") -> Value | Opaque:  # fmt: skip
+def scatter_elements(
+    b: Builder, x: Value, indices: Value, updates: Value, *, axis: int = 0, reduction: str = "none"
+) -> Value | Opaque:
     """x with the elements of `updates` in place of its own, or combined with them: element i goes to position
     indices[i] of `axis`."""
     axis %= x.rank

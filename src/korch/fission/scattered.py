@@ -31,8 +31,7 @@ def scattered(b: Builder, x: Value, axis: int, indices: Value, updates: Value, r
 def narrowed(b: Builder, indices: Value, axis: int) -> Value:
     """`indices` with length 1 along each axis, but for `axis`, along which they are known to repeat."""
     if indices.array is not None:
-        alike = [a for a in range(indices.rank)
-                 if a != axis and (indices.array == indices.array.take([0], a)).all()]  # fmt: skip
+        alike = [a for a in range(indices.rank) if a != axis and (indices.array == indices.array.take([0], a)).all()]
         return cut(b, indices, {a: range(1) for a in alike})
     p = b.producer(indices)
     while p and p.op == "Expand":

@@ -33,8 +33,12 @@ def constant(
     value_ints: list[int] | None = None,
 ) -> Value | Opaque:
     """The number itself."""
-    for number, dtype in ((value_float, np.float32), (value_int, np.int64), (value_floats, np.float32),
-                          (value_ints, np.int64)):  # fmt: skip
+    for number, dtype in (
+        (value_float, np.float32),
+        (value_int, np.int64),
+        (value_floats, np.float32),
+        (value_ints, np.int64),
+    ):
         if number is not None:
             return b.constant(np.asarray(number, dtype))
     return Opaque("it is no plain tensor") if value is None else b.constant(value)

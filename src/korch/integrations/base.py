@@ -20,10 +20,23 @@ from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession a
 from korch.errors import Error, InputError, ModelError, words_of
 from korch.session.source import ModelSource
 
-_KEPT = frozenset({"_model_path", "_model_bytes", "_sess_options_initial", "_enable_fallback", "_providers",
-                   "_read_config_from_model", "_fallback_providers", "_provider_options",
-                   "_captured_graph_bindings", "_inputs_meta", "_outputs_meta", "_model_meta",
-                   "_overridable_initializers"})  # fmt: skip
+_KEPT = frozenset(
+    {
+        "_model_path",
+        "_model_bytes",
+        "_sess_options_initial",
+        "_enable_fallback",
+        "_providers",
+        "_read_config_from_model",
+        "_fallback_providers",
+        "_provider_options",
+        "_captured_graph_bindings",
+        "_inputs_meta",
+        "_outputs_meta",
+        "_model_meta",
+        "_overridable_initializers",
+    }
+)
 """Attributes of onnxruntime's class that hold nothing of its native session; descriptions are copies."""
 
 
@@ -54,8 +67,9 @@ class Base(Theirs):
     """onnxruntime's session. `let_base_go` frees its native part, which the next use loads again; names, types and
     metadata stay. Errors of onnxruntime are of its own classes and of Korch's, in one line."""
 
-    def __init__(self, source: ModelSource, sess_options: Any, providers: Any, provider_options: Any,
-                 **kwargs: Any) -> None:  # fmt: skip
+    def __init__(
+        self, source: ModelSource, sess_options: Any, providers: Any, provider_options: Any, **kwargs: Any
+    ) -> None:
         self._loading = threading.RLock()
         self._source = source
         self._base_calls, self._base_used = 0, time.monotonic()
@@ -63,8 +77,9 @@ class Base(Theirs):
         own = set(vars(self))
         model = source.model
         try:
-            super().__init__(str(model) if isinstance(model, Path) else model, sess_options, providers,
-                             provider_options, **kwargs)  # fmt: skip
+            super().__init__(
+                str(model) if isinstance(model, Path) else model, sess_options, providers, provider_options, **kwargs
+            )
         except Exception as e:
             raise in_one_line(e, ModelError) from None
         self._snapshot()

@@ -33,15 +33,23 @@ class IOBinding(ort.IOBinding):
     def bind_cpu_input(self, name: str, arr_on_cpu: Any) -> None:
         self._bind(self._inputs, "bind_cpu_input", name, arr_on_cpu)
 
-    def bind_input(self, name: str, device_type: str, device_id: int, element_type: Any, shape: Any,
-                   buffer_ptr: int) -> None:  # fmt: skip
+    def bind_input(
+        self, name: str, device_type: str, device_id: int, element_type: Any, shape: Any, buffer_ptr: int
+    ) -> None:
         self._bind(self._inputs, "bind_input", name, device_type, device_id, element_type, shape, buffer_ptr)
 
     def bind_ortvalue_input(self, name: str, ortvalue: Any) -> None:
         self._bind(self._inputs, "bind_ortvalue_input", name, ortvalue)
 
-    def bind_output(self, name: str, device_type: str = "cpu", device_id: int = 0, element_type: Any = None,
-                    shape: Any = None, buffer_ptr: int | None = None) -> None:  # fmt: skip
+    def bind_output(
+        self,
+        name: str,
+        device_type: str = "cpu",
+        device_id: int = 0,
+        element_type: Any = None,
+        shape: Any = None,
+        buffer_ptr: int | None = None,
+    ) -> None:
         self._bind(self._outputs, "bind_output", name, device_type, device_id, element_type, shape, buffer_ptr)
 
     def bind_ortvalue_output(self, name: str, ortvalue: Any) -> None:

@@ -47,8 +47,14 @@ class KorchBackend(Backend):
         return cls.prepare(model, device, **kwargs).run(inputs)
 
     @classmethod
-    def run_node(cls, node: onnx.NodeProto, inputs: Any, device: str = "CPU", outputs_info: Sequence[Any] | None = None,
-                 **kwargs: Any) -> tuple[Any, ...]:  # fmt: skip
+    def run_node(
+        cls,
+        node: onnx.NodeProto,
+        inputs: Any,
+        device: str = "CPU",
+        outputs_info: Sequence[Any] | None = None,
+        **kwargs: Any,
+    ) -> tuple[Any, ...]:
         """The outputs of one node; `outputs_info`: their types and shapes, which are not needed."""
         arrays = dict(zip(filter(None, node.input), inputs, strict=True))
         kinds = {name: onnx.helper.np_dtype_to_tensor_dtype(x.dtype) for name, x in arrays.items()}

@@ -74,8 +74,14 @@ class InferenceSession(Base):
         max_specialisations: int | None = None,
         **kwargs: Any,
     ) -> None:
-        given = {"threads": threads, "time_budget": time_budget, "numerics": numerics, "tune": tune, "cache": cache,
-                 "max_specialisations": max_specialisations}  # fmt: skip
+        given = {
+            "threads": threads,
+            "time_budget": time_budget,
+            "numerics": numerics,
+            "tune": tune,
+            "cache": cache,
+            "max_specialisations": max_specialisations,
+        }
         asked = {**_DEFAULTS, **_environment(), **self.defaults, **{k: v for k, v in given.items() if v is not None}}
         if asked["tune"] not in TUNE:
             raise Error(f"tune {asked['tune']!r} is not one of {', '.join(TUNE)}")
@@ -87,8 +93,9 @@ class InferenceSession(Base):
         self._ports = [(a.name, np.dtype(dtype_of(a.type) or "V")) for a in self._inputs_meta]
         names = [name for name, _ in self._ports]
         settings = {name: getattr(sess_options, name) for name in _SETTINGS}
-        self.programs = Specialisations(self._source, names, options, self._folder(asked["cache"]), settings,
-                                        asked["max_specialisations"])  # fmt: skip
+        self.programs = Specialisations(
+            self._source, names, options, self._folder(asked["cache"]), settings, asked["max_specialisations"]
+        )
         self.makes = self._tune == "background" and not self._reason
         for ahead in [shapes] if isinstance(shapes, Mapping) else shapes or self._static():
             self._meet(self._binding_of(ahead))
@@ -166,8 +173,9 @@ class InferenceSession(Base):
         except KeyError:
             return self.base_run(output_names, input_feed)  # which says what is wrong
 
-    def _tried(self, found: Specialisation, trial: Trial, output_names: Sequence[str] | None,
-               input_feed: Mapping[str, Any]) -> Any:  # fmt: skip
+    def _tried(
+        self, found: Specialisation, trial: Trial, output_names: Sequence[str] | None, input_feed: Mapping[str, Any]
+    ) -> Any:
         """One call of a trial, which ends once both have answered enough of them."""
         turn, start = trial.turn(), time.perf_counter()
         answer = self._by_program(found, input_feed) if turn.program else None
@@ -214,8 +222,10 @@ class InferenceSession(Base):
         if not any(isinstance(x, list | tuple | int | float | np.generic) for x in feed.values()):
             return None
         try:
-            return {name: np.asarray(x, dtypes[name]) if isinstance(x, list | tuple | int | float | np.generic) else x
-                    for name, x in feed.items()}  # fmt: skip
+            return {
+                name: np.asarray(x, dtypes[name]) if isinstance(x, list | tuple | int | float | np.generic) else x
+                for name, x in feed.items()
+            }
         except (KeyError, ValueError, TypeError, OverflowError):
             return None
 
@@ -232,8 +242,9 @@ class InferenceSession(Base):
             self.programs.make_now(found)
         SERVICE.attend(self)
 
-    def _by_program(self, found: Specialisation, feed: Mapping[str, Any],
-                    outputs: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray] | None:  # fmt: skip
+    def _by_program(
+        self, found: Specialisation, feed: Mapping[str, Any], outputs: Mapping[str, np.ndarray] | None = None
+    ) -> dict[str, np.ndarray] | None:
         """All outputs by name; None where there is no program, or it has failed, which it will not again."""
         program = found.program
         if program is None:
@@ -325,8 +336,14 @@ class InferenceSession(Base):
         return False
 
 
-_DEFAULTS: Mapping[str, Any] = {"threads": None, "time_budget": None, "numerics": "default", "tune": "background",
-                                "cache": True, "max_specialisations": MAX_SPECIALISATIONS}  # fmt: skip
+_DEFAULTS: Mapping[str, Any] = {
+    "threads": None,
+    "time_budget": None,
+    "numerics": "default",
+    "tune": "background",
+    "cache": True,
+    "max_specialisations": MAX_SPECIALISATIONS,
+}
 
 
 def _environment() -> dict[str, Any]:

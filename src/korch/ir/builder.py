@@ -133,8 +133,15 @@ class Builder:
             return Value(self, known)
         if all(t.const for t in operands) and op != "Opaque":
             return self._fold(op, operands, frozen, dtype, shape)
-        p = Primitive(op, operands, Tensor(self._fresh(self.prefix), dtype, tuple(shape)), frozen, self.error,
-                      self.origin, self.rule)  # fmt: skip
+        p = Primitive(
+            op,
+            operands,
+            Tensor(self._fresh(self.prefix), dtype, tuple(shape)),
+            frozen,
+            self.error,
+            self.origin,
+            self.rule,
+        )
         return Value(self, self.append(p))
 
     def append(self, p: Primitive) -> Tensor:

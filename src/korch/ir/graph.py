@@ -56,8 +56,12 @@ class Graph:
         """Whether `p` just brings a value into its other layout."""
         return p.op == "Transpose" and self.value_of(p.inputs[0]) == self.value_of(p.output)
 
-    def add(self, primitives: Iterable[Primitive], constants: Given | None = None,
-            twins: Mapping[Tensor, Tensor] | None = None) -> Graph:  # fmt: skip
+    def add(
+        self,
+        primitives: Iterable[Primitive],
+        constants: Given | None = None,
+        twins: Mapping[Tensor, Tensor] | None = None,
+    ) -> Graph:
         """This graph with more producers."""
         return replace(
             self,

@@ -81,8 +81,10 @@ def _convolution_of(given: Primitive, product: Primitive, output: Primitive) -> 
         weights = Tensor(u.name, u.dtype, (*channels, *window), True)
         return Primitive("Conv", (given.inputs[0], weights), output.output, freeze(attrs))
     weights = Tensor(u.name, u.dtype, (*channels[::-1], phases * kernel, phases * kernel), True)
-    begin = tuple(phases * (kernel - 1 - pad) + cut
-                  for pad, cut in zip(given.attr("pads")[:2], output.attr("skipped"), strict=True))  # fmt: skip
+    begin = tuple(
+        phases * (kernel - 1 - pad) + cut
+        for pad, cut in zip(given.attr("pads")[:2], output.attr("skipped"), strict=True)
+    )
     return Primitive("ConvTranspose", (given.inputs[0], weights), output.output, freeze(attrs | {"pads": begin}))
 
 
@@ -90,14 +92,20 @@ def _of_volumes(given: Primitive, u: Tensor, output: Primitive) -> Primitive:
     """The convolution over three axes for which the products with `u` are."""
     frames, stride = frames_of(given), output.attr("stride")
     window = [output.attr("kernel") if moves else 1 for moves in tiling_of(output).along]
-    attrs = {"strides": (frames.stride, stride, stride), "dilations": (frames.dilation, 1, 1), "group": 1,
-             "pads": (frames.before, *given.attr("pads")[:2]), "channels_last": 1}  # fmt: skip
+    attrs = {
+        "strides": (frames.stride, stride, stride),
+        "dilations": (frames.dilation, 1, 1),
+        "group": 1,
+        "pads": (frames.before, *given.attr("pads")[:2]),
+        "channels_last": 1,
+    }
     shape = (u.shape[-1], given.inputs[0].shape[-1], frames.taps, *window)
     return Primitive("Conv", (given.inputs[0], Tensor(u.name, u.dtype, shape, True)), output.output, freeze(attrs))
 
 
-def _out_of_blocks(given: Primitive, product: Primitive, output: Primitive,
-                   makers: Mapping[Tensor, Primitive]) -> Primitive:  # fmt: skip
+def _out_of_blocks(
+    given: Primitive, product: Primitive, output: Primitive, makers: Mapping[Tensor, Primitive]
+) -> Primitive:
     """The convolution of the image whose blocks of neighbours that chain has as channels."""
     x, u, blocks = given.inputs[0], product.inputs[1], output.attr("phases")
     top, left, *_ = (blocks * pad for pad in given.attr("pads"))
@@ -135,8 +143,11 @@ def multiply_adds(p: Primitive) -> int:
         return p.inputs[0].size * p.inputs[1].shape[-1]
     if p.op == "MatMul":
         return p.output.size * p.inputs[0].shape[-1]
-    return _convolution(p, short=p.inputs[0], long=p.output) if p.op == "ConvTranspose" else _convolution(
-        p, short=p.output, long=p.inputs[0])  # fmt: skip
+    return (
+        _convolution(p, short=p.inputs[0], long=p.output)
+        if p.op == "ConvTranspose"
+        else _convolution(p, short=p.output, long=p.inputs[0])
+    )
 
 
 def _convolution(p: Primitive, short: Tensor, long: Tensor) -> int:
@@ -144,10 +155,16 @@ def _convolution(p: Primitive, short: Tensor, long: Tensor) -> int:
     w, k = p.inputs[1].shape, len(p.inputs[1].shape) - 2
     first = 1 if p.attr("channels_last") else 2
     pairs = math.prod(
-        _pairs(long.shape[first + i], short.shape[first + i], w[2 + i], p.attr("strides")[i], p.attr("dilations")[i],
-               p.attr("pads")[i])
+        _pairs(
+            long.shape[first + i],
+            short.shape[first + i],
+            w[2 + i],
+            p.attr("strides")[i],
+            p.attr("dilations")[i],
+            p.attr("pads")[i],
+        )
         for i in range(k)
-    )  # fmt: skip
+    )
     return short.shape[0] * w[0] * w[1] * pairs
 
 

@@ -28,8 +28,9 @@ class Writer:
         self.initializers: list[onnx.TensorProto] = []
         self.domains: dict[str, int] = {}
 
-    def node(self, op: str, inputs: Sequence[str], output: str | None = None, more: Sequence[str] = (),
-             **attrs: Any) -> str:  # fmt: skip
+    def node(
+        self, op: str, inputs: Sequence[str], output: str | None = None, more: Sequence[str] = (), **attrs: Any
+    ) -> str:
         name = output or f"{op.lower()}_{len(self.nodes)}__"
         self.nodes.append(helper.make_node(op, list(inputs), [name, *more], **attrs))
         return name
@@ -85,8 +86,13 @@ def _model(
         if name_out != t.name:
             writer.node("Identity", [t.name], name_out)
     weights = [numpy_helper.from_array(np.asarray(x, order="C"), n) for n, x in constants.items()]
-    graph = helper.make_graph(writer.nodes, name, [_info(t) for t in inputs],
-                              [_info(t, n) for n, t in ends.items()], [*weights, *writer.initializers])  # fmt: skip
+    graph = helper.make_graph(
+        writer.nodes,
+        name,
+        [_info(t) for t in inputs],
+        [_info(t, n) for n, t in ends.items()],
+        [*weights, *writer.initializers],
+    )
     opsets = [helper.make_opsetid(d, v) for d, v in [("", writer.opset), *sorted(writer.domains.items())]]
     ir_version = max(IR_VERSION, helper.find_min_ir_version_for(opsets, ignore_unknown=True))
     return helper.make_model(graph, opset_imports=opsets, ir_version=ir_version, producer_name="korch")

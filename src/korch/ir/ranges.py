@@ -269,10 +269,37 @@ def _interpolate(r: _Ranges, p: Primitive) -> Interval:
 
 
 _Rule = Callable[[_Ranges, Primitive], Interval]
-_INCREASING = ("Exp", "Log", "Sqrt", "Relu", "Sigmoid", "Tanh", "Erf", "Softplus", "Floor", "Ceil", "Round", "Sign",
-               "Atan", "Asinh", "Sinh")  # fmt: skip
-_SAME = ("Identity", "Cast", "Reshape", "Transpose", "Slice", "Expand", "Gather", "Take", "ReduceMax", "ReduceMin",
-         "ReduceMean", "MaxPool")  # fmt: skip
+_INCREASING = (
+    "Exp",
+    "Log",
+    "Sqrt",
+    "Relu",
+    "Sigmoid",
+    "Tanh",
+    "Erf",
+    "Softplus",
+    "Floor",
+    "Ceil",
+    "Round",
+    "Sign",
+    "Atan",
+    "Asinh",
+    "Sinh",
+)
+_SAME = (
+    "Identity",
+    "Cast",
+    "Reshape",
+    "Transpose",
+    "Slice",
+    "Expand",
+    "Gather",
+    "Take",
+    "ReduceMax",
+    "ReduceMin",
+    "ReduceMean",
+    "MaxPool",
+)
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_INCREASING, _increasing), **dict.fromkeys(_SAME, _first), "LeakyRelu": _leaky_relu,
     **dict.fromkeys(("Sin", "Cos"), lambda r, p: Interval(-1, 1)),

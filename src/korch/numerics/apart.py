@@ -42,8 +42,9 @@ def evaluated_meanwhile(model: onnx.ModelProto, feeds: Arrays) -> Iterator[Calla
                 process.wait()
 
 
-def _asked(model: onnx.ModelProto, feeds: Arrays, question: IO[bytes],
-           answer: IO[bytes]) -> subprocess.Popen[bytes] | None:  # fmt: skip
+def _asked(
+    model: onnx.ModelProto, feeds: Arrays, question: IO[bytes], answer: IO[bytes]
+) -> subprocess.Popen[bytes] | None:
     with suppress(*_FAILURES):
         pickle.dump((model.SerializeToString(), dict(feeds)), question)
         question.seek(0)

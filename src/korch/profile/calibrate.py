@@ -60,8 +60,9 @@ def _measured(profiler: Profiler) -> Machine:
         raise BackendError(f"the machine cannot be calibrated: {rates.reason}")
     name = profiler.setting.processor.split("|")[0]
     peak = max(rates.peak, _product_rate(profiler))
-    result = Machine(profiler.setting.threads, peak, rates.bandwidths, rates.launch, name, _moves(profiler),
-                     _elements(profiler))  # fmt: skip
+    result = Machine(
+        profiler.setting.threads, peak, rates.bandwidths, rates.launch, name, _moves(profiler), _elements(profiler)
+    )
     if result.moves and result.elements:  # else nothing could be measured, which need not stay so
         profiler.database.record_machine(_key(profiler), json.dumps(asdict(result)))
     return result
@@ -94,8 +95,9 @@ def _elements(profiler: Profiler) -> tuple[tuple[str, float], ...]:
     """What a function costs: a chain of four against one of Relus."""
     chains = [_chain(SAMPLE, *["Relu"] * 4), *(_chain(SAMPLE, *[f] * 4) for f in FUNCTIONS)]
     plain, *others = _seconds(profiler, chains)
-    each = {f: MARGIN * max(s - plain, 0.0) / (4 * SAMPLE) for f, s in zip(FUNCTIONS, others, strict=True)
-            if isfinite(s)}  # fmt: skip
+    each = {
+        f: MARGIN * max(s - plain, 0.0) / (4 * SAMPLE) for f, s in zip(FUNCTIONS, others, strict=True) if isfinite(s)
+    }
     for f, within in (("Exp", "Sigmoid"), ("Log", "Softplus")):  # which waits for itself in a chain less than alone
         each[f] = min(each.get(f, inf), each.get(within, inf))
     return tuple((f, s) for f, s in each.items() if isfinite(s))
@@ -103,8 +105,15 @@ def _elements(profiler: Profiler) -> tuple[tuple[str, float], ...]:
 
 def _seconds(profiler: Profiler, cones: list[Cone]) -> list[float]:
     """The fastest right kernel's time for each cone."""
-    offered = [[k for b in backends() if not b.fallback and b.declines(c) is None
-                for k in b.build(c, profiler.setting.threads)] for c in cones]  # fmt: skip
+    offered = [
+        [
+            k
+            for b in backends()
+            if not b.fallback and b.declines(c) is None
+            for k in b.build(c, profiler.setting.threads)
+        ]
+        for c in cones
+    ]
     results = iter(profiler.measure([k for kernels in offered for k in kernels]))
     times = [[r.seconds for r in (next(results) for _ in kernels) if isinstance(r, Measurement)] for kernels in offered]
     return [min(t, default=inf) for t in times]

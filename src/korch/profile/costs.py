@@ -44,8 +44,9 @@ class Costs(Protocol):
         """The same, but None for kernels whose turn had not come by `deadline`."""
         ...
 
-    def measure_again(self, deadline: Deadline, kernels: Sequence[Kernel],
-                      rivals: Sequence[Kernel | None] = ()) -> list[Result | None]:  # fmt: skip
+    def measure_again(
+        self, deadline: Deadline, kernels: Sequence[Kernel], rivals: Sequence[Kernel | None] = ()
+    ) -> list[Result | None]:
         """The same of kernels that are known: each keeps the least of its times, as a busy machine only adds. A kernel
         of the same cone may be named as the rival that tells how busy it is."""
         ...

@@ -166,9 +166,12 @@ class Database:
         with _translated(file), self._guard:
             self._connection.execute("ATTACH ? AS other", (str(file),))
             try:
-                return sum(self._connection.execute(
-                    f"INSERT OR IGNORE INTO {into.format(name)} SELECT * FROM {out_of.format(name)}").rowcount
-                           for name in PORTABLE)  # fmt: skip
+                return sum(
+                    self._connection.execute(
+                        f"INSERT OR IGNORE INTO {into.format(name)} SELECT * FROM {out_of.format(name)}"
+                    ).rowcount
+                    for name in PORTABLE
+                )
             finally:
                 self._connection.execute("DETACH other")
 

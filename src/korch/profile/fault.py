@@ -7,8 +7,11 @@ import re
 from korch.errors import line_of
 from korch.profile.results import Failed
 
-_SURROUNDINGS = re.compile(r"out of memory|(?:cannot|unable to|failed to|could not) allocate|bad_alloc|alloc_failed|"
-                           r"MemoryError", re.IGNORECASE)  # fmt: skip
+_SURROUNDINGS = re.compile(
+    r"out of memory|(?:cannot|unable to|failed to|could not) allocate|bad_alloc|alloc_failed|"
+    r"MemoryError",
+    re.IGNORECASE,
+)
 """What libraries, compilers and drivers say where memory is short; that registers cannot be allocated is different."""
 
 

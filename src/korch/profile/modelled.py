@@ -39,8 +39,9 @@ class Modelled:
         """The same; None for what comes after the deadline."""
         return [None if deadline.passed else self.cost(k) for k in kernels]
 
-    def measure_again(self, deadline: Deadline, kernels: Sequence[Kernel],
-                      rivals: Sequence[Kernel | None] = ()) -> list[Result | None]:  # fmt: skip
+    def measure_again(
+        self, deadline: Deadline, kernels: Sequence[Kernel], rivals: Sequence[Kernel | None] = ()
+    ) -> list[Result | None]:
         """The same: a model has no second thoughts."""
         return self.measure_until(deadline, kernels)
 

@@ -116,9 +116,14 @@ class WorkerProcess:
         with theirs:
             command = [sys.executable, "-m", self._module, str(theirs.fileno()), *self._arguments]
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._complaints,
-                pass_fds=(theirs.fileno(),), env=self._environment, start_new_session=True,
-            )  # fmt: skip
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=self._complaints,
+                pass_fds=(theirs.fileno(),),
+                env=self._environment,
+                start_new_session=True,
+            )
         return ours
 
     def _crashed(self) -> Failed:

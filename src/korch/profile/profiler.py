@@ -63,8 +63,9 @@ class Profiler(Remembered):
         self.toolchain = toolchain or find_toolchain()
         super().__init__(setting_of(self.toolchain, threads), database, progress)
         self.timing = timing_library(database.folder, self.toolchain)
-        self._worker = WorkerProcess("korch.profile.worker", (str(self.timing), str(threads)), timeout,
-                                     environment(threads))  # fmt: skip
+        self._worker = WorkerProcess(
+            "korch.profile.worker", (str(self.timing), str(threads)), timeout, environment(threads)
+        )
         self._lock = machine_lock()
         self._limit = limit
         self.units = units_here(self.toolchain)
@@ -149,8 +150,17 @@ class Profiler(Remembered):
             if known := self._recall(kernel, key):
                 return known
             preload = tuple(str(found.file) for found in find_libraries(kernel.libraries))
-            task = Task(kernel.cone, str(library), index, preload, kernel.workspace, kernel.host, is_helped(kernel),
-                        Work.of(kernel.cone), self.physics)  # fmt: skip
+            task = Task(
+                kernel.cone,
+                str(library),
+                index,
+                preload,
+                kernel.workspace,
+                kernel.host,
+                is_helped(kernel),
+                Work.of(kernel.cone),
+                self.physics,
+            )
             answer = self._worker.ask(task)
             if isinstance(answer, Answered):
                 self.tally += answer.tally

@@ -65,8 +65,9 @@ class Remembered(ABC):
             self._progress(len(results), len(todo))
         return [results.get(key) for key in keys]
 
-    def measure_again(self, deadline: Deadline, kernels: Sequence[Kernel],
-                      rivals: Sequence[Kernel | None] = ()) -> list[Result | None]:  # fmt: skip
+    def measure_again(
+        self, deadline: Deadline, kernels: Sequence[Kernel], rivals: Sequence[Kernel | None] = ()
+    ) -> list[Result | None]:
         """The same of kernels that are known: each keeps the least of its times, as a busy machine only adds.
 
         A kernel of the same cone may be named as its rival. It runs next to it, and where it takes longer than it is
@@ -85,8 +86,9 @@ class Remembered(ABC):
             self._lower(self.key(k), k, known, fresh, pace)
         return [known.get(key) if key in fresh else None for key in map(self.key, kernels)]
 
-    def _lower(self, key: str, kernel: Kernel, known: dict[str, Result], fresh: Mapping[str, Result],
-               pace: float) -> None:  # fmt: skip
+    def _lower(
+        self, key: str, kernel: Kernel, known: dict[str, Result], fresh: Mapping[str, Result], pace: float
+    ) -> None:
         """Remembers what the kernel takes at that pace, where that is less than what is known."""
         before, now = known.get(key), fresh.get(key)
         if isinstance(now, Measurement):

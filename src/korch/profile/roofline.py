@@ -105,8 +105,12 @@ def _tile(launch: Launch, size: Size) -> Tile:
 def _library_tiles(size: Size, p: Primitive, multiprocessors: int) -> list[Tile]:
     """The tiles a library may choose; it divides the steps of products only, and of few tiles."""
     tiles = [Tile(r, c, d, 8 if r * c >= LARGE else 4, STAGES) for (r, c), d in combinations(SIDES, DEPTHS)]
-    divided = [replace(t, parts=n) for t in tiles for n in PARTS[1:]
-               if p.op == "MatMul" and n * t.blocks(size) <= 2 * multiprocessors and n <= t.turns(size)]  # fmt: skip
+    divided = [
+        replace(t, parts=n)
+        for t in tiles
+        for n in PARTS[1:]
+        if p.op == "MatMul" and n * t.blocks(size) <= 2 * multiprocessors and n <= t.turns(size)
+    ]
     return tiles + divided
 
 

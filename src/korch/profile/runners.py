@@ -43,8 +43,13 @@ def _crowded(switches: int, seconds: float) -> bool:
 class EntryRow(ctypes.Structure):
     """`korch_entry` of a composed program."""
 
-    _fields_ = [("init", _Pointers), ("run", _Pointers), ("free", _Pointers), ("workspace", ctypes.c_size_t),
-                ("callers", ctypes.c_int)]  # fmt: skip
+    _fields_ = [
+        ("init", _Pointers),
+        ("run", _Pointers),
+        ("free", _Pointers),
+        ("workspace", ctypes.c_size_t),
+        ("callers", ctypes.c_int),
+    ]
 
 
 _INIT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
@@ -76,8 +81,16 @@ def _address(buffer: Bytes) -> int:
 class Native:
     """A native kernel; `join` of its program, where a team calls it. BackendError where its init refuses."""
 
-    def __init__(self, entry: EntryRow, cone: Cone, leaves: Sequence[Bytes], outs: Sequence[Bytes],
-                 workspace: Bytes, clock: Clock, join: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        entry: EntryRow,
+        cone: Cone,
+        leaves: Sequence[Bytes],
+        outs: Sequence[Bytes],
+        workspace: Bytes,
+        clock: Clock,
+        join: Any = None,
+    ) -> None:
         self._entry, self._clock = entry, clock
         self._state = ctypes.c_void_p()
         self._in = (ctypes.c_void_p * (len(leaves) + len(outs)))(*map(_address, (*leaves, *outs)))
@@ -88,8 +101,14 @@ class Native:
         if not entry.run:
             raise BackendError("the compiled program has no such kernel")
         self._init([_address(b) if t.const else None for b, t in zip(leaves, cone.leaves, strict=True)])
-        self._call = Call(entry.run, self._state, ctypes.addressof(self._in), _address(outs[0]), _address(workspace),
-                          ctypes.cast(join, _Pointers) if entry.callers == TEAM else None)  # fmt: skip
+        self._call = Call(
+            entry.run,
+            self._state,
+            ctypes.addressof(self._in),
+            _address(outs[0]),
+            _address(workspace),
+            ctypes.cast(join, _Pointers) if entry.callers == TEAM else None,
+        )
 
     def _init(self, constants: Sequence[int | None]) -> None:
         if not self._entry.init:
@@ -119,8 +138,14 @@ class Native:
 class Call(ctypes.Structure):
     """`korch_call` of timing.c: a kernel with its buffers."""
 
-    _fields_ = [("run", _Pointers), ("state", _Pointers), ("given", _Pointers), ("out", _Pointers),
-                ("workspace", _Pointers), ("join", _Pointers)]  # fmt: skip
+    _fields_ = [
+        ("run", _Pointers),
+        ("state", _Pointers),
+        ("given", _Pointers),
+        ("out", _Pointers),
+        ("workspace", _Pointers),
+        ("join", _Pointers),
+    ]
 
 
 class Clock:
@@ -149,9 +174,15 @@ class Clock:
         pointers = (ctypes.c_void_p * len(warm))(*map(_address, warm))
         sizes = (ctypes.c_size_t * len(warm))(*(b.size for b in warm))
         self._library.korch_time_cold(
-            ctypes.byref(call), count, ctypes.c_void_p(samples.ctypes.data), ctypes.c_void_p(_address(self._scrub)),
-            ctypes.c_size_t(self._scrub_size), pointers, sizes, len(warm),
-        )  # fmt: skip
+            ctypes.byref(call),
+            count,
+            ctypes.c_void_p(samples.ctypes.data),
+            ctypes.c_void_p(_address(self._scrub)),
+            ctypes.c_size_t(self._scrub_size),
+            pointers,
+            sizes,
+            len(warm),
+        )
         return samples[:, 0], samples[:, 1]
 
 

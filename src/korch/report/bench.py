@@ -136,8 +136,9 @@ def race(
     So many load `together`, each within `load_limit` seconds; none runs while one loads.
     """
     with tempfile.TemporaryDirectory(prefix="korch-bench-") as folder, contextlib.ExitStack() as stack:
-        contest = Contest(subject, threads, say or _silent, Path(folder), bound=_bound(subject.onnx),
-                          load_limit=load_limit)  # fmt: skip
+        contest = Contest(
+            subject, threads, say or _silent, Path(folder), bound=_bound(subject.onnx), load_limit=load_limit
+        )
         files = _save(feeds, contest.folder)
         with RuntimeProcess(REFERENCE, commands[REFERENCE], threads) as process:
             expected = _first_outputs(contest, process, files)

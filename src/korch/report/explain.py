@@ -125,10 +125,19 @@ class Explanation:
         )
         asked = ", ".join(f"{name} {value}" for name, value in self.options.items())
         made = ", ".join(f"{count / 1e9:.3f} G {name.replace('_', ' ')}" for name, count in self.multiply_adds.items())
-        return "\n".join([*map(str, self.kernels), "", *self._choices(),
-                          f"{total}, threads: {self.threads}, numerics: {self.numerics}", *self._accuracy(),
-                          *([f"asked for: {asked}"] if asked else []), f"multiply-adds: {made}", backends,
-                          f"memory: {memory}"])  # fmt: skip
+        return "\n".join(
+            [
+                *map(str, self.kernels),
+                "",
+                *self._choices(),
+                f"{total}, threads: {self.threads}, numerics: {self.numerics}",
+                *self._accuracy(),
+                *([f"asked for: {asked}"] if asked else []),
+                f"multiply-adds: {made}",
+                backends,
+                f"memory: {memory}",
+            ]
+        )
 
     def _choices(self) -> list[str]:
         """Where there was a choice, in the order in which the values are computed."""
@@ -149,8 +158,10 @@ class Explanation:
 
 def gap_text(gap: float, physical: float) -> str:
     """How far a plan may be from the cheapest one, in words."""
-    return (f"at most {gap:.1%} above the cheapest plan if no unmeasured kernel beats the best of its kind, "
-            f"{physical:.1%} whatever these take")  # fmt: skip
+    return (
+        f"at most {gap:.1%} above the cheapest plan if no unmeasured kernel beats the best of its kind, "
+        f"{physical:.1%} whatever these take"
+    )
 
 
 def explain(executable: Executable) -> Explanation:
@@ -159,11 +170,26 @@ def explain(executable: Executable) -> Explanation:
     total = sum(s.cost for s in plan.steps)
     again = _computed_again(plan.steps)
     kernels = tuple(_kernel(n, s, total, again[n]) for n, s in enumerate(plan.steps))
-    memory = {"arena": executable.memory.arena_bytes, "arena_lower_bound": executable.memory.lower_bound,
-              "weights": executable.weight_bytes, "peak": executable.peak_bytes}  # fmt: skip
-    return Explanation(kernels, total * 1e6, plan.gap, executable.threads, plan.numerics, dict(plan.options),
-                       _by_backend(kernels), memory, _multiply_adds(plan), tuple(map(_choice, plan.choices)),
-                       plan.accuracy, plan.gap_physical)  # fmt: skip
+    memory = {
+        "arena": executable.memory.arena_bytes,
+        "arena_lower_bound": executable.memory.lower_bound,
+        "weights": executable.weight_bytes,
+        "peak": executable.peak_bytes,
+    }
+    return Explanation(
+        kernels,
+        total * 1e6,
+        plan.gap,
+        executable.threads,
+        plan.numerics,
+        dict(plan.options),
+        _by_backend(kernels),
+        memory,
+        _multiply_adds(plan),
+        tuple(map(_choice, plan.choices)),
+        plan.accuracy,
+        plan.gap_physical,
+    )
 
 
 def _multiply_adds(plan: Plan) -> dict[str, int]:
@@ -180,10 +206,18 @@ def _kernel(number: int, step: Step, total: float, again: tuple[Again, ...]) -> 
     root, up = step.writes, step.runner_up
     other = {"backend": up.backend, "variant": up.variant, "cost_us": up.cost * 1e6} if up else None
     return KernelReport(
-        number, root.name, type_text(root.dtype, root.shape), tuple(t.name for t in step.reads),
-        "alias" if step.kernel.alias else step.kernel.backend, step.kernel.variant, step.cost * 1e6,
-        step.cost / total if total else 0.0, tuple(map(str, inside(step))), again, other,
-    )  # fmt: skip
+        number,
+        root.name,
+        type_text(root.dtype, root.shape),
+        tuple(t.name for t in step.reads),
+        "alias" if step.kernel.alias else step.kernel.backend,
+        step.kernel.variant,
+        step.cost * 1e6,
+        step.cost / total if total else 0.0,
+        tuple(map(str, inside(step))),
+        again,
+        other,
+    )
 
 
 def inside(step: Step) -> tuple[Primitive, ...]:
@@ -209,8 +243,10 @@ def _computed_again(steps: Sequence[Step]) -> list[tuple[Again, ...]]:
                 holders[own[p.output]][step_number] = p
         value[step.writes] = own[step.writes]
     twice = [places for places in holders.values() if len(places) > 1]
-    return [tuple(Again(str(places[n]), tuple(o for o in places if o != n)) for places in twice if n in places)
-            for n in range(len(steps))]  # fmt: skip
+    return [
+        tuple(Again(str(places[n]), tuple(o for o in places if o != n)) for places in twice if n in places)
+        for n in range(len(steps))
+    ]
 
 
 def _by_backend(kernels: Sequence[KernelReport]) -> dict[str, dict[str, float]]:

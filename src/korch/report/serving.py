@@ -40,11 +40,13 @@ def serve(peer: Peer) -> None:
     def load(question: Mapping[str, Any]) -> None:
         loaded[:] = [_load(peer, question)]
 
-    answer_questions({
-        "load": load,
-        "outputs": lambda question: _outputs(loaded[0], question),
-        "block": lambda question: _block(loaded[0], question),
-    })  # fmt: skip
+    answer_questions(
+        {
+            "load": load,
+            "outputs": lambda question: _outputs(loaded[0], question),
+            "block": lambda question: _block(loaded[0], question),
+        }
+    )
 
 
 def answer_questions(answers: Answers) -> None:

@@ -127,5 +127,10 @@ def _prepared(model: Source, shapes: Mapping[str, tuple[int, ...]], values: Mapp
 
 def _check(name: str, ours: np.ndarray, theirs: np.ndarray, exact: np.ndarray, numerics: str) -> OutputCheck:
     error = error_of(theirs, exact, theirs)
-    return OutputCheck(name, error_of(ours, exact, theirs), error, error_of(ours, theirs, theirs),
-                       bound_of(numerics, error, ours.dtype))  # fmt: skip
+    return OutputCheck(
+        name,
+        error_of(ours, exact, theirs),
+        error,
+        error_of(ours, theirs, theirs),
+        bound_of(numerics, error, ours.dtype),
+    )

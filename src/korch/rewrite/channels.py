@@ -31,8 +31,12 @@ class Stretch:
         """Those of x that lie at these positions."""
         y, at = self.views[0].output.shape, self.axis_of_view
         inside = prod(y[at + 1 :]) // prod(self.x.shape[2:])
-        return [(head * y[at] + position) * inside + i for head in range(prod(y[:at]) // self.x.shape[0])
-                for position in range(self.start, self.stop) for i in range(inside)]  # fmt: skip
+        return [
+            (head * y[at] + position) * inside + i
+            for head in range(prod(y[:at]) // self.x.shape[0])
+            for position in range(self.start, self.stop)
+            for i in range(inside)
+        ]
 
     @property
     def axis_of_view(self) -> int:
@@ -98,8 +102,11 @@ def _is_of_channels(stretch: Stretch) -> bool:
 def _wanted(s: Space, p: Primitive, stretch: Stretch) -> Stretch | None:
     """All that the products with `p` need of the same tensor; None where that is the whole."""
     reached = _products(s, p.output)
-    others = [c for q in s.graph.consumers.get(p.inputs[0], ()) if (c := _stretch(s, q)) and c.axis == stretch.axis
-            and (q == p or reached & _products(s, q.output))]  # fmt: skip
+    others = [
+        c
+        for q in s.graph.consumers.get(p.inputs[0], ())
+        if (c := _stretch(s, q)) and c.axis == stretch.axis and (q == p or reached & _products(s, q.output))
+    ]
     start, stop = min([stretch.start, *(c.start for c in others)]), max([stretch.stop, *(c.stop for c in others)])
     whole = stop - start == p.inputs[0].shape[stretch.axis]
     return None if whole or not reached else Stretch(stretch.x, stretch.views, stretch.axis, start, stop)

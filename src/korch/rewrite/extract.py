@@ -133,8 +133,13 @@ Cones = list[tuple[Primitive, dict[Tensor, Primitive]]]
 def cones_below(graph: Graph, written: Graph, cost: Cost) -> Cones:
     """The producers that `graph` has and `written` has not, each with the cheapest of the new tensors below it."""
     best = _best(graph, written, cost)
-    return [(p, inner) for t in written.producers for p in graph.producers[t] if p not in written.producers[t]
-            for inner in _below(p, best, written)]  # fmt: skip
+    return [
+        (p, inner)
+        for t in written.producers
+        for p in graph.producers[t]
+        if p not in written.producers[t]
+        for inner in _below(p, best, written)
+    ]
 
 
 def _best(graph: Graph, written: Graph, cost: Cost) -> dict[Tensor, Primitive]:

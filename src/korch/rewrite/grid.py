@@ -18,8 +18,9 @@ def in_whole_steps(p: Primitive, step: int, taps: int) -> tuple[Pads, Pads]:
     begins = [pad % step for pad in before]
     counts = [-(-(n + begin) // step) for n, begin in zip(lengths, begins, strict=True)]
     ends = (step * count - n - begin for n, begin, count in zip(lengths, begins, counts, strict=True))
-    behind = (-(-n // step) + taps - 1 - pad // step - count
-              for n, pad, count in zip(outputs, before, counts, strict=True))  # fmt: skip
+    behind = (
+        -(-n // step) + taps - 1 - pad // step - count for n, pad, count in zip(outputs, before, counts, strict=True)
+    )
     return (*begins, *ends), (*(pad // step for pad in before), *behind)
 
 

@@ -118,10 +118,19 @@ def _expand(a: dict[str, Any], _: int) -> dict[str, Any]:
 
 
 _MOVED: dict[str, Callable[[dict[str, Any], int], dict[str, Any]]] = {
-    "Slice": _slice, "Pad": _pad, "Concat": _along, "Gather": _along, "Interpolate": _along, "Expand": _expand,
-    "Conv": _window, "ConvTranspose": _transposed, "MaxPool": _window, "AveragePool": _window,
-    "ArgMax": _along, "ArgMin": _along,
-}  # fmt: skip
+    "Slice": _slice,
+    "Pad": _pad,
+    "Concat": _along,
+    "Gather": _along,
+    "Interpolate": _along,
+    "Expand": _expand,
+    "Conv": _window,
+    "ConvTranspose": _transposed,
+    "MaxPool": _window,
+    "AveragePool": _window,
+    "ArgMax": _along,
+    "ArgMin": _along,
+}
 
 
 @dataclass

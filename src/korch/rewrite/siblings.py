@@ -63,8 +63,11 @@ def _cuts_columns(p: Primitive) -> bool:
 def _products(s: Space, p: Primitive) -> tuple[Primitive, ...]:
     """The products of the model that have p's left matrix, which is not read twice when they are one."""
     a = p.inputs[0]
-    group = tuple(q for q in s.graph.consumers.get(a, ()) if q.op == "MatMul" and q.inputs[0] == a
-                  and not q.inputs[1].const and q.inputs[1].shape[:-2] == a.shape[:-2])  # fmt: skip
+    group = tuple(
+        q
+        for q in s.graph.consumers.get(a, ())
+        if q.op == "MatMul" and q.inputs[0] == a and not q.inputs[1].const and q.inputs[1].shape[:-2] == a.shape[:-2]
+    )
     small = sum(q.inputs[1].size for q in group) <= a.size
     return group if p in group and small and len(group) <= MOST else ()
 
@@ -81,8 +84,10 @@ def _are_columns(s: Space, parts: tuple[Tensor, ...], x: Tensor) -> bool:
     at = 0
     for t in parts:
         first = (*(0,) * (x.rank - 1), at)
-        if not any(q.op == "Slice" and q.inputs[0] == x and q.attr("starts") == first and set(q.attr("steps")) == {1}
-                   for q in s.producers(t)):  # fmt: skip
+        if not any(
+            q.op == "Slice" and q.inputs[0] == x and q.attr("starts") == first and set(q.attr("steps")) == {1}
+            for q in s.producers(t)
+        ):
             return False
         at += t.shape[-1]
     return True

@@ -132,7 +132,8 @@ def _pads_image(q: Primitive) -> bool:
 
 def _shown(q: Primitive, axis: int) -> Positions:
     positions, inside = padded_positions(
-        q.inputs[0].shape[axis], q.attr("pads")[axis], np.arange(q.output.shape[axis]), q.attr("mode"))  # fmt: skip
+        q.inputs[0].shape[axis], q.attr("pads")[axis], np.arange(q.output.shape[axis]), q.attr("mode")
+    )
     return np.where(inside, positions, ZERO)
 
 

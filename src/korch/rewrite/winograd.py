@@ -85,8 +85,9 @@ class View:
     def tiling(self, tile: int) -> Tiling:
         """How tiles cover the outputs of each phase."""
         n, height, width, _ = as_image(self.primitive.output.shape)
-        rows, columns = (-(-(length + cut) // self.phases)
-                         for length, cut in zip((height, width), self.skipped, strict=True))  # fmt: skip
+        rows, columns = (
+            -(-(length + cut) // self.phases) for length, cut in zip((height, width), self.skipped, strict=True)
+        )
         return Tiling(tile, self.kernel, n, rows, columns, self.stride, self.along)
 
     @property
@@ -185,8 +186,9 @@ class _Winograd(Transformed):
             m = self._by_group(p, v, self._weights(view, tile), groups, form)
         else:
             m = self.product(p, v, self._weights(view, tile), form)
-        self.add(p, "WinogradOutput", (m,), p.output, **attrs, shape=p.output.shape, phases=view.phases,
-                 skipped=view.skipped)  # fmt: skip
+        self.add(
+            p, "WinogradOutput", (m,), p.output, **attrs, shape=p.output.shape, phases=view.phases, skipped=view.skipped
+        )
 
     def _by_group(self, p: Primitive, v: Tensor, w: Tensor, groups: int, form: str) -> Tensor:
         """The products [points, tiles, K] of every group for itself."""

@@ -98,8 +98,9 @@ def _named(backend: str, variant: str) -> Named:
 
 def _errors(entry: Entry, profiler: Costs) -> dict[Named, float]:
     """Of every kernel that works for the entry's cone."""
-    offered = [k for o in entry.offers if not o.backend.fallback
-               for k in o.kernels(entry.cone, profiler.setting.threads)]  # fmt: skip
+    offered = [
+        k for o in entry.offers if not o.backend.fallback for k in o.kernels(entry.cone, profiler.setting.threads)
+    ]
     return _measured(offered, profiler)
 
 

@@ -49,12 +49,25 @@ class Resources:
 class Attempt:
     """One search among the kernels of `ledger` for a plan of `graph`, by `deadline` or that of its `resources`."""
 
-    def __init__(self, graph: Graph, ledger: Ledger, resources: Resources, deadline: Deadline = NEVER,
-                 phases: Sequence[Phase] = PHASES) -> None:  # fmt: skip
+    def __init__(
+        self,
+        graph: Graph,
+        ledger: Ledger,
+        resources: Resources,
+        deadline: Deadline = NEVER,
+        phases: Sequence[Phase] = PHASES,
+    ) -> None:
         self.graph, self.ledger, self.resources, self.phases = graph, ledger, resources, phases
         self.deadline = deadline.earlier(resources.deadline)
-        self.tuner = Tuner(graph, ledger, resources.costs, resources.report, self.deadline, highs=resources.highs,
-                           builder=resources.builder)  # fmt: skip
+        self.tuner = Tuner(
+            graph,
+            ledger,
+            resources.costs,
+            resources.report,
+            self.deadline,
+            highs=resources.highs,
+            builder=resources.builder,
+        )
 
     def best(self) -> Tuned:
         """The plan that stays."""
@@ -142,8 +155,10 @@ class Attempt:
         costs.tally += Tally(samples, round(profile.disturbed * samples))
         spreads = profile.spreads or (0.0,) * len(profile.steps)
         lower = [self.ledger.entry(i).best.lower for i in tuned.chosen]
-        return [InPlace(seconds if seconds < least else max(pace * seconds, least), spread)
-                for seconds, least, spread in zip(profile.steps, lower, spreads, strict=True)]  # fmt: skip
+        return [
+            InPlace(seconds if seconds < least else max(pace * seconds, least), spread)
+            for seconds, least, spread in zip(profile.steps, lower, spreads, strict=True)
+        ]
 
     def _counted(self, tuned: Tuned) -> Tuned:
         """The same, entered in the account of the resources."""

@@ -56,8 +56,9 @@ class Builder:
         with paced():
             return [found.get(i) or backend.build(cone, threads) for i, (backend, cone) in enumerate(wanted)]
 
-    def _build_elsewhere(self, wanted: Sequence[Wanted], waiting: deque[int],
-                         threads: int) -> dict[int, tuple[Kernel, ...]]:  # fmt: skip
+    def _build_elsewhere(
+        self, wanted: Sequence[Wanted], waiting: deque[int], threads: int
+    ) -> dict[int, tuple[Kernel, ...]]:
         """Of what is still waiting, the last first; what the other process cannot do is left out."""
         found: dict[int, tuple[Kernel, ...]] = {}
         with suppress(BackendError):  # no process starts

@@ -37,8 +37,12 @@ def choices(graph: Graph, ledger: Ledger, chosen: tuple[int, ...]) -> tuple[Choi
 def _choice(site: _Site, value: Tensor, offered: Iterable[Primitive]) -> Choice:
     picked = site.picked[value]
     cost, repaired = site.repair(picked)
-    instead = dict.fromkeys(label(p) for i in repaired for p in site.ledger.cones[i].primitives
-                            if site.graph.value_of(p.output) == value and not site.graph.only_moves(p))  # fmt: skip
+    instead = dict.fromkeys(
+        label(p)
+        for i in repaired
+        for p in site.ledger.cones[i].primitives
+        if site.graph.value_of(p.output) == value and not site.graph.only_moves(p)
+    )
     others = dict.fromkeys(label(p) for p in offered if p not in picked)
     measured = all(e.seconds <= e.at(bounds) for e in map(site.ledger.entry, repaired))
     margin = cost if isfinite(cost) else None
@@ -107,8 +111,9 @@ class _Site:
             used += kernels
         return extra, used
 
-    def _cheapest(self, root: Tensor, place: int, banned: Collection[Primitive],
-                  made: Collection[Tensor]) -> tuple[float, list[int]]:  # fmt: skip
+    def _cheapest(
+        self, root: Tensor, place: int, banned: Collection[Primitive], made: Collection[Tensor]
+    ) -> tuple[float, list[int]]:
         """Seconds and kernels that make `root` from what is there before `place` and from `made`."""
         around = self._around(root, place, banned, made)
         cost: dict[Tensor, float] = dict.fromkeys(around, inf)
@@ -123,8 +128,9 @@ class _Site:
                         cost[t], by[t], changed = whole, i, True
         return (inf, []) if cost[root] == inf else (cost[root], list(self._below(root, by)))
 
-    def _around(self, root: Tensor, place: int, banned: Collection[Primitive],
-                made: Collection[Tensor]) -> Mapping[Tensor, list[tuple[int, float, tuple[Tensor, ...]]]]:  # fmt: skip
+    def _around(
+        self, root: Tensor, place: int, banned: Collection[Primitive], made: Collection[Tensor]
+    ) -> Mapping[Tensor, list[tuple[int, float, tuple[Tensor, ...]]]]:
         """For `root` and the nearest tensors that may be needed: kernels, their seconds, what they read that is not
         there."""
         result: dict[Tensor, list[tuple[int, float, tuple[Tensor, ...]]]] = {}

@@ -50,15 +50,24 @@ def problem_of(graph: Graph, ledger: Ledger) -> Problem:
     made = {p.output.name for p in graph.primitives}
     classes = {t.name: plain.name for t, plain in graph.twins.items() if plain not in graph.inputs}
     refs = tuple(
-        PrimitiveRef(i, p.output.name, tuple(t.name for t in dict.fromkeys(p.inputs) if t.name in made),
-                     graph.only_moves(p) and graph.value_of(p.output) not in graph.inputs)
+        PrimitiveRef(
+            i,
+            p.output.name,
+            tuple(t.name for t in dict.fromkeys(p.inputs) if t.name in made),
+            graph.only_moves(p) and graph.value_of(p.output) not in graph.inputs,
+        )
         for p, i in number.items()
-    )  # fmt: skip
+    )
     candidates = tuple(
-        Candidate(i, c.root.name, tuple(t.name for t in c.leaves if t.name in made),
-                  frozenset(number[p] for p in c.primitives), 0.0)
+        Candidate(
+            i,
+            c.root.name,
+            tuple(t.name for t in c.leaves if t.name in made),
+            frozenset(number[p] for p in c.primitives),
+            0.0,
+        )
         for i, c in enumerate(ledger.cones)
-    )  # fmt: skip
+    )
     outputs = tuple(dict.fromkeys(t.name for t in graph.outputs if t.name in made))
     missing = set(outputs) - {c.root for c in candidates}
     if missing:

@@ -51,8 +51,11 @@ class Refinement:
             if plan is None or not exchanges(last, plan) or (best and self.until.passed):
                 break
             last, verdict = plan, self._verdict(plan)
-            log.info("%d kernels are more exact: the error is %.2f of what is allowed",
-                     len(exchanges(exchange.plan, plan)), verdict.excess)  # fmt: skip
+            log.info(
+                "%d kernels are more exact: the error is %.2f of what is allowed",
+                len(exchanges(exchange.plan, plan)),
+                verdict.excess,
+            )
             if verdict.passed:
                 low, best = most, plan
                 if verdict.excess >= CLOSE_ENOUGH_ERROR:

@@ -62,8 +62,12 @@ class Exchange:
         what they save, and in the end none that is not needed. None where none do."""
         ways = list(self._own)
         while (left := self._total(ways)) > most:
-            moves = [((new.seconds - old.seconds) / (self._weight(k) * (old.square - new.square)), k, new)
-                     for k, old in enumerate(ways) for new in self._known[k] if new.square < old.square]  # fmt: skip
+            moves = [
+                ((new.seconds - old.seconds) / (self._weight(k) * (old.square - new.square)), k, new)
+                for k, old in enumerate(ways)
+                for new in self._known[k]
+                if new.square < old.square
+            ]
             if not moves or not left:
                 return None
             _, k, new = min(moves, key=lambda move: move[:2])
@@ -84,8 +88,12 @@ class Exchange:
         narrow = [precision_of(own.variant) == NARROW for own in self._own]
         if not any(narrow) or any(n and not ways for n, ways in zip(narrow, wide, strict=True)):
             return None
-        return self._with([min(ways, key=lambda w: w.seconds) if n else own
-                           for own, n, ways in zip(self._own, narrow, wide, strict=True)])  # fmt: skip
+        return self._with(
+            [
+                min(ways, key=lambda w: w.seconds) if n else own
+                for own, n, ways in zip(self._own, narrow, wide, strict=True)
+            ]
+        )
 
     @cached_property
     def _own(self) -> list[Way]:
@@ -93,8 +101,10 @@ class Exchange:
 
     @cached_property
     def _known(self) -> list[list[Way]]:
-        return [[Way(o, b.variant, b.seconds, b.error**2) for o in self.ledger.entry(i).offers for b in o.known]
-                for i in self.tuned.chosen]  # fmt: skip
+        return [
+            [Way(o, b.variant, b.seconds, b.error**2) for o in self.ledger.entry(i).offers for b in o.known]
+            for i in self.tuned.chosen
+        ]
 
     def _weight(self, k: int) -> float:
         return self.weights[k] if self.weights else 1.0
@@ -103,8 +113,10 @@ class Exchange:
         return sum(self._weight(k) * w.square for k, w in enumerate(ways))
 
     def _with(self, ways: Sequence[Way]) -> Plan:
-        steps = tuple(s if new is old else _step(s, new, self.plan.threads)
-                      for s, old, new in zip(self.plan.steps, self._own, ways, strict=True))  # fmt: skip
+        steps = tuple(
+            s if new is old else _step(s, new, self.plan.threads)
+            for s, old, new in zip(self.plan.steps, self._own, ways, strict=True)
+        )
         seconds = sum(s.cost for s in steps)
         cost = seconds + self._held
         gap, physical = (max(0.0, 1 - b / cost) if cost > 0 else 0.0 for b in (self.tuned.bound, self.tuned.physical))
@@ -119,15 +131,22 @@ class Exchange:
 def exchanges(before: Plan, after: Plan) -> list[str]:
     """The kernels of the plan before that the plan after does without."""
     pairs = zip(before.steps, after.steps, strict=True)
-    return [f"{s.writes.name} by {precision_of(s.kernel.variant) or s.kernel.variant}" for s, t in pairs
-            if (s.kernel.backend, s.kernel.variant) != (t.kernel.backend, t.kernel.variant)]  # fmt: skip
+    return [
+        f"{s.writes.name} by {precision_of(s.kernel.variant) or s.kernel.variant}"
+        for s, t in pairs
+        if (s.kernel.backend, s.kernel.variant) != (t.kernel.backend, t.kernel.variant)
+    ]
 
 
 def _way(step: Step, entry: Entry) -> Way:
     """The way that the step takes."""
     kernel = step.kernel
-    known = (Way(o, b.variant, b.seconds, b.error**2) for o in entry.offers for b in o.known
-             if (o.backend.name, b.variant) == (kernel.backend, kernel.variant))  # fmt: skip
+    known = (
+        Way(o, b.variant, b.seconds, b.error**2)
+        for o in entry.offers
+        for b in o.known
+        if (o.backend.name, b.variant) == (kernel.backend, kernel.variant)
+    )
     best = entry.best
     return next(known, Way(best, best.variant, best.alone or inf, best.error**2))
 

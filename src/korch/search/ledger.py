@@ -57,8 +57,9 @@ class Ledger:
 
         Single primitives are offered to the fallback backends then, so that a plan of single primitives stays.
         """
-        holding = {id(e): e for c, e in zip(self.cones, self.entries, strict=True)
-                   if all(p in c.primitives for p in held)}  # fmt: skip
+        holding = {
+            id(e): e for c, e in zip(self.cones, self.entries, strict=True) if all(p in c.primitives for p in held)
+        }
         for entry in holding.values():
             entry.ban(kernels, threads)
             if len(entry.cone.primitives) == 1:
@@ -87,8 +88,13 @@ class Ledger:
         return list({id(e): e for e in self.entries}.values())
 
 
-def open_ledger(cones: Iterable[Cone], backends: Sequence[Backend], machine: Machine,
-                physics: Physics | None = None, way_out: str = "") -> Ledger:  # fmt: skip
+def open_ledger(
+    cones: Iterable[Cone],
+    backends: Sequence[Backend],
+    machine: Machine,
+    physics: Physics | None = None,
+    way_out: str = "",
+) -> Ledger:
     """Asks every backend about every distinct cone; cones that all decline are left out. A refusal ends in `way_out`.
 
     Fallback backends (those that take any single primitive) are asked only where no other takes the cone. `physics`:

@@ -106,19 +106,26 @@ class Search:
             with paced():
                 cones, later = self._cones()
             enumerating = time.monotonic() - begin
-            ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics,
-                                 self.target.way_out)  # fmt: skip
+            ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics, self.target.way_out)
             self._taken_over = TakenOver(self.graph, self.sketch, ledger)
             with Highs(self._solver_threads) as highs, Builder() as builder:
-                resources = Resources(self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs,
-                                      builder)  # fmt: skip
+                resources = Resources(
+                    self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs, builder
+                )
                 ledger = with_few_chains(self.graph, ledger, later, resources)
                 executable = self._accurate(ledger, resources)
         facts = Facts(
-            len(cones) + len(later), len(ledger.cones), len(ledger.distinct), *resources.largest, resources.rounds,
-            enumerating, resources.solver_seconds, not self.hurried and not resources.lost,
-            self.costs.tally.rejected, self.costs.tally.busy,
-        )  # fmt: skip
+            len(cones) + len(later),
+            len(ledger.cones),
+            len(ledger.distinct),
+            *resources.largest,
+            resources.rounds,
+            enumerating,
+            resources.solver_seconds,
+            not self.hurried and not resources.lost,
+            self.costs.tally.rejected,
+            self.costs.tally.busy,
+        )
         return executable, facts
 
     def _cones(self) -> tuple[list[Cone], list[Cone]]:
@@ -150,15 +157,21 @@ class Search:
             if not names:
                 return self._least(executable, tried)
             executable.close()
-            log.info("output %r errs by %.1e of %.1e: searching again without %s", now.verdict.output,
-                     now.verdict.error, now.verdict.allowed, "; ".join(names))  # fmt: skip
+            log.info(
+                "output %r errs by %.1e of %.1e: searching again without %s",
+                now.verdict.output,
+                now.verdict.error,
+                now.verdict.allowed,
+                "; ".join(names),
+            )
             gone += names
             if dropped:
                 graph = graph.without(dropped)
                 ledger = ledger.within(set(graph.primitives))
 
-    def _attempt(self, graph: Graph, ledger: Ledger, resources: Resources,
-                 gone: Sequence[str]) -> tuple[Executable, Tried]:  # fmt: skip
+    def _attempt(
+        self, graph: Graph, ledger: Ledger, resources: Resources, gone: Sequence[str]
+    ) -> tuple[Executable, Tried]:
         """One search, and the verdict on its program."""
         if not self.hurried:
             place_links(graph, ledger, resources)
@@ -170,8 +183,9 @@ class Search:
         tuned = without_spare_libraries(ledger, tuned, self.costs.setting.threads)
         return self._linked(accounted(attempt.plan(tuned), ledger, tuned), tuned, gone)
 
-    def _more_exact(self, ledger: Ledger, executable: Executable, first: Tried,
-                    gone: Sequence[str]) -> tuple[Executable, Tried]:  # fmt: skip
+    def _more_exact(
+        self, ledger: Ledger, executable: Executable, first: Tried, gone: Sequence[str]
+    ) -> tuple[Executable, Tried]:
         """The plan with as many kernels more exact as it needs; as it is where that does not help."""
         until = max(self.end, Deadline.after(FINISH)) if self.target.timed else Deadline(0.0)
         plan = Refinement(self._run, until).fitting(Exchange(first.plan, ledger, first.tuned), first.verdict)

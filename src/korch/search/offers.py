@@ -50,8 +50,9 @@ class Offer:
     known: tuple[Best, ...] = ()
     sketched: str | None = None
     slowness: float = 0.0
-    built: dict[tuple[Cone, int, str], Kernel] = field(default_factory=dict[tuple[Cone, int, str], Kernel],
-                                                       repr=False, compare=False)  # fmt: skip
+    built: dict[tuple[Cone, int, str], Kernel] = field(
+        default_factory=dict[tuple[Cone, int, str], Kernel], repr=False, compare=False
+    )
     forms: Forms = field(default_factory=Forms, repr=False, compare=False)
 
     @property
@@ -212,8 +213,11 @@ class Entry:
 
 def worthy(kernels: Sequence[Kernel], results: Sequence[Result]) -> tuple[Best, ...]:
     """The right variants, the fastest first, one for each precision."""
-    measured = sorted((r.seconds, k.variant, r.error, r.spread) for k, r in zip(kernels, results, strict=True)
-                      if isinstance(r, Measurement))  # fmt: skip
+    measured = sorted(
+        (r.seconds, k.variant, r.error, r.spread)
+        for k, r in zip(kernels, results, strict=True)
+        if isinstance(r, Measurement)
+    )
     kept = dict[str, Best]()
     for seconds, variant, error, spread in measured:
         kept.setdefault(precision_of(variant), Best(variant, seconds, error, spread))

@@ -20,8 +20,25 @@ from korch.search.ledger import Ledger
 from korch.search.offers import Entry, Offer
 from korch.search.steering import SURPRISE_WORTH, SURPRISING
 
-_STRUCTURAL = frozenset({"perm", "axis", "axes", "keepdims", "tile", "kernel", "kernel_shape", "stride", "strides",
-                         "dilations", "to", "mode", "phases", "group", "direction"})  # fmt: skip
+_STRUCTURAL = frozenset(
+    {
+        "perm",
+        "axis",
+        "axes",
+        "keepdims",
+        "tile",
+        "kernel",
+        "kernel_shape",
+        "stride",
+        "strides",
+        "dilations",
+        "to",
+        "mode",
+        "phases",
+        "group",
+        "direction",
+    }
+)
 """Attributes that hold no extent."""
 
 

@@ -90,9 +90,17 @@ class Tuned:
 class Tuner:
     """The loop over one ledger, until `deadline`; the solver as a whole has its own limit, in seconds."""
 
-    def __init__(self, graph: Graph, ledger: Ledger, profiler: Costs, report: Report,
-                 deadline: Deadline = NEVER, solver_limit: float = SOLVER_SECONDS, highs: Highs | None = None,
-                 builder: Builder | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        graph: Graph,
+        ledger: Ledger,
+        profiler: Costs,
+        report: Report,
+        deadline: Deadline = NEVER,
+        solver_limit: float = SOLVER_SECONDS,
+        highs: Highs | None = None,
+        builder: Builder | None = None,
+    ) -> None:
         self.graph = graph
         self.ledger = ledger
         self.profiler = profiler
@@ -270,8 +278,10 @@ class Tuner:
             else:
                 self.profiler.tally += Tally(rejected=1)
         entries = {id(self.ledger.entry(i)): self.ledger.entry(i) for i in tuned.chosen}
-        return [Placed(e := entries[key], e.best, fmean(x.seconds for x in times), max(x.spread for x in times))
-                for key, times in own.items()]  # fmt: skip
+        return [
+            Placed(e := entries[key], e.best, fmean(x.seconds for x in times), max(x.spread for x in times))
+            for key, times in own.items()
+        ]
 
     def _solve(self, problem: Problem, warm: Solution | None, gap: float) -> Solution:
         """Each call has a share of what the solver may still use, the proof the largest."""
@@ -296,8 +306,9 @@ class Tuner:
     def _feasible(self) -> bool:
         """Whether the measured kernels alone can make the outputs."""
         made = {t.name for t in self.graph.inputs}
-        ready = [c for c, e in zip(self._costed.free.candidates, self.ledger.entries, strict=True)
-                 if isfinite(e.seconds)]  # fmt: skip
+        ready = [
+            c for c, e in zip(self._costed.free.candidates, self.ledger.entries, strict=True) if isfinite(e.seconds)
+        ]
         while True:
             new = {c.root for c in ready if all(r in made for r in c.reads)} - made
             if not new:

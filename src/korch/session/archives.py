@@ -72,9 +72,12 @@ class Place:
     def of(digest: str, options: Options, folder: Path) -> Place:
         """In the cache folder `folder`, for the model with that digest. The time budget is no part of it: a longer
         search replaces what a shorter one found."""
-        asked = {"threads": options.thread_count, "numerics": options.numerics,
-                 "shapes": {name: list(shape) for name, shape in sorted(options.shapes.items())},
-                 "values": dict(sorted(options.values.items()))}  # fmt: skip
+        asked = {
+            "threads": options.thread_count,
+            "numerics": options.numerics,
+            "shapes": {name: list(shape) for name, shape in sorted(options.shapes.items())},
+            "values": dict(sorted(options.values.items())),
+        }
         facts = [digest, json.dumps(asked), korch.__version__, cpu_model()]
         name = hashlib.sha256("|".join(facts).encode()).hexdigest()[:32]
         return Place(folder / FOLDER / f"{name}.korch")

@@ -109,8 +109,9 @@ def _program(request: Request, near: Sketch) -> tuple[Executable, Sketch]:
         return segmented(request.model, request.options, quiet, Path(request.folder), near)
 
 
-def judged(executable: Executable, budget: float, beside: Callable[[], Any],
-           values: Mapping[str, Any] | None = None) -> Outcome:  # fmt: skip
+def judged(
+    executable: Executable, budget: float, beside: Callable[[], Any], values: Mapping[str, Any] | None = None
+) -> Outcome:
     """Whether the program keeps to its numerics and is not much slower than onnxruntime, which is given `values` that
     are constants in the program."""
     from korch.executable.feeds import port_feeds, random_feeds

@@ -72,8 +72,13 @@ def _made(name: str, value: Any) -> Port:
     return Port(name, value.dtype.name if plain else type(value).__name__, value.shape if plain else ())
 
 
-def for_several(model: Source, options: Options, bindings: Sequence[Mapping[str, Sequence[int]]], report: Report,
-                folder: Path | None = None) -> Segmented:  # fmt: skip
+def for_several(
+    model: Source,
+    options: Options,
+    bindings: Sequence[Mapping[str, Sequence[int]]],
+    report: Report,
+    folder: Path | None = None,
+) -> Segmented:
     """One program for several shapes of the inputs, each searched or taken over from the first; for others onnxruntime
     runs the model. Each has the whole time budget, later ones need a small part of it. VerificationError where one errs
     more than its numerics allow."""
@@ -127,8 +132,15 @@ def _part(segment: Segment, folder: Path) -> Part:
     blocks = tuple(_block(body, folder) for body in segment.bodies)
     weights = segment.model.graph.initializer
     constants = {t.name: onnx.numpy_helper.to_array(t) for t in weights if t.name in node.input}
-    return Control(*facts, operator=node.op_type, inputs=tuple(node.input), outputs=tuple(node.output),
-                   attributes=attributes, blocks=blocks, constants=constants)  # fmt: skip
+    return Control(
+        *facts,
+        operator=node.op_type,
+        inputs=tuple(node.input),
+        outputs=tuple(node.output),
+        attributes=attributes,
+        blocks=blocks,
+        constants=constants,
+    )
 
 
 class _Optimisation:

@@ -82,8 +82,15 @@ class Specialisations:
     `find` answers from a table; `request` says what to make next, and `settle` enters what came of it. Thread-safe.
     """
 
-    def __init__(self, model: ModelSource, names: Sequence[str], options: Options, folder: Path,
-                 session: Mapping[str, object], limit: int) -> None:  # fmt: skip
+    def __init__(
+        self,
+        model: ModelSource,
+        names: Sequence[str],
+        options: Options,
+        folder: Path,
+        session: Mapping[str, object],
+        limit: int,
+    ) -> None:
         self.model, self.names, self.options, self.folder, self.limit = model, tuple(names), options, folder, limit
         self._session = dict(session)
         self._known: dict[Binding, Specialisation] = {}
@@ -282,8 +289,16 @@ class Specialisations:
     def _status(self, s: Specialisation) -> SpecialisationStatus:
         outcome = s.outcome or Outcome(0.0)
         archive = str(self._request(s.binding, 1.0).place.archive) if s.program else ""
-        return SpecialisationStatus(*self.described(s.binding), str(s.state), s.since, s.calls,
-                                    outcome.base_ms, outcome.program_ms, outcome.reason, archive)  # fmt: skip
+        return SpecialisationStatus(
+            *self.described(s.binding),
+            str(s.state),
+            s.since,
+            s.calls,
+            outcome.base_ms,
+            outcome.program_ms,
+            outcome.reason,
+            archive,
+        )
 
     def _evict(self, newest: Specialisation) -> None:
         """Forgets the loaded program that was used least recently, where there are more than `limit`."""

@@ -30,9 +30,13 @@ class WorkerProcess:
         self._answer = b""
         self._budget = 0.0
         self._process = subprocess.Popen(
-            [sys.executable, "-m", WORKER, str(os.getpid()), str(self._flag)], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=self._errors, env=plain_environment(), start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, "-m", WORKER, str(os.getpid()), str(self._flag)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=plain_environment(),
+            start_new_session=True,
+        )
         assert self._process.stdout
         os.set_blocking(self._process.stdout.fileno(), False)
 

@@ -95,9 +95,14 @@ class Highs:
         nothing = subprocess.DEVNULL
         with theirs:
             self._process = subprocess.Popen(
-                command, pass_fds=[theirs.fileno()], stdin=nothing, stdout=nothing, stderr=nothing,
-                env=plain_environment(), start_new_session=True,
-            )  # fmt: skip
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=nothing,
+                stdout=nothing,
+                stderr=nothing,
+                env=plain_environment(),
+                start_new_session=True,
+            )
 
 
 def _task(program: Program, time_limit: float, threads: int) -> tuple[Any, ...]:

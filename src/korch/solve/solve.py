@@ -151,9 +151,14 @@ def _first_plan(problem: Problem, cost: Floats, warm: Solution | None) -> _Best:
 
 
 def _relax(
-    problem: Problem, at: Incidence, cost: Floats, plan: Sequence[int], run: Run, deadline: Deadline,
+    problem: Problem,
+    at: Incidence,
+    cost: Floats,
+    plan: Sequence[int],
+    run: Run,
+    deadline: Deadline,
     restart: Restart | None,
-) -> _Relaxed:  # fmt: skip
+) -> _Relaxed:
     """The LP relaxation, with edge rows added while its point breaks some. Without an answer, the bound is zero."""
     edges = list(restart.edges) if restart else []
     rows = _kept_by(plan, [*all_rows(problem, at), *(chosen_row(e, at) for e in edges)], len(cost))
@@ -217,8 +222,7 @@ def _restart(problem: Problem, rows: Sequence[Row], basis: Basis | None, edges: 
     if basis is None:
         return None
     columns = {k.id: code for k, code in zip(problem.candidates, basis.columns.tolist()) if code != NONBASIC_AT_LOWER}
-    return Restart(columns, {r.key: code for r, code in zip(rows, basis.rows.tolist()) if code != BASIC},
-                   tuple(edges))  # fmt: skip
+    return Restart(columns, {r.key: code for r, code in zip(rows, basis.rows.tolist()) if code != BASIC}, tuple(edges))
 
 
 def _beams(order: Frontier, best: _Best, target: float, deadline: Deadline) -> _Best:

@@ -33,5 +33,9 @@ def dtype_of(kind: str) -> str | None:
 
 
 _DTYPES = {f"tensor({kind}{bits})": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
-_DTYPES |= {"tensor(float)": "float32", "tensor(double)": "float64", "tensor(float16)": "float16",
-            "tensor(bool)": "bool"}  # fmt: skip
+_DTYPES |= {
+    "tensor(float)": "float32",
+    "tensor(double)": "float64",
+    "tensor(float16)": "float16",
+    "tensor(bool)": "bool",
+}

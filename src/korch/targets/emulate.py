@@ -32,8 +32,7 @@ def emulated(plan: Plan, feeds: Mapping[str, Array]) -> dict[str, Array]:
             values.update(_made(step, values))
             uses.subtract(step.reads)
             values = {t: x for t, x in values.items() if uses[t] > 0}
-    return {n: values[t].astype(t.dtype, copy=False)
-            for n, t in zip(graph.output_names, graph.outputs, strict=True)}  # fmt: skip
+    return {n: values[t].astype(t.dtype, copy=False) for n, t in zip(graph.output_names, graph.outputs, strict=True)}
 
 
 def _made(step: Step, values: Mapping[Tensor, Array]) -> Values:

@@ -163,16 +163,22 @@ def _described(options: Options) -> DescribedGpu:
 def _installed(options: Options) -> InstalledGpu:
     here = installed()
     if not here:
-        raise Error(f"no NVIDIA GPU here: kernels cannot be measured or run; give --costs model --device "
-                    f"{'|'.join(DEVICES)} to plan with roofline costs and compile for that device")  # fmt: skip
+        raise Error(
+            f"no NVIDIA GPU here: kernels cannot be measured or run; give --costs model --device "
+            f"{'|'.join(DEVICES)} to plan with roofline costs and compile for that device"
+        )
     if find_spec("torch") is None:
-        raise BackendError("torch is not installed, with which kernels are measured and NVIDIA's libraries called: "
-                           "pip install torch, for this machine's driver")  # fmt: skip
+        raise BackendError(
+            "torch is not installed, with which kernels are measured and NVIDIA's libraries called: "
+            "pip install torch, for this machine's driver"
+        )
     named = options.device and not options.device.isdigit()
     chosen = _named(here, options.device) if named else _numbered(here, options.device)
     if chosen.index:
-        raise Error(f"programs run on the first GPU: set CUDA_VISIBLE_DEVICES={chosen.index} to make the "
-                    f"{chosen.name} the first")  # fmt: skip
+        raise Error(
+            f"programs run on the first GPU: set CUDA_VISIBLE_DEVICES={chosen.index} to make the "
+            f"{chosen.name} the first"
+        )
     device = chosen.device()
     return InstalledGpu(replace(options, device=device.name), device, tuple(b for b in here if b.like(chosen)))
 
@@ -189,5 +195,6 @@ def _named(here: tuple[Installed, ...], name: str) -> Installed:
     for board in here:
         if name.upper() in (board.name.upper(), board.device().name.upper()):
             return board
-    raise Error(f"no {name} is installed here, but {here[0].name}: give --costs model to plan for a device that is "
-                f"not at hand")  # fmt: skip
+    raise Error(
+        f"no {name} is installed here, but {here[0].name}: give --costs model to plan for a device that is not at hand"
+    )

@@ -10,8 +10,16 @@ from korch.rewrite.discover.terms import leaf_shapes, parse, parse_law, shape_of
 SHAPES = leaf_shapes(2)
 
 
-TEXTS = ("(A @ B).T + relu(C)", "A + (B + C)", "(A @ B) @ C", "A @ (B @ C)", "A.T.T", "hstack(A, B) @ vstack(C, D)",
-         "(A / sum(B)) @ C", "(v * s).T * (A + B)")  # fmt: skip
+TEXTS = (
+    "(A @ B).T + relu(C)",
+    "A + (B + C)",
+    "(A @ B) @ C",
+    "A @ (B @ C)",
+    "A.T.T",
+    "hstack(A, B) @ vstack(C, D)",
+    "(A / sum(B)) @ C",
+    "(v * s).T * (A + B)",
+)
 
 
 @pytest.mark.parametrize("source", TEXTS)

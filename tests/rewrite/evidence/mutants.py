@@ -150,32 +150,56 @@ def weights_as_written(graph: Graph) -> Graph:
     """im2col with weights that have channels before positions."""
     result = im2col(graph)
     (p,) = (p for p in graph.primitives if p.op == "Conv")
-    wrong = {n: graph.constants[p.inputs[1].name].reshape(p.output.shape[-1], -1).T
-             for n in result.constants if n not in graph.constants}  # fmt: skip
+    wrong = {
+        n: graph.constants[p.inputs[1].name].reshape(p.output.shape[-1], -1).T
+        for n in result.constants
+        if n not in graph.constants
+    }
     return replace(result, constants={**result.constants, **wrong})
 
 
 CHANGED: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]]] = (
     ("twin conv with its pads swapped", changed(add_layouts, "Conv", attr("pads", swapped_pads)), square_conv),
     ("transposed the wrong way", changed(add_layouts, "Transpose", turned), square_conv),
-    ("slice from one further", changed(add_layouts, "Slice", attr("starts", lambda s: (s[0], s[1] - 1, *s[2:]))),
-     layouts.moves_between),
+    (
+        "slice from one further",
+        changed(add_layouts, "Slice", attr("starts", lambda s: (s[0], s[1] - 1, *s[2:]))),
+        layouts.moves_between,
+    ),
     ("padded by another mode", changed(add_layouts, "Pad", attr("mode", lambda m: "wrap")), layouts.moves_between),
-    ("resized with other shares", changed(add_layouts, "Interpolate", attr("weights", lambda w: w[::-1])),
-     layouts.moves_between),
-    ("pool that counts its padding", changed(add_layouts, "AveragePool", attr("count_include_pad", lambda c: 1 - c)),
-     layouts.pools),
+    (
+        "resized with other shares",
+        changed(add_layouts, "Interpolate", attr("weights", lambda w: w[::-1])),
+        layouts.moves_between,
+    ),
+    (
+        "pool that counts its padding",
+        changed(add_layouts, "AveragePool", attr("count_include_pad", lambda c: 1 - c)),
+        layouts.pools,
+    ),
     ("max over another window", changed(add_layouts, "MaxPool", attr("pads", swapped_pads)), layouts.pools),
     ("strips with a shifted kernel", shifted_weights, strips.few_channels),
-    ("strips with too little padding", changed(conv_in_strips, "Conv", attr(
-        "pads", lambda p: (p[0], p[1] + 1, p[2], p[3] - 1))), strips.few_channels),
+    (
+        "strips with too little padding",
+        changed(conv_in_strips, "Conv", attr("pads", lambda p: (p[0], p[1] + 1, p[2], p[3] - 1))),
+        strips.few_channels,
+    ),
     ("winograd with its phases turned", turned_phases, winograd_samples.transposed_4x4),
-    ("winograd one row too far", changed(winograd, "WinogradInput", attr(
-        "pads", lambda p: (p[0] + 1, p[1], p[2] - 1, p[3]))), winograd_samples.plain_2x2),
-    ("strided winograd one column too far", changed(winograd, "WinogradInput", attr(
-        "pads", lambda p: (p[0], p[1] + 1, p[2], p[3] - 1))), winograd_samples.strided_3x3),
-    ("winograd one frame too far", changed(winograd, "WinogradInput", attr(
-        "frames", lambda f: (*f[:3], f[3] + 1, f[4] - 1))), winograd_samples.through_frames),
+    (
+        "winograd one row too far",
+        changed(winograd, "WinogradInput", attr("pads", lambda p: (p[0] + 1, p[1], p[2] - 1, p[3]))),
+        winograd_samples.plain_2x2,
+    ),
+    (
+        "strided winograd one column too far",
+        changed(winograd, "WinogradInput", attr("pads", lambda p: (p[0], p[1] + 1, p[2], p[3] - 1))),
+        winograd_samples.strided_3x3,
+    ),
+    (
+        "winograd one frame too far",
+        changed(winograd, "WinogradInput", attr("frames", lambda f: (*f[:3], f[3] + 1, f[4] - 1))),
+        winograd_samples.through_frames,
+    ),
     ("winograd with weights of other products", weights_of_the_next_product(winograd), winograd_samples.strided_3x3),
     ("strassen with weights of other products", weights_of_the_next_product(strassen), strassen_samples.rows),
     ("strassen with a wrong sign", wrong_sign(3), strassen_samples.rows),
@@ -183,7 +207,7 @@ CHANGED: Iterable[tuple[str, Callable[[Graph], Graph], Callable[[Random], Graph]
     ("windows padded on the other side", changed(im2col, "Pad", attr("pads", swapped_pads)), padded_windows),
     ("windows in another order", changed(im2col, "Gather", attr("indices", lambda i: (*i[1:], i[0]))), padded_windows),
     ("windows against unturned weights", weights_as_written, padded_windows),
-)  # fmt: skip
+)
 
 
 # Wrong laws ------------------------------------------------------------------------------------------------------
@@ -223,27 +247,40 @@ def largest(b: Builder, x: Value) -> Value:
 
 SQUARE = {"x": (4, 4), "y": (4, 4), "z": (4, 4)}
 WRONG_LAWS: Mapping[str, tuple[Inside, Inside]] = {
-    "transpose keeps the order": (lambda b, v: matrix_turn(b, v["x"] @ v["y"]),
-                                  lambda b, v: matrix_turn(b, v["x"]) @ matrix_turn(b, v["y"])),
+    "transpose keeps the order": (
+        lambda b, v: matrix_turn(b, v["x"] @ v["y"]),
+        lambda b, v: matrix_turn(b, v["x"]) @ matrix_turn(b, v["y"]),
+    ),
     "matmul commutes": (lambda b, v: v["x"] @ v["y"], lambda b, v: v["y"] @ v["x"]),
-    "relu is linear": (lambda b, v: b.op("Relu", v["x"] + v["y"]),
-                       lambda b, v: b.op("Relu", v["x"]) + b.op("Relu", v["y"])),
+    "relu is linear": (
+        lambda b, v: b.op("Relu", v["x"] + v["y"]),
+        lambda b, v: b.op("Relu", v["x"]) + b.op("Relu", v["y"]),
+    ),
     "relu before a matmul": (lambda b, v: b.op("Relu", v["x"]) @ v["y"], lambda b, v: b.op("Relu", v["x"] @ v["y"])),
-    "division by row sums before another sum": (lambda b, v: (v["x"] / total(b, v["y"])) @ v["z"],
-                                                lambda b, v: v["x"] @ (v["z"] / total(b, v["y"]))),
+    "division by row sums before another sum": (
+        lambda b, v: (v["x"] / total(b, v["y"])) @ v["z"],
+        lambda b, v: v["x"] @ (v["z"] / total(b, v["y"])),
+    ),
     "softmax of another maximum": (
         lambda b, v: b.op("Exp", v["x"] - largest(b, v["x"])) / total(b, b.op("Exp", v["x"] - largest(b, v["x"]))),
-        lambda b, v: b.op("Exp", v["x"] - largest(b, v["x"])) / total(b, b.op("Exp", v["x"]))),
-    "mean of a product": (lambda b, v: b.op("ReduceMean", v["x"] * v["y"], axes=(1,), keepdims=1),
-                          lambda b, v: b.op("ReduceMean", v["x"], axes=(1,), keepdims=1)
-                          * b.op("ReduceMean", v["y"], axes=(1,), keepdims=1)),
-    "sum of a maximum": (lambda b, v: total(b, b.op("Max", v["x"], v["y"])),
-                         lambda b, v: b.op("Max", total(b, v["x"]), total(b, v["y"]))),
+        lambda b, v: b.op("Exp", v["x"] - largest(b, v["x"])) / total(b, b.op("Exp", v["x"])),
+    ),
+    "mean of a product": (
+        lambda b, v: b.op("ReduceMean", v["x"] * v["y"], axes=(1,), keepdims=1),
+        lambda b, v: (
+            b.op("ReduceMean", v["x"], axes=(1,), keepdims=1) * b.op("ReduceMean", v["y"], axes=(1,), keepdims=1)
+        ),
+    ),
+    "sum of a maximum": (
+        lambda b, v: total(b, b.op("Max", v["x"], v["y"])),
+        lambda b, v: b.op("Max", total(b, v["x"]), total(b, v["y"])),
+    ),
     "concat in the other order": (
         lambda b, v: b.op("Concat", v["x"], v["y"], axis=1) @ b.op("Concat", v["z"], v["x"], axis=0),
-        lambda b, v: v["x"] @ v["x"] + v["y"] @ v["z"]),
+        lambda b, v: v["x"] @ v["x"] + v["y"] @ v["z"],
+    ),
     "one part in a million": (lambda b, v: v["x"] * 3.0, lambda b, v: v["x"] * 3.000001),
-}  # fmt: skip
+}
 
 
 # Wrong algebraic rules -------------------------------------------------------------------------------------------

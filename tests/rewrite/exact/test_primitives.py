@@ -50,12 +50,14 @@ RATIONAL = {
     "deconv": lambda b, x, y: deconv(b, x),
     "pad": lambda b, x, y: b.op("Pad", x, pads=(0, 1, 2, 0, 0, 0, 1, 0), mode="constant", value=0.5),
     "pool": lambda b, x, y: b.op("AveragePool", x, **WINDOW, kernel_shape=(2, 2), count_include_pad=0),
-    "resize": lambda b, x, y: b.op("Interpolate", x, axis=2, taps=2, indices=(0, 1, 4, 5),
-                                   weights=(0.25, 0.75, 1 / 3, 2 / 3)),
-    "strassen": lambda b, x, y: b.op("StrassenOutput", b.op("StrassenInput", b.op("Reshape", x, shape=(2, 4, 5, 6))),
-                                     shape=(4, 10, 6)),
+    "resize": lambda b, x, y: b.op(
+        "Interpolate", x, axis=2, taps=2, indices=(0, 1, 4, 5), weights=(0.25, 0.75, 1 / 3, 2 / 3)
+    ),
+    "strassen": lambda b, x, y: b.op(
+        "StrassenOutput", b.op("StrassenInput", b.op("Reshape", x, shape=(2, 4, 5, 6))), shape=(4, 10, 6)
+    ),
     "power": lambda b, x, y: b.op("Pow", x, 3.0),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", RATIONAL)
@@ -91,14 +93,16 @@ LAWS = {
     "sigmoid": lambda b, x, y: [b.op("Sigmoid", x), b.op("Exp", x) / (b.op("Exp", x) + 1.0)],
     "tanh": lambda b, x, y: [b.op("Tanh", x), b.op("Sigmoid", x * 2.0) * 2.0 - 1.0],
     "max commutes": lambda b, x, y: [b.op("Max", x, y), b.op("Max", y, x)],
-    "max in parts": lambda b, x, y: [b.op("ReduceMax", x, axes=(1, 2), keepdims=1),
-                                     over(b, "ReduceMax", over(b, "ReduceMax", x, 2), 1)],
+    "max in parts": lambda b, x, y: [
+        b.op("ReduceMax", x, axes=(1, 2), keepdims=1),
+        over(b, "ReduceMax", over(b, "ReduceMax", x, 2), 1),
+    ],
     "relu is a max": lambda b, x, y: [b.op("Relu", x), b.op("Max", x, 0.0)],
     "relu twice": lambda b, x, y: [b.op("Relu", b.op("Relu", x)), b.op("Relu", x)],
     "equal operands": lambda b, x, y: [b.op("Sqrt", x + y), b.op("Sqrt", y + x)],
     "square": lambda b, x, y: [b.op("Pow", x, 2.0), x * x],
     "behind exp": lambda b, x, y: [b.op("Exp", b.op("Exp", x + y)), b.op("Exp", b.op("Exp", x) * b.op("Exp", y))],
-}  # fmt: skip
+}
 
 FALSE = {
     "exp of a sum": lambda b, x, y: [b.op("Exp", x + y), b.op("Exp", x) + b.op("Exp", y)],
@@ -110,7 +114,7 @@ FALSE = {
     "two functions": lambda b, x, y: [b.op("Sqrt", x), b.op("Log", x)],
     "tanh without two": lambda b, x, y: [b.op("Tanh", x), b.op("Sigmoid", x) * 2.0 - 1.0],
     "mean for sum": lambda b, x, y: [over(b, "ReduceMean", x, 1), over(b, "ReduceSum", x, 1)],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", LAWS)

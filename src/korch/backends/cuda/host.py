@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
-NUMPY = {"pow": "power", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh",
-         "acosh": "arccosh", "atanh": "arctanh"}  # fmt: skip
+NUMPY = {
+    "pow": "power",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+}
 FOLDS = {"largest": np.max, "smallest": np.min, "product": np.prod, "total": np.sum}
 
 

@@ -54,8 +54,7 @@ def match(cone: Cone) -> Match | Declined:
 
 def _match(cone: Cone) -> Match:
     linear = _linear(cone)
-    inside = _Inside(linear, cone.makers, {t: i for i, t in enumerate(cone.leaves)},
-                     _carried(cone, linear))  # fmt: skip
+    inside = _Inside(linear, cone.makers, {t: i for i, t in enumerate(cone.leaves)}, _carried(cone, linear))
     post_ops, output = _epilogue(cone.root, inside)
     x, w = (_leaf_view(t, inside) for t in linear.inputs)
     consts = [cone.leaves[v.leaf].const for v in (x, w)]

@@ -121,8 +121,14 @@ class Trace:
     an earlier stage.
     """
 
-    def __init__(self, makers: Mapping[Tensor, Primitive], arrays: Mapping[Tensor, str],
-                 stored: Mapping[Tensor, ReadStage], requests: Requests, language: Language) -> None:  # fmt: skip
+    def __init__(
+        self,
+        makers: Mapping[Tensor, Primitive],
+        arrays: Mapping[Tensor, str],
+        stored: Mapping[Tensor, ReadStage],
+        requests: Requests,
+        language: Language,
+    ) -> None:
         self.makers = makers
         self.arrays = arrays
         self.stored = stored

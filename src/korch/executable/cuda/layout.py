@@ -67,11 +67,14 @@ class Layout:
         made = _prepared(plan.steps)
         self.prepared = tuple(made.values())
         self._number = {key: n for n, key in enumerate(made)}
-        self._starts, self.sizes = _packed({
-            Room.WEIGHTS: [t.nbytes if t in self._read else 0 for t in plan.constants],
-            Room.INPUT: [t.nbytes for t in plan.graph.inputs], Room.OUTPUT: [t.nbytes for t in plan.graph.outputs],
-            Room.PREPARED: [c.buffer.nbytes for c in self.prepared],
-        })  # fmt: skip
+        self._starts, self.sizes = _packed(
+            {
+                Room.WEIGHTS: [t.nbytes if t in self._read else 0 for t in plan.constants],
+                Room.INPUT: [t.nbytes for t in plan.graph.inputs],
+                Room.OUTPUT: [t.nbytes for t in plan.graph.outputs],
+                Room.PREPARED: [c.buffer.nbytes for c in self.prepared],
+            }
+        )
         self.sizes[Room.ARENA] = memory.arena_bytes
 
     @cached_property
@@ -140,8 +143,9 @@ def _read(step: Step) -> Iterable[Tensor]:
 
 def _prepared(steps: Iterable[Step]) -> dict[Key, Constant]:
     """What all steps read besides their leaves, equal ones once."""
-    return {_key(s, n): Constant(s.kernel, n, s.reads)
-            for s in steps if not s.idle for n in range(len(s.kernel.prepared))}  # fmt: skip
+    return {
+        _key(s, n): Constant(s.kernel, n, s.reads) for s in steps if not s.idle for n in range(len(s.kernel.prepared))
+    }
 
 
 def _key(step: Step, which: int) -> Key:

@@ -66,11 +66,16 @@ class DeviceLinked:
     def members(self) -> dict[str, bytes]:
         """Sources, binaries, and the table that says which step has which."""
         number = {b: n for n, b in enumerate(dict.fromkeys(b for row in self.binaries for b in row))}
-        table = {"capability": self.capability, "binaries": [_row(b, n) for b, n in number.items()],
-                 "steps": [[number[b] for b in row] for row in self.binaries]}  # fmt: skip
-        return {**{SOURCES + n: s.encode() for n, s in self.sources.items()},
-                **{_file(n): b.cubin for b, n in number.items()},
-                TABLE: json.dumps(table, separators=(",", ":")).encode()}  # fmt: skip
+        table = {
+            "capability": self.capability,
+            "binaries": [_row(b, n) for b, n in number.items()],
+            "steps": [[number[b] for b in row] for row in self.binaries],
+        }
+        return {
+            **{SOURCES + n: s.encode() for n, s in self.sources.items()},
+            **{_file(n): b.cubin for b, n in number.items()},
+            TABLE: json.dumps(table, separators=(",", ":")).encode(),
+        }
 
     def requirements(self, plan: Plan) -> dict[str, Any]:
         """Device, driver and versions of libraries."""

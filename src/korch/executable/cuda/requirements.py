@@ -39,8 +39,9 @@ def check(needs: Mapping[str, Any], path: Path) -> None:
     if capability != needs["capability"]:
         raise ArchiveError(f"{made}, this is an {name} (sm_{capability}){_AGAIN}")
     if has < needs["driver"]:
-        raise ArchiveError(f"{made} under a driver for CUDA {_cuda(needs['driver'])}, this one is for "
-                           f"{_cuda(has)}: update the driver")  # fmt: skip
+        raise ArchiveError(
+            f"{made} under a driver for CUDA {_cuda(needs['driver'])}, this one is for {_cuda(has)}: update the driver"
+        )
     if not _installed("torch"):
         raise ArchiveError(f"{made} and needs PyTorch, which is not installed: pip install torch")
     for library, wanted in needs["versions"].items() if needs["calls"] else ():

@@ -64,8 +64,11 @@ class Resident:
         """For each step that runs, a graph of the program that ends with it: in the order of the plan, what one takes
         more than the one before it is the step's own time, with the caches as its neighbours leave them."""
         pool = self._torch.cuda.graph_pool_handle()
-        return {k: captured(self._torch, partial(self._first, k + 1), pool)
-                for k, step in enumerate(self._plan.steps) if not step.idle}  # fmt: skip
+        return {
+            k: captured(self._torch, partial(self._first, k + 1), pool)
+            for k, step in enumerate(self._plan.steps)
+            if not step.idle
+        }
 
     @cached_property
     def second_start(self) -> Any:
@@ -139,8 +142,10 @@ class Resident:
             try:
                 self._modules[cubin] = driver().load(cubin)
             except Error as e:
-                raise Error(f"the device does not take a kernel that was compiled elsewhere: {e}; run `korch optimize` "
-                            f"again on this machine") from None  # fmt: skip
+                raise Error(
+                    f"the device does not take a kernel that was compiled elsewhere: {e}; run `korch optimize` "
+                    f"again on this machine"
+                ) from None
         return self._modules[cubin]
 
     def _launch(self, rows: Sequence[tuple[Any, ...]]) -> None:

@@ -101,8 +101,9 @@ def _apart(inside: Sequence[Tenant], before: Sequence[int]) -> Meets:
     """Two tenants may share bytes where all that use the one lie before the step that writes the other."""
     users = [_users(t) for t in inside]
     past = [before[t.steps[0]] for t in inside]
-    rows = [sum(1 << j for j, u in enumerate(users) if u & ~past[i] and users[i] & ~past[j])
-            for i in range(len(inside))]  # fmt: skip
+    rows = [
+        sum(1 << j for j, u in enumerate(users) if u & ~past[i] and users[i] & ~past[j]) for i in range(len(inside))
+    ]
     return lambda i, j: bool(rows[i] >> j & 1)
 
 
@@ -138,7 +139,7 @@ def _lanes(edges: Sequence[int], busy: Sequence[bool]) -> Lanes:
         done = 0 if tail is None else ordered[tail] | 1 << tail
         waits[k], ordered[k] = _waits(direct, done, ordered)
         lane[k] = n
-        tails[n:n + 1] = [k]  # fmt: skip
+        tails[n : n + 1] = [k]
     return Lanes(tuple(lane), tuple(waits), tuple(ordered))
 
 

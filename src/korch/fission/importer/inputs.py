@@ -59,9 +59,11 @@ def _settle(info: onnx.ValueInfoProto, lengths: Mapping[str, int]) -> None:
         if dim.dim_param in lengths:
             dim.dim_value = lengths[dim.dim_param]
     if not kind.HasField("shape") or any(map(_is_free, kind.shape.dim)):
-        raise ModelError(f"input {info.name!r} has the dynamic shape [{_dims(kind, '?')}]: give it one, as in "
-                         f"--shape {info.name}={_dims(kind, '1', named=False) or '1,3,224,224'}, in Python "
-                         f"shapes={{{info.name!r}: ...}}")  # fmt: skip
+        raise ModelError(
+            f"input {info.name!r} has the dynamic shape [{_dims(kind, '?')}]: give it one, as in "
+            f"--shape {info.name}={_dims(kind, '1', named=False) or '1,3,224,224'}, in Python "
+            f"shapes={{{info.name!r}: ...}}"
+        )
 
 
 def _dims(kind: onnx.TypeProto.Tensor, unknown: str, named: bool = True) -> str:

@@ -21,8 +21,14 @@ from korch.fission.importer.structure import free_names, reads_of
 from korch.ir.ops.table import Array
 from korch.ir.opsets import opsets_of, own_domain
 
-HOST = RANDOM - {"Dropout"} | {"NonZero", "NonMaxSuppression", "Unique", "Compress", "StringNormalizer",
-                               "TfIdfVectorizer"}  # fmt: skip
+HOST = RANDOM - {"Dropout"} | {
+    "NonZero",
+    "NonMaxSuppression",
+    "Unique",
+    "Compress",
+    "StringNormalizer",
+    "TfIdfVectorizer",
+}
 """Operators of host segments, besides custom operators and all that takes or gives other values than numbers."""
 
 
@@ -89,8 +95,10 @@ def _bodies(node: onnx.NodeProto, model: onnx.ModelProto, types: Mapping[str, on
     names = ("then_branch", "else_branch") if node.op_type == "If" else ("body",)
     try:
         bodies = [attributes[name] for name in names]
-        return tuple(replace(cut(_standalone(body, model, types)), arguments=tuple(i.name for i in body.input))
-                     for body in bodies)  # fmt: skip
+        return tuple(
+            replace(cut(_standalone(body, model, types)), arguments=tuple(i.name for i in body.input))
+            for body in bodies
+        )
     except (ModelError, KeyError):
         return ()
 
@@ -103,9 +111,12 @@ def _standalone(body: onnx.GraphProto, model: onnx.ModelProto, types: Mapping[st
         raise ModelError(f"nothing is known of the type of {unknown[0]!r}")
     weights = {t.name: t for t in model.graph.initializer}
     graph = onnx.helper.make_graph(
-        body.node, body.name or "body", [*body.input, *(_open(n, types[n]) for n in captured if n not in weights)],
-        body.output, [*body.initializer, *(weights[n] for n in captured if n in weights)],
-    )  # fmt: skip
+        body.node,
+        body.name or "body",
+        [*body.input, *(_open(n, types[n]) for n in captured if n not in weights)],
+        body.output,
+        [*body.initializer, *(weights[n] for n in captured if n in weights)],
+    )
     return onnx.helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
 
 
@@ -122,8 +133,9 @@ def _types(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
     return known
 
 
-def _phases(model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto],
-            bodies: Mapping[int, tuple[Body, ...]]) -> list[int]:  # fmt: skip
+def _phases(
+    model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto], bodies: Mapping[int, tuple[Body, ...]]
+) -> list[int]:
     """Of each node the number of the phase in which it runs; modulo the kinds, its kind."""
     made: dict[str, int] = {}
     valued: set[str] = {i.name for i in model.graph.input}  # what depends on the values of inputs
@@ -159,12 +171,20 @@ def _is_numeric(kind: onnx.TypeProto) -> bool:
     return not element or (element in _NUMPY and _NUMPY[element] in DTYPES)
 
 
-_NUMPY = {kind: onnx.helper.tensor_dtype_to_np_dtype(kind).name for kind in onnx.helper.get_all_tensor_dtypes()
-          if kind != onnx.TensorProto.STRING}  # fmt: skip
+_NUMPY = {
+    kind: onnx.helper.tensor_dtype_to_np_dtype(kind).name
+    for kind in onnx.helper.get_all_tensor_dtypes()
+    if kind != onnx.TensorProto.STRING
+}
 
 
-def _segment(model: onnx.ModelProto, kind: Kind, members: Iterable[int], types: Mapping[str, onnx.TypeProto],
-             bodies: tuple[Body, ...]) -> Segment:  # fmt: skip
+def _segment(
+    model: onnx.ModelProto,
+    kind: Kind,
+    members: Iterable[int],
+    types: Mapping[str, onnx.TypeProto],
+    bodies: tuple[Body, ...],
+) -> Segment:
     inside = set(members)
     nodes = [node for n, node in enumerate(model.graph.node) if n in inside]
     others = [node for n, node in enumerate(model.graph.node) if n not in inside]
@@ -177,9 +197,12 @@ def _segment(model: onnx.ModelProto, kind: Kind, members: Iterable[int], types: 
     if unknown := [n for n in (*reads, *writes) if n not in types]:
         raise ModelError(f"nothing is known of the type of {unknown[0]!r}")
     graph = onnx.helper.make_graph(
-        nodes, "segment", [_open(n, types[n]) for n in reads], [_open(n, types[n]) for n in writes],
+        nodes,
+        "segment",
+        [_open(n, types[n]) for n in reads],
+        [_open(n, types[n]) for n in writes],
         [weights[n] for n in needed if n in weights],
-    )  # fmt: skip
+    )
     made = onnx.helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
     return Segment(kind, made, tuple(reads), tuple(writes), bodies)
 

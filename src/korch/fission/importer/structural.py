@@ -13,13 +13,38 @@ from korch.errors import ModelError
 from korch.fission.importer.load import subgraphs_of
 
 DECIDING = {
-    "If": (0,), "Loop": (0, 1), "Reshape": (1,), "Expand": (1,), "Tile": (1,), "Slice": (1, 2, 3, 4), "Pad": (1, 3),
-    "Resize": (1, 2, 3), "Upsample": (1,), "TopK": (1,), "ConstantOfShape": (0,), "Range": (0, 1, 2), "OneHot": (1,),
-    "Squeeze": (1,), "Unsqueeze": (1,), "Split": (1,), "SplitToSequence": (1,), "CumSum": (1,), "Trilu": (1,),
-    "Dropout": (1, 2), "DFT": (1, 2), "STFT": (1, 3), "MelWeightMatrix": (0, 1, 2, 3, 4), "Col2Im": (1, 2),
-    "CenterCropPad": (1,), "AffineGrid": (1,), "MaxUnpool": (2,), "HannWindow": (0,), "HammingWindow": (0,),
-    "BlackmanWindow": (0,), "SequenceAt": (1,),
-}  # fmt: skip
+    "If": (0,),
+    "Loop": (0, 1),
+    "Reshape": (1,),
+    "Expand": (1,),
+    "Tile": (1,),
+    "Slice": (1, 2, 3, 4),
+    "Pad": (1, 3),
+    "Resize": (1, 2, 3),
+    "Upsample": (1,),
+    "TopK": (1,),
+    "ConstantOfShape": (0,),
+    "Range": (0, 1, 2),
+    "OneHot": (1,),
+    "Squeeze": (1,),
+    "Unsqueeze": (1,),
+    "Split": (1,),
+    "SplitToSequence": (1,),
+    "CumSum": (1,),
+    "Trilu": (1,),
+    "Dropout": (1, 2),
+    "DFT": (1, 2),
+    "STFT": (1, 3),
+    "MelWeightMatrix": (0, 1, 2, 3, 4),
+    "Col2Im": (1, 2),
+    "CenterCropPad": (1,),
+    "AffineGrid": (1,),
+    "MaxUnpool": (2,),
+    "HannWindow": (0,),
+    "HammingWindow": (0,),
+    "BlackmanWindow": (0,),
+    "SequenceAt": (1,),
+}
 """Operands, by number, that fission needs as constants; of all operators Reduce* their second one."""
 NO_VALUES = frozenset({"Shape", "Size"})
 """Operators whose results depend on shapes only."""

@@ -15,8 +15,28 @@ if TYPE_CHECKING:
     from korch.ir.primitive import Primitive
 
 
-COSTLY = frozenset({"Exp", "Log", "Erf", "Tanh", "Sigmoid", "Softplus", "Pow", "Sin", "Cos", "Tan", "Asin", "Acos",
-                    "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh"})  # fmt: skip
+COSTLY = frozenset(
+    {
+        "Exp",
+        "Log",
+        "Erf",
+        "Tanh",
+        "Sigmoid",
+        "Softplus",
+        "Pow",
+        "Sin",
+        "Cos",
+        "Tan",
+        "Asin",
+        "Acos",
+        "Atan",
+        "Sinh",
+        "Cosh",
+        "Asinh",
+        "Acosh",
+        "Atanh",
+    }
+)
 """Functions whose arithmetic counts beside moving their operands: worth computing once and keeping."""
 
 

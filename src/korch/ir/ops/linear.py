@@ -101,8 +101,9 @@ def _convolve(p: Primitive, region: Region, pull: Pull, transposed: bool) -> Arr
     return y.transpose(first_to_last(x.rank)) if last else y
 
 
-def _grouped(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Region, used: Any, groups: int,
-             transposed: bool) -> Array:  # fmt: skip
+def _grouped(
+    x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Region, used: Any, groups: int, transposed: bool
+) -> Array:
     """Output channels of the groups `used`, whole: [n, len(used) * O/g, *out]."""
     n, g = x.shape[0], len(used)
     if transposed:  # [I, O/g, *k] -> [g, O/g, I/g, *k]
@@ -165,8 +166,15 @@ def _transposed_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
 
 
 add(Op("Conv", Category.LINEAR, _conv_infer, lambda p, r, pull: _convolve(p, r, pull, False), _conv_write))
-add(Op("ConvTranspose", Category.LINEAR, _transposed_infer, lambda p, r, pull: _convolve(p, r, pull, True),
-       _transposed_write))  # fmt: skip
+add(
+    Op(
+        "ConvTranspose",
+        Category.LINEAR,
+        _transposed_infer,
+        lambda p, r, pull: _convolve(p, r, pull, True),
+        _transposed_write,
+    )
+)
 
 
 # Interpolation -------------------------------------------------------------------------------------------------
@@ -185,8 +193,10 @@ def _interpolate(p: Primitive, region: Region, pull: Pull) -> Array:
     grid = np.unique(indices)
     x = pull(0, (*region[:axis], grid, *region[axis + 1 :]))
     shape = [-1 if i == axis else 1 for i in range(x.ndim)]
-    parts = [np.take(x, np.searchsorted(grid, indices[:, j]), axis) * weights[:, j].astype(x.dtype).reshape(shape)
-             for j in range(taps)]  # fmt: skip
+    parts = [
+        np.take(x, np.searchsorted(grid, indices[:, j]), axis) * weights[:, j].astype(x.dtype).reshape(shape)
+        for j in range(taps)
+    ]
     return sum(parts[1:], parts[0])
 
 

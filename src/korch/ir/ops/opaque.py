@@ -51,15 +51,19 @@ def _infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shap
 def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
     """Evaluated whole and in the dtype of the model: there is no definition to evaluate otherwise."""
     session = _session(p.attr("model"))
-    feeds = {i.name: pull(k, whole(t.shape)).astype(t.dtype)
-             for k, (i, t) in enumerate(zip(session.get_inputs(), p.inputs, strict=True))}  # fmt: skip
+    feeds = {
+        i.name: pull(k, whole(t.shape)).astype(t.dtype)
+        for k, (i, t) in enumerate(zip(session.get_inputs(), p.inputs, strict=True))
+    }
     try:
         y: Any = session.run(None, feeds)[p.attr("index")]
     except Exception as e:  # onnxruntime's own exceptions share no base
         raise ModelError(f"onnxruntime cannot compute {p.output.name}: {line_of(e)}") from e
     if y.shape != p.output.shape:
-        raise ModelError(f"{opaque_operator(p)} of {p.output.name} gives {list(y.shape)}, ONNX's shape inference says "
-                         f"{list(p.output.shape)}: it cannot be compiled")  # fmt: skip
+        raise ModelError(
+            f"{opaque_operator(p)} of {p.output.name} gives {list(y.shape)}, ONNX's shape inference says "
+            f"{list(p.output.shape)}: it cannot be compiled"
+        )
     y = y[np.ix_(*region)] if y.ndim else y
     return y.astype(np.float64) if p.output.is_float else y
 

@@ -41,8 +41,14 @@ def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
     x, r, state, *more = (pull(i, whole(t.shape)) for i, t in enumerate(p.inputs))
     states: list[list[Array]] = []
     for d, back in enumerate(REVERSED[p.attr("direction")]):
-        mine = _states(p.attr("kind"), x[::-1, :, d] if back else x[:, :, d], r[d], state[d], *(m[d] for m in more),
-                       relu=p.attr("relu"))  # fmt: skip
+        mine = _states(
+            p.attr("kind"),
+            x[::-1, :, d] if back else x[:, :, d],
+            r[d],
+            state[d],
+            *(m[d] for m in more),
+            relu=p.attr("relu"),
+        )
         *mine, last = mine
         states.append((mine[::-1] if back else mine) + ([last] if p.attr("cells") else []))
     y = np.asarray(states, x.dtype).reshape(len(states), -1, *p.output.shape[2:]).swapaxes(0, 1)

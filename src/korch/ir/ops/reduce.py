@@ -53,8 +53,13 @@ def _define(name: str, fn: Callable[..., Array]) -> None:
     add(Op(name, Category.REDUCE, infer, evaluate, write))
 
 
-for _name, _fn in {"ReduceSum": np.sum, "ReduceMean": np.mean, "ReduceMax": np.max, "ReduceMin": np.min,
-                   "ReduceProd": np.prod}.items():  # fmt: skip
+for _name, _fn in {
+    "ReduceSum": np.sum,
+    "ReduceMean": np.mean,
+    "ReduceMax": np.max,
+    "ReduceMin": np.min,
+    "ReduceProd": np.prod,
+}.items():
     _define(_name, _fn)
 
 
@@ -107,8 +112,10 @@ def window_shape(x: Tensor, attrs: dict[str, Any], kernel: Shape, channels: int)
     """Output shape of a window operator with explicit pads."""
     axes, k = spatial_axes(x.rank, attrs["channels_last"]), len(kernel)
     pads = attrs["pads"]
-    lengths = [pooled_length(x.shape[a], kernel[i], attrs["strides"][i], pads[i] + pads[i + k],
-                             attrs["dilations"][i]) for i, a in enumerate(axes)]  # fmt: skip
+    lengths = [
+        pooled_length(x.shape[a], kernel[i], attrs["strides"][i], pads[i] + pads[i + k], attrs["dilations"][i])
+        for i, a in enumerate(axes)
+    ]
     if min(lengths, default=1) < 1 and x.size:
         raise ValueError(f"a window of shape {list(kernel)} does not fit into an input of shape {list(x.shape)}")
     return (x.shape[0], *lengths, channels) if attrs["channels_last"] else (x.shape[0], channels, *lengths)
@@ -146,8 +153,10 @@ def window_counts(p: Primitive) -> list[Any]:
     spatial = spatial_axes(x.rank, p.attr("channels_last"))
     axes = axes_of(p, tuple(x.shape[a] for a in spatial), p.attr("kernel_shape"))
     outs = [np.arange(p.output.shape[a]) for a in spatial]
-    return [sum(axis.reads(out, k)[1].astype(np.int64) for k in range(axis.kernel))
-            for axis, out in zip(axes, outs, strict=True)]  # fmt: skip
+    return [
+        sum(axis.reads(out, k)[1].astype(np.int64) for k in range(axis.kernel))
+        for axis, out in zip(axes, outs, strict=True)
+    ]
 
 
 def _average_pool(p: Primitive, region: Region, pull: Pull) -> Array:

@@ -46,13 +46,18 @@ def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
     (x, i, u), axis, n = p.inputs, p.attr("axis"), p.attr("length")
 
     def beside(t: Tensor, along: int) -> Region:
-        return tuple(np.arange(along) if a == axis else r if t.shape[a] > 1 or u.shape[a] == 1 else np.arange(1)
-                     for a, r in enumerate(region))  # fmt: skip
+        return tuple(
+            np.arange(along) if a == axis else r if t.shape[a] > 1 or u.shape[a] == 1 else np.arange(1)
+            for a, r in enumerate(region)
+        )
 
     updates = np.moveaxis(pull(2, beside(u, u.shape[axis])), axis, 0)
     at = np.moveaxis(positions(pull(1, beside(i, i.shape[axis])), n), axis, 0)
-    y = np.full((n, *updates.shape[1:]), pull(0, ())) if x.rank == 0 else np.moveaxis(
-        pull(0, beside(p.output, n)), axis, 0).copy()  # fmt: skip
+    y = (
+        np.full((n, *updates.shape[1:]), pull(0, ()))
+        if x.rank == 0
+        else np.moveaxis(pull(0, beside(p.output, n)), axis, 0).copy()
+    )
     if at.size == len(at):
         place: tuple[Array, ...] = (at.reshape(-1),)
     else:
@@ -73,8 +78,9 @@ def _write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
         at = emit.node("Cast", [at], to=7)
     if i.shape != u.shape:
         at = emit.node("Expand", [at, emit.const(np.asarray(u.shape, np.int64))])
-    emit.node("ScatterElements", [given, at, updates], p.output.name, axis=p.attr("axis"),
-              reduction=p.attr("reduction"))  # fmt: skip
+    emit.node(
+        "ScatterElements", [given, at, updates], p.output.name, axis=p.attr("axis"), reduction=p.attr("reduction")
+    )
 
 
 add(Op("Scatter", Category.REDUCE, _infer, _evaluate, _write))

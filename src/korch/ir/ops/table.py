@@ -43,8 +43,9 @@ class Pull(Protocol):
 class Emit(Protocol):
     """Where a primitive writes itself as ONNX nodes; returns the name of the node's output."""
 
-    def node(self, op: str, inputs: Sequence[str], output: str | None = None, more: Sequence[str] = (),
-             **attrs: Any) -> str:  # fmt: skip
+    def node(
+        self, op: str, inputs: Sequence[str], output: str | None = None, more: Sequence[str] = (), **attrs: Any
+    ) -> str:
         """A node; `more` are the names of its outputs behind the first."""
         ...
 

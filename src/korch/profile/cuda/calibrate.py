@@ -49,10 +49,14 @@ def calibrated(device: Device, rates: BoardRates) -> Machine:
     moved, seconds = rates.copies[-1]
     memory = min(described.bandwidths[-1][1], moved / seconds / MARGIN)
     return replace(
-        described, name=device.name, peaks=peaks, launch=max(MARGIN * rates.launch, SHORTEST), moves=_moves(rates),
+        described,
+        name=device.name,
+        peaks=peaks,
+        launch=max(MARGIN * rates.launch, SHORTEST),
+        moves=_moves(rates),
         peak_flops=min(described.peak_flops, best.get("ieee", described.peak_flops) / MARGIN),
         bandwidths=(*described.bandwidths[:-1], (described.bandwidths[-1][0], memory)),
-    )  # fmt: skip
+    )
 
 
 def _moves(rates: BoardRates) -> tuple[tuple[int, float], ...]:

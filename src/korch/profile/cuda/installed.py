@@ -74,8 +74,19 @@ def _gpu(found: Driver, ordinal: int) -> Installed:
     a = {key: found.attribute(number, ordinal) for key, number in ATTRIBUTES.items()}
     bandwidth = 2e3 * a["memory_clock"] * a["bus"] / 8
     name, capability, multiprocessors = found.name(ordinal), found.capability(ordinal), found.multiprocessors(ordinal)
-    return Installed(ordinal, name, capability, multiprocessors, a["shared"], a["l2"], 1e3 * a["clock"], bandwidth,
-                     _version(found), found.memory(ordinal), found.uuid(ordinal))  # fmt: skip
+    return Installed(
+        ordinal,
+        name,
+        capability,
+        multiprocessors,
+        a["shared"],
+        a["l2"],
+        1e3 * a["clock"],
+        bandwidth,
+        _version(found),
+        found.memory(ordinal),
+        found.uuid(ordinal),
+    )
 
 
 def _version(found: Driver) -> str:

@@ -74,8 +74,9 @@ class _Work:
         self._stop = Event()
         compilers = pipeline.compilers[: len(self._sources)]
         self._threads = [Thread(target=self._told, args=(self._compile, p), daemon=True) for p in compilers]
-        self._threads += [Thread(target=self._told, args=(self._measure, i), daemon=True)
-                          for i in range(len(pipeline.boards))]  # fmt: skip
+        self._threads += [
+            Thread(target=self._told, args=(self._measure, i), daemon=True) for i in range(len(pipeline.boards))
+        ]
         for thread in self._threads:
             thread.start()
 

@@ -102,10 +102,15 @@ def _pipeline(boards: Sequence[Installed]) -> Pipeline:
         for _ in range(processors())
     ]
     measuring: list[Asked] = [
-        WorkerProcess("korch.profile.cuda.worker", (str(b.index), str(b.l2), str(lock_of(b))), TIMEOUT,
-                      plain_environment(TRITON_INTERPRET="", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"))
-        for _ in range(_sharing(boards[0])) for b in boards
-    ]  # fmt: skip
+        WorkerProcess(
+            "korch.profile.cuda.worker",
+            (str(b.index), str(b.l2), str(lock_of(b))),
+            TIMEOUT,
+            plain_environment(TRITON_INTERPRET="", OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"),
+        )
+        for _ in range(_sharing(boards[0]))
+        for b in boards
+    ]
     return Pipeline(compilers, measuring, boards[0].capability)
 
 

@@ -95,10 +95,18 @@ class TorchBoard:
     def bind(self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[Memory]) -> Run:
         if kernel.call:
             return self._call(kernel, buffers)
-        starts = [partial(driver().launch, function, launch.grid, binary.warps, binary.shared, self._stream.cuda_stream,
-                          pointers([buffers[i].whole.data_ptr() for i in launch.buffers] + _nulls(launch, binary)))
-                  for launch, binary, function in zip(kernel.launches, binaries, self._functions(binaries), strict=True)
-                  ]  # fmt: skip
+        starts = [
+            partial(
+                driver().launch,
+                function,
+                launch.grid,
+                binary.warps,
+                binary.shared,
+                self._stream.cuda_stream,
+                pointers([buffers[i].whole.data_ptr() for i in launch.buffers] + _nulls(launch, binary)),
+            )
+            for launch, binary, function in zip(kernel.launches, binaries, self._functions(binaries), strict=True)
+        ]
 
         def run() -> None:
             for start in starts:
@@ -141,8 +149,10 @@ class TorchBoard:
         from korch.backends.cuda.vendor.calls import CALLS
 
         assert kernel.call
-        tensors = [m.raw.view(getattr(self._torch, b.dtype)).reshape(b.shape)
-                   for m, b in zip(buffers, buffers_of(kernel), strict=True)]  # fmt: skip
+        tensors = [
+            m.raw.view(getattr(self._torch, b.dtype)).reshape(b.shape)
+            for m, b in zip(buffers, buffers_of(kernel), strict=True)
+        ]
         return partial(CALLS[kernel.call.function], self._torch, tensors, kernel.call.attrs)
 
     def _functions(self, binaries: Sequence[Binary]) -> list[Any]:

@@ -94,20 +94,22 @@ class Enumeration:
             pairs = (law for law in self.laws if not isinstance(law.left, str) and not isinstance(law.right, str))
             self._commutes = {a.left[0] for a in pairs if (a.left[0], *a.left[:0:-1]) == a.right}
 
-    def _apply(self, o: Operator, operands: tuple[_Group, ...], shape: Shape,
-               new: _New, n: int) -> None:  # fmt: skip
+    def _apply(self, o: Operator, operands: tuple[_Group, ...], shape: Shape, new: _New, n: int) -> None:
         divided = operands
         if o.name == "div":  # invert once, multiply often
             divided = (operands[0], _inverted(operands[1]))
         for picks in _picks(o.name, o.name in self._commutes, operands):
-            values = [Residues(g.value.p[i], None if g.value.q is None else g.value.q[i])
-                      for g, i in zip(divided, picks, strict=True)]  # fmt: skip
+            values = [
+                Residues(g.value.p[i], None if g.value.q is None else g.value.q[i])
+                for g, i in zip(divided, picks, strict=True)
+            ]
             result = _evaluated(OPERATORS["mul"] if o.name == "div" else o, values, self.field)
             ids = [g.ids[i].tolist() for g, i in zip(operands, picks, strict=True)]
             self._enter(o, list(zip(*ids, strict=True)), (shape, all(g.closed for g in operands)), result, new, n)
 
-    def _enter(self, o: Operator, parts: list[tuple[int, ...]], kind: tuple[Shape, bool], result: Residues,
-               new: _New, n: int) -> None:  # fmt: skip
+    def _enter(
+        self, o: Operator, parts: list[tuple[int, ...]], kind: tuple[Shape, bool], result: Residues, new: _New, n: int
+    ) -> None:
         """Each term founds a class or makes a law with the first of its class."""
         shape, closed = kind
         for i, (print_, ids) in enumerate(zip(self._fingerprints(result).tolist(), parts, strict=True)):

@@ -61,23 +61,44 @@ def _half(x: tuple[int, ...]) -> dict[str, Any]:
     return {"starts": (0,) * len(x), "steps": (1,) * len(x), "lengths": (*x[:-1], x[-1] // 2)}
 
 
-OPERATORS: Mapping[str, Operator] = {o.name: o for o in (
-    Operator("T", "Transpose", lambda x: x[::-1] if x != (1, 1) else None, _turned, "{}.T", of_constants=True),
-    Operator("sum", "ReduceSum", lambda x: (x[0], 1) if x[1] > 1 else None,
-             lambda x: {"axes": (len(x) - 1,), "keepdims": 1}),
-    Operator("left", "Slice", lambda x: (x[0], x[1] // 2) if x[1] % 2 == 0 else None, _half),
-    Operator("relu", "Relu", lambda x: x),
-    Operator("exp", "Exp", lambda x: x),
-    Operator("matmul", "MatMul", lambda x, y: (x[0], y[1]) if x[1] == y[0] and (1, 1) not in (x, y) else None,
-             text="{} @ {}", binding=3, of_constants=True),
-    Operator("add", "Add", lambda x, y: _as_wide(x, y), text="{} + {}", binding=1),
-    Operator("mul", "Mul", lambda x, y: _as_wide(x, y), text="{} * {}", binding=3),
-    Operator("div", "Div", lambda x, y: _as_wide(x, y), text="{} / {}", binding=3),
-    Operator("hstack", "Concat", lambda x, y: (x[0], x[1] + y[1]) if _stack(x, y) else None,
-             lambda x: {"axis": len(x) - 1}),
-    Operator("vstack", "Concat", lambda x, y: (x[0] + y[0], x[1]) if _stack(x, y) else None,
-             lambda x: {"axis": len(x) - 2}),
-)}  # fmt: skip
+OPERATORS: Mapping[str, Operator] = {
+    o.name: o
+    for o in (
+        Operator("T", "Transpose", lambda x: x[::-1] if x != (1, 1) else None, _turned, "{}.T", of_constants=True),
+        Operator(
+            "sum",
+            "ReduceSum",
+            lambda x: (x[0], 1) if x[1] > 1 else None,
+            lambda x: {"axes": (len(x) - 1,), "keepdims": 1},
+        ),
+        Operator("left", "Slice", lambda x: (x[0], x[1] // 2) if x[1] % 2 == 0 else None, _half),
+        Operator("relu", "Relu", lambda x: x),
+        Operator("exp", "Exp", lambda x: x),
+        Operator(
+            "matmul",
+            "MatMul",
+            lambda x, y: (x[0], y[1]) if x[1] == y[0] and (1, 1) not in (x, y) else None,
+            text="{} @ {}",
+            binding=3,
+            of_constants=True,
+        ),
+        Operator("add", "Add", lambda x, y: _as_wide(x, y), text="{} + {}", binding=1),
+        Operator("mul", "Mul", lambda x, y: _as_wide(x, y), text="{} * {}", binding=3),
+        Operator("div", "Div", lambda x, y: _as_wide(x, y), text="{} / {}", binding=3),
+        Operator(
+            "hstack",
+            "Concat",
+            lambda x, y: (x[0], x[1] + y[1]) if _stack(x, y) else None,
+            lambda x: {"axis": len(x) - 1},
+        ),
+        Operator(
+            "vstack",
+            "Concat",
+            lambda x, y: (x[0] + y[0], x[1]) if _stack(x, y) else None,
+            lambda x: {"axis": len(x) - 2},
+        ),
+    )
+}
 """Sums are along rows; `left` is the left half of the columns."""
 
 COMMUTATIVE = ("add", "mul")
@@ -170,8 +191,10 @@ class Law:
 
     def canonical(self) -> Law:
         """The same law for all names of the matrices, and the larger side left."""
-        ways = [Law(*(substitute(side, _names(pair)) for side in pair))
-                for pair in ((self.left, self.right), (self.right, self.left))]  # fmt: skip
+        ways = [
+            Law(*(substitute(side, _names(pair)) for side in pair))
+            for pair in ((self.left, self.right), (self.right, self.left))
+        ]
         return min(ways, key=lambda law: (-size(law.left), -len(text(law.left)), str(law)))
 
     def __str__(self) -> str:

@@ -87,8 +87,9 @@ def evidence_of(subject: Subject) -> Evidence:
     reasons = dict.fromkeys(reason(s, f) for s, f in made if not f.proves)
     worst = max((f.error for f in findings), key=ERROR_CLASSES.index, default=EXACT)
     laws = tuple(law for law in subject.laws if holds(parse_law(law)))
-    return Evidence(len(findings), all(f.proves for f in findings), all(f.sound for f in findings), worst,
-                    tuple(reasons), laws)  # fmt: skip
+    return Evidence(
+        len(findings), all(f.proves for f in findings), all(f.sound for f in findings), worst, tuple(reasons), laws
+    )
 
 
 def reason(sample: Sample, finding: Finding) -> str:

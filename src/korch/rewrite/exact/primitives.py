@@ -35,10 +35,39 @@ Value = Residues | Array
 
 MOVES = ("Reshape", "Transpose", "Slice", "Concat", "Gather", "Expand", "Where", "Identity")
 PRODUCTS = ("MatMul", "Conv", "ConvTranspose")
-COMPARISONS = ("Max", "Min", "ReduceMax", "ReduceMin", "MaxPool", "ArgMax", "ArgMin", "Less", "Greater",
-               "LessOrEqual", "GreaterOrEqual", "Equal")  # fmt: skip
-FUNCTIONS = ("Log", "Sqrt", "Erf", "Sign", "Floor", "Ceil", "Round", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan",
-             "Asinh", "Acosh", "Atanh", "Mod")  # fmt: skip
+COMPARISONS = (
+    "Max",
+    "Min",
+    "ReduceMax",
+    "ReduceMin",
+    "MaxPool",
+    "ArgMax",
+    "ArgMin",
+    "Less",
+    "Greater",
+    "LessOrEqual",
+    "GreaterOrEqual",
+    "Equal",
+)
+FUNCTIONS = (
+    "Log",
+    "Sqrt",
+    "Erf",
+    "Sign",
+    "Floor",
+    "Ceil",
+    "Round",
+    "Sin",
+    "Cos",
+    "Tan",
+    "Asin",
+    "Acos",
+    "Atan",
+    "Asinh",
+    "Acosh",
+    "Atanh",
+    "Mod",
+)
 MIDDLE = np.uint64(2**63)
 
 

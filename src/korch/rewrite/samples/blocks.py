@@ -21,5 +21,6 @@ def wide_windows(draw: Random) -> Graph:
     b = Builder()
     x = b.input("x", "float64", (1, height + 4 - top, width + 4 - left, 2))
     w = b.constant(numbers(draw, 2, 2, 5, 5).astype(np.float64))
-    return graph(b, b.op("Conv", x, w, strides=(1, 1), pads=(top, left, 0, 0), dilations=(1, 1), group=1,
-                         channels_last=1))  # fmt: skip
+    return graph(
+        b, b.op("Conv", x, w, strides=(1, 1), pads=(top, left, 0, 0), dilations=(1, 1), group=1, channels_last=1)
+    )

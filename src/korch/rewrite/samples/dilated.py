@@ -21,8 +21,7 @@ def dilated_3x3(draw: Random) -> Graph:
     b = Builder()
     x = b.input("x", "float64", (draw.randint(1, 2), draw.randint(7, 10), draw.randint(7, 10), channels))
     w = b.constant(numbers(draw, channels, channels, 3, 3).astype(np.float64))
-    return graph(b, b.op("Conv", x, w, strides=(1, 1), pads=pads(draw, 4), dilations=(d, d), group=1,
-                         channels_last=1))  # fmt: skip
+    return graph(b, b.op("Conv", x, w, strides=(1, 1), pads=pads(draw, 4), dilations=(d, d), group=1, channels_last=1))
 
 
 @sample(dilated_convolutions)

@@ -30,5 +30,16 @@ def _grouped(draw: Random, groups: int, inputs: int, outputs: int) -> Graph:
     b = Builder()
     x = b.input("x", "float32", (draw.randint(1, 2), *(draw.randint(5, 8) for _ in range(axes)), groups * inputs))
     w = b.constant(numbers(draw, groups * outputs, inputs, *(3,) * axes).astype(np.float32))
-    return graph(b, b.op("Conv", x, w, strides=steps[:axes], dilations=steps[2 : 2 + axes], pads=pads(draw, 2 * axes),
-                         group=groups, channels_last=1))  # fmt: skip
+    return graph(
+        b,
+        b.op(
+            "Conv",
+            x,
+            w,
+            strides=steps[:axes],
+            dilations=steps[2 : 2 + axes],
+            pads=pads(draw, 2 * axes),
+            group=groups,
+            channels_last=1,
+        ),
+    )

@@ -18,8 +18,11 @@ def few_inputs(draw: Random) -> Graph:
     """Overlapping windows, dilated, padded and apart."""
     b = Builder()
     x = b.input("x", "float32", (draw.randint(1, 2), draw.randint(5, 9), draw.randint(5, 9), draw.randint(1, 3)))
-    attrs = {"pads": pads(draw), "strides": (draw.randint(1, 3), draw.randint(1, 3)),
-             "dilations": (draw.randint(1, 2), draw.randint(1, 2))}  # fmt: skip
+    attrs = {
+        "pads": pads(draw),
+        "strides": (draw.randint(1, 3), draw.randint(1, 3)),
+        "dilations": (draw.randint(1, 2), draw.randint(1, 2)),
+    }
     return graph(b, conv(b, draw, x, MANY, (draw.randint(1, 3), draw.randint(2, 3)), channels_last=1, **attrs))
 
 

@@ -38,8 +38,17 @@ def transposed_convolutions(draw: Random) -> Graph:
     b = Builder()
     x, group = activation(b, draw, 4), draw.choice((1, 2))
     shape = (x.shape[0], 3 * group, 2 * x.shape[2] + 1, x.shape[3] + 3)
-    y = b.op("ConvTranspose", x, weights(b, draw, 4, 3, 3, 4), strides=(2, 1), dilations=(1, 1), pads=(0, 0, 0, 0),
-             group=group, channels_last=0, output_shape=shape)  # fmt: skip
+    y = b.op(
+        "ConvTranspose",
+        x,
+        weights(b, draw, 4, 3, 3, 4),
+        strides=(2, 1),
+        dilations=(1, 1),
+        pads=(0, 0, 0, 0),
+        group=group,
+        channels_last=0,
+        output_shape=shape,
+    )
     return graph(b, b.op("Relu", y + weights(b, draw, 3 * group, 1, 1)))
 
 

@@ -65,12 +65,20 @@ def transposed_4x4(draw: Random) -> Graph:
     begin, ends = [draw.randint(0, 3) for _ in range(2)], [draw.randint(10, 11) for _ in range(2)]
     lengths = [5 + pad // 3 for pad in begin]
     beside = (max(0, 2 * n + 2 - pad - end) for n, pad, end in zip(lengths, begin, ends, strict=True))
-    return _single(draw, "ConvTranspose", lengths, 4, strides=(2, 2), pads=(*begin, *beside),
-                   output_shape=(1, *ends, LEAST_CHANNELS))  # fmt: skip
+    return _single(
+        draw,
+        "ConvTranspose",
+        lengths,
+        4,
+        strides=(2, 2),
+        pads=(*begin, *beside),
+        output_shape=(1, *ends, LEAST_CHANNELS),
+    )
 
 
-def _single(draw: Random, op: str, lengths: Sequence[int], taps: int | Sequence[int], groups: int = 1,
-            **attrs: Any) -> Graph:  # fmt: skip
+def _single(
+    draw: Random, op: str, lengths: Sequence[int], taps: int | Sequence[int], groups: int = 1, **attrs: Any
+) -> Graph:
     window = [taps] * len(lengths) if isinstance(taps, int) else taps
     b = Builder()
     x = b.input("x", "float64", (1, *lengths, groups * LEAST_CHANNELS))

@@ -69,8 +69,10 @@ class Spread:
     def in_turn(self, number: str) -> tuple[str, str]:
         """C that asks for the share of a turn."""
         size = self.each * LINE
-        return (f"const float *const next = {self.begin} + {number} * {size};",
-                f"for (int l = 0; l < {size}; l += {LINE}) __builtin_prefetch(next + l, 0, 2);")  # fmt: skip
+        return (
+            f"const float *const next = {self.begin} + {number} * {size};",
+            f"for (int l = 0; l < {size}; l += {LINE}) __builtin_prefetch(next + l, 0, 2);",
+        )
 
 
 def spread(begin: str, floats: int, turns: int) -> Spread:

@@ -11,8 +11,11 @@ from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
-EXTREMES = {"Max": "korch_larger{lanes}({0}, {1})", "Min": "korch_smaller{lanes}({0}, {1})",
-            "Relu": "korch_larger{lanes}((korch_f{lanes}){{0}}, {0})"}  # fmt: skip
+EXTREMES = {
+    "Max": "korch_larger{lanes}({0}, {1})",
+    "Min": "korch_smaller{lanes}({0}, {1})",
+    "Relu": "korch_larger{lanes}((korch_f{lanes}){{0}}, {0})",
+}
 CALLED = {"Sigmoid": "korch_sigmoid"}
 """Primitives that are functions of vectors, by names but for the lanes."""
 SPELLED = frozenset({"Add", "Sub", "Mul", "Div", *EXTREMES, *CALLED, "LeakyRelu"})

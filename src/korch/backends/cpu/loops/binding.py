@@ -195,8 +195,10 @@ def _stages(cone: Cone, config: Config) -> list[Stage]:
     chosen = [p for p in cone.primitives if stands_alone(p) or p.output in stored]
     if config.fused:
         *before, product, _ = chosen
-        return [*(Stage(k, p.output, p, False) for k, p in enumerate(before)),
-                Stage(len(before), cone.root, product, True)]  # fmt: skip
+        return [
+            *(Stage(k, p.output, p, False) for k, p in enumerate(before)),
+            Stage(len(before), cone.root, product, True),
+        ]
     return [Stage(k, p.output, p, p.output == cone.root) for k, p in enumerate(chosen)]
 
 
@@ -331,8 +333,9 @@ def _bind_inner(cone: Cone, stages: list[Stage], scope: _Scope, hoisted: set[Var
             fixed = _fixed_axes(stage, hoisted)
             _own_axes(stage, scope, fixed)
             shared &= {v for base, _ in fixed.values() for v in base.vars()}
-            shared -= {v for a in range(stage.tensor.rank) if a not in fixed for idx in stage.reads
-                       for v in idx[a].vars()}  # fmt: skip
+            shared -= {
+                v for a in range(stage.tensor.rank) if a not in fixed for idx in stage.reads for v in idx[a].vars()
+            }
         plan = Schedule(cone, tuple(stages), tuple(hoisted), requests, scope.config)
         trace = tracer(plan, stage, requests)
         trace_body(trace, stage)

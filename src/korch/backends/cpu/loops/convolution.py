@@ -91,15 +91,25 @@ def _turns_planes(views: Sequence[Primitive]) -> bool:
     if len(sliced) > 1 or turn.op != "Transpose" or turn.attr("perm") != (0, 2, 3, 1):
         return False
     x = views[0].inputs[0]
-    return all(q.op == "Slice" and set(q.attr("steps")) == {1} and q.output.shape == (*x.shape[:2], q.output.shape[2],
-               x.shape[3]) for q in sliced)  # fmt: skip
+    return all(
+        q.op == "Slice"
+        and set(q.attr("steps")) == {1}
+        and q.output.shape == (*x.shape[:2], q.output.shape[2], x.shape[3])
+        for q in sliced
+    )
 
 
 def _direct(views: Sequence[Primitive], p: Primitive) -> Direct:
     image = (*views, p)[0].inputs[0]
     begin = views[0].attr("starts")[2] if len(views) > 1 else 0
-    return Direct(**vars(window_of(p)), made=p.inputs[1].shape[0], image=image, begin=begin, planar=bool(views),
-                  groups=p.attr("group"))  # fmt: skip
+    return Direct(
+        **vars(window_of(p)),
+        made=p.inputs[1].shape[0],
+        image=image,
+        begin=begin,
+        planar=bool(views),
+        groups=p.attr("group"),
+    )
 
 
 def generate(cone: Cone, threads: int) -> Code:
@@ -129,15 +139,19 @@ def _write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int, s
     functions: dict[str, list[str]] = {}
     made, room = window.made // window.groups, sum(g.width for g in window.columns)
     text.open(f"for (int some = 0; some < {window.groups}; ++some)")
-    text.add(f"const float *const own = a + some * {window.read};",
-             f"const float *const packed = (const float *)state + some * {window.steps * room};")  # fmt: skip
+    text.add(
+        f"const float *const own = a + some * {window.read};",
+        f"const float *const packed = (const float *)state + some * {window.steps * room};",
+    )
     for number, at, group in sums.alike(window.columns):
         name = f"KERNEL_tile{'_'.join(map(str, group.lanes))}"
         functions[name] = sums.function(name, columns, window.strides[1] * window.pixel, window.runs, group)
         text.open(f"for (int group = 0; group < {number}; ++group)")
-        text.add(f"enum {{ count = {group.columns} }};",
-                 f"const int c0 = some * {made} + {group.first} + group * {group.width};",
-                 f"const float *b = packed + {window.steps} * ({at} + group * {group.width});")  # fmt: skip
+        text.add(
+            f"enum {{ count = {group.columns} }};",
+            f"const int c0 = some * {made} + {group.first} + group * {group.width};",
+            f"const float *b = packed + {window.steps} * ({at} + group * {group.width});",
+        )
         sums.add(text, name, window.runs, group)
         text.open(f"for (int w = left; w < left + {columns}; ++w)")
         text.add(f"const float *restrict z = y + (w - left) * {group.width};")
@@ -154,21 +168,27 @@ def _find(text: Text, window: Direct, columns: int) -> None:
     width, dilation, span = window.inputs[1], window.dilations[0], window.span(columns)
     pixel, planes = window.pixel, window.channels if window.planar else 1
     row, image = width * pixel, math.prod(window.image.shape[1:])
-    text.add(*lines_seen(window),
-             f"const int column = left * {window.strides[1]} - {window.pads[1]};",
-             f"const float *a = x + image * INT64_C({image}) + ({window.begin} + top + first * {dilation}) * {row} "
-             f"+ column * {pixel};",
-             f"int line = {dilation * row}, plane = {math.prod(window.image.shape[2:]) if window.planar else 0};",
-             f"float patch[{window.kernel[0] * span * window.channels}] __attribute__((aligned(64)));")  # fmt: skip
+    text.add(
+        *lines_seen(window),
+        f"const int column = left * {window.strides[1]} - {window.pads[1]};",
+        f"const float *a = x + image * INT64_C({image}) + ({window.begin} + top + first * {dilation}) * {row} "
+        f"+ column * {pixel};",
+        f"int line = {dilation * row}, plane = {math.prod(window.image.shape[2:]) if window.planar else 0};",
+        f"float patch[{window.kernel[0] * span * window.channels}] __attribute__((aligned(64)));",
+    )
     text.open(f"if (column < 0 || column + {span} > {width})")
-    text.add(f"const int from = KORCH_MIN(KORCH_MAX(0, -column), {span});",
-             f"const int to = KORCH_MAX(KORCH_MIN({span}, {width} - column), from);")  # fmt: skip
+    text.add(
+        f"const int from = KORCH_MIN(KORCH_MAX(0, -column), {span});",
+        f"const int to = KORCH_MAX(KORCH_MIN({span}, {width} - column), from);",
+    )
     text.open(f"for (int l = 0; l < (last - first) * {planes}; ++l)")
-    text.add(f"float *const copy = patch + l * {span * pixel};",
-             f"const float *const seen = a + l / {planes} * line + l % {planes} * plane;",
-             f"memset(copy, 0, from * {4 * pixel});",
-             f"memcpy(copy + from * {pixel}, seen + from * {pixel}, (to - from) * {4 * pixel});",
-             f"memset(copy + to * {pixel}, 0, ({span} - to) * {4 * pixel});")  # fmt: skip
+    text.add(
+        f"float *const copy = patch + l * {span * pixel};",
+        f"const float *const seen = a + l / {planes} * line + l % {planes} * plane;",
+        f"memset(copy, 0, from * {4 * pixel});",
+        f"memcpy(copy + from * {pixel}, seen + from * {pixel}, (to - from) * {4 * pixel});",
+        f"memset(copy + to * {pixel}, 0, ({span} - to) * {4 * pixel});",
+    )
     text.close()
     text.add(f"a = patch, line = {planes * span * pixel}, plane = {span * pixel};")
     text.close()

@@ -17,8 +17,17 @@ C_TYPES = {
     "bool": "uint8_t",
 }  # fmt: skip
 
-INFIX = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Equal": "==", "Less": "<", "Greater": ">",
-         "LessOrEqual": "<=", "GreaterOrEqual": ">="}  # fmt: skip
+INFIX = {
+    "Add": "+",
+    "Sub": "-",
+    "Mul": "*",
+    "Div": "/",
+    "Equal": "==",
+    "Less": "<",
+    "Greater": ">",
+    "LessOrEqual": "<=",
+    "GreaterOrEqual": ">=",
+}
 LOGIC = {"And": "&&", "Or": "||"}
 
 _SINGLE = {  # ours, written so that the compiler vectorises them
@@ -54,8 +63,12 @@ def _shortest(number: float) -> str:
     return np.format_float_scientific(np.float32(number), unique=True, trim="0", exp_digits=1)
 
 
-FUSED = {"x * sigmoid(x)": "korch_siluf", "x * tanh(softplus(x))": "korch_mishf",
-         **dict.fromkeys(GELU, "korch_geluf"), "tanh(softplus(x))": "korch_tanh_softplusf"}  # fmt: skip
+FUSED = {
+    "x * sigmoid(x)": "korch_siluf",
+    "x * tanh(softplus(x))": "korch_mishf",
+    **dict.fromkeys(GELU, "korch_geluf"),
+    "tanh(softplus(x))": "korch_tanh_softplusf",
+}
 """Functions that are faster than one of their primitives after the other."""
 LAST = ("Mul", "Tanh")
 """What they end in."""

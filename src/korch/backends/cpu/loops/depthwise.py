@@ -76,8 +76,10 @@ def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
     images, tops = Loop("image", p.output.shape[0]), Loop("top", -(-height // shape.band), shape.band)
     loops = (images, tops, Loop("block", -(-width // shape.columns)))
     opened = open_shared(text, loops, threads, multiply_adds(p))
-    text.add(f"const int left = KORCH_MIN(block * {shape.columns}, {width - shape.columns});",
-             f"const int row = top * {window.strides[0]} - {window.pads[0]};")  # fmt: skip
+    text.add(
+        f"const int left = KORCH_MIN(block * {shape.columns}, {width - shape.columns});",
+        f"const int row = top * {window.strides[0]} - {window.pads[0]};",
+    )
     if last:
         text.add(f"if (top == {height - last}) {below}", "else")
     text.add(usual)
@@ -147,8 +149,10 @@ def _weights(window: Window, leaf: int) -> list[str]:
 
 # Blocks of outputs ------------------------------------------------------------------------------------------------
 
-TAKES = ("const float *weights, const void *const *in, float *restrict out, int image, int top, int left, int row, "
-         "int height")  # fmt: skip
+TAKES = (
+    "const float *weights, const void *const *in, float *restrict out, int image, int top, int left, int row, "
+    "int height"
+)
 """The first block's place in the output; the first input row that it sees, and how many there are. What differs from
 strip to strip of a convolution is not in the text: it is compiled once."""
 
@@ -202,8 +206,11 @@ class _Blocks:
         text.add(f"const int column = left * {window.strides[1]} - {window.pads[1]};")
         text.add(*(self._next_block() if self._asks else ()))
         begin, end, opened = self._open_band(text)
-        text.add(f"const float *x = in{self.cone.leaves.index(p.inputs[0])} + "
-                 f"((image * height + row) * {width} + column) * {channels};", f"int c0 = {begin};")  # fmt: skip
+        text.add(
+            f"const float *x = in{self.cone.leaves.index(p.inputs[0])} + "
+            f"((image * height + row) * {width} + column) * {channels};",
+            f"int c0 = {begin};",
+        )
         for lanes in _lanes(channels):
             if lanes < LINE and self.streamed:
                 text.add(f"float line[{rows * self.shape.columns * LINE}] __attribute__((aligned(64)));")
@@ -227,8 +234,10 @@ class _Blocks:
             text.add(f"const int stop = KORCH_MIN(part + {shape.channels}, {window.channels});")
         if shape.band > shape.rows:
             text.add("const int first = top, from = row;")
-            text.open(f"for (int top = first, row = from; top < KORCH_MIN(first + {shape.band}, {window.outputs[0]}); "
-                      f"++top, row += {window.strides[0]})")  # fmt: skip
+            text.open(
+                f"for (int top = first, row = from; top < KORCH_MIN(first + {shape.band}, {window.outputs[0]}); "
+                f"++top, row += {window.strides[0]})"
+            )
             opened += 1
         return begin, end, opened
 
@@ -247,9 +256,11 @@ class _Blocks:
         halo = (window.kernel[1] - 1) * window.dilations[1] + 1 - window.strides[1]
         column = f"(left + {shape.columns}) * {window.strides[1]} + {halo - window.pads[1]}"
         place = f"(image * height + row + below * {shape.band * window.strides[0]}) * {width} + (below ? 0 : {column})"
-        return [f"const int below = left + {shape.columns} >= {window.outputs[1]};",
-                f"const float *next = in{self.cone.leaves.index(read)} + ({place}) * {channels};",
-                f"const float *edge = next + {self._new};"]  # fmt: skip
+        return [
+            f"const int below = left + {shape.columns} >= {window.outputs[1]};",
+            f"const float *next = in{self.cone.leaves.index(read)} + ({place}) * {channels};",
+            f"const float *edge = next + {self._new};",
+        ]
 
     def _asked_ahead(self, lanes: int) -> list[str]:
         """C that asks for a turn's share of that, each row line after line: so the processor joins in, and fetches
@@ -282,8 +293,10 @@ class _Blocks:
     def _ends_in_memory(self, rows: int, lanes: int) -> list[str]:
         """The same by way of a block of sums."""
         text, at = Text(), f"korch_at{lanes}" if lanes > 1 else "float"
-        text.add(f"enum {{ count = {lanes} }};", f"float y[{rows * self.shape.columns * lanes}] "
-                 "__attribute__((aligned(64)));")  # fmt: skip
+        text.add(
+            f"enum {{ count = {lanes} }};",
+            f"float y[{rows * self.shape.columns * lanes}] __attribute__((aligned(64)));",
+        )
         for i, j in itertools.product(range(rows), range(self.shape.columns)):
             text.add(f"*({at} *)(y + {(i * self.shape.columns + j) * lanes}) = a{i}_{j};")
         text.open(f"for (int h = top; h < top + {rows}; ++h)")
@@ -315,10 +328,19 @@ def _in_whole_lines(wide: Wide, place: str, n: int) -> list[str]:
     lanes, last = wide.lanes, LINE - wide.lanes
     if lanes == LINE:
         return wide.stored(place, True)
-    waited = [f"  korch_stream{lanes}({place} - {last - at}, *(korch_f{lanes} *)(line + {n * LINE + at}));"
-              for at in range(0, last, lanes)]  # fmt: skip
-    return [*wide.lines, f"if (c0 % {LINE} < {last})", f"  *(korch_f{lanes} *)(line + {n * LINE} + c0 % {LINE}) = "
-            f"{wide.value};", "else {", *waited, f"  korch_stream{lanes}({place}, {wide.value});", "}"]  # fmt: skip
+    waited = [
+        f"  korch_stream{lanes}({place} - {last - at}, *(korch_f{lanes} *)(line + {n * LINE + at}));"
+        for at in range(0, last, lanes)
+    ]
+    return [
+        *wide.lines,
+        f"if (c0 % {LINE} < {last})",
+        f"  *(korch_f{lanes} *)(line + {n * LINE} + c0 % {LINE}) = {wide.value};",
+        "else {",
+        *waited,
+        f"  korch_stream{lanes}({place}, {wide.value});",
+        "}",
+    ]
 
 
 def _lanes(channels: int) -> list[int]:
@@ -327,13 +349,23 @@ def _lanes(channels: int) -> list[int]:
     return [n for n in (most, 4, 1) if n == most or channels % (most if n == 4 else 4)]
 
 
-def _sums(text: Text, window: Window, rows: int, outputs: int, columns: tuple[int, ...], lanes: int,
-          start: str, asked: Sequence[str]) -> None:  # fmt: skip
+def _sums(
+    text: Text,
+    window: Window,
+    rows: int,
+    outputs: int,
+    columns: tuple[int, ...],
+    lanes: int,
+    start: str,
+    asked: Sequence[str],
+) -> None:
     """The convolution of one vector of channels, from `start` on: row by row of the input, all outputs that see it.
     Between rows, some of what is `asked` for."""
     kind, at = (f"korch_f{lanes}", f"korch_at{lanes}") if lanes > 1 else ("float", "float")
-    text.add(f"{kind} {', '.join(f'a{i}_{j} = {start}' for i in range(rows) for j in range(outputs))};",
-             f"const float *taps = weights + c0 / {LINE} * {LINE * window.taps} + c0 % {LINE};")  # fmt: skip
+    text.add(
+        f"{kind} {', '.join(f'a{i}_{j} = {start}' for i in range(rows) for j in range(outputs))};",
+        f"const float *taps = weights + c0 / {LINE} * {LINE * window.taps} + c0 % {LINE};",
+    )
     readers = window.readers(0, rows)
     for n, (line, pairs) in enumerate(readers.items()):
         text.add(*asked[n :: len(readers)])

@@ -211,9 +211,11 @@ def _tiled(writer: Writer, nest: _Nest, across: Var, parallel: bool) -> None:
         corner = at
         for v in (along, across):
             corner = corner + (Index.of(replace(v, name=f"{v.name}0")) - Index.of(v)) * (at.coefficient(v) or 0)
-        text.add(f"float {name}[{TILE * TILE}] __attribute__((aligned(64)));",
-                 f"korch_turn({name}, {array} + {c_index(corner)}, {at.coefficient(along)}, "
-                 f"KORCH_MIN({across.hi} - {across.name}0, {TILE}));")  # fmt: skip
+        text.add(
+            f"float {name}[{TILE * TILE}] __attribute__((aligned(64)));",
+            f"korch_turn({name}, {array} + {c_index(corner)}, {at.coefficient(along)}, "
+            f"KORCH_MIN({across.hi} - {across.name}0, {TILE}));",
+        )
     writer.loop(across, f"{across.name}0", f"KORCH_MIN({across.name}0 + {TILE}, {across.hi})")
     if nest.streamed:
         _piece(writer, along, TILE, nest.body, *nest.streamed)

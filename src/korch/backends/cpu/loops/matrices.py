@@ -99,8 +99,9 @@ def sandwich(lines: Lines, left: Array, right: Array, x: Callable[[int, int], st
     return [product(lines, right, [column[i] for column in inner]) for i in range(len(left))]
 
 
-def sandwich_in_passes(matrix: Array, lanes: int, most: int, x: Callable[[str, str], str],
-                       result: Callable[[str, str], str]) -> list[str]:  # fmt: skip
+def sandwich_in_passes(
+    matrix: Array, lanes: int, most: int, x: Callable[[str, str], str], result: Callable[[str, str], str]
+) -> list[str]:
     """C that stores matrix @ x @ matrix^T of `parts`, at `most` so many, vectors side by side: first all columns, by
     way of memory, then all rows. Registers that hold a column need not hold the whole, and what lies in one line is
     read and written together. `x` and `result` give the C text of an element's address."""
@@ -111,10 +112,19 @@ def sandwich_in_passes(matrix: Array, lanes: int, most: int, x: Callable[[str, s
     outer = product(across, matrix, [across.name(f"half[part][i * {side} + {j}]") for j in range(side)])
     kept = [f"half[part][{i * side} + j] = {y};" for i, y in enumerate(inner)]
     stored = [f"*({at} *)({result('i', str(j))}{aside}) = {y};" for j, y in enumerate(outer)]
-    return [f"{vector} half[{most}][{rows * side}];", *_looped("j", side, [*columns.lines, *kept]),
-            *_looped("i", rows, [*across.lines, *stored])]  # fmt: skip
+    return [
+        f"{vector} half[{most}][{rows * side}];",
+        *_looped("j", side, [*columns.lines, *kept]),
+        *_looped("i", rows, [*across.lines, *stored]),
+    ]
 
 
 def _looped(name: str, count: int, body: Sequence[str]) -> list[str]:
-    return ["#pragma GCC unroll 1", f"for (int {name} = 0; {name} < {count}; ++{name})", "#pragma GCC unroll 1",
-            "  for (int part = 0; part < parts; ++part) {", *(f"    {line}" for line in body), "  }"]  # fmt: skip
+    return [
+        "#pragma GCC unroll 1",
+        f"for (int {name} = 0; {name} < {count}; ++{name})",
+        "#pragma GCC unroll 1",
+        "  for (int part = 0; part < parts; ++part) {",
+        *(f"    {line}" for line in body),
+        "  }",
+    ]

@@ -119,8 +119,9 @@ def write_product(writer: Writer, s: Stage) -> None:
     text.close(1 + len(block.others))
 
 
-def _shares(grouped: Sequence[_Grouped], parts: int, low: int,
-            higher: int) -> Iterator[tuple[str, int, Sequence[_Grouped]]]:  # fmt: skip
+def _shares(
+    grouped: Sequence[_Grouped], parts: int, low: int, higher: int
+) -> Iterator[tuple[str, int, Sequence[_Grouped]]]:
     """(condition, rows, groups of columns) of what different threads do: parts of the columns, or so many rows, of
     which the first threads have one more."""
     if parts:
@@ -168,15 +169,23 @@ def _tiles_of(height: int, group: Group) -> int:
     return sum((end - begin) // rows for begin, end, rows in tile.runs(height, len(group.lanes)))
 
 
-def _write_group(writer: Writer, block: Block, height: int, group: Group, following: str, streamed: bool,
-                 later: _Later | None) -> None:  # fmt: skip
+def _write_group(
+    writer: Writer, block: Block, height: int, group: Group, following: str, streamed: bool, later: _Later | None
+) -> None:
     """The tiles of a group of columns, each of which asks for a share of every step's lines at `following`, and of what
     comes `later`."""
     text = writer.text
     others = tuple((step_of(o, block.row), step_of(o, block.columns[-1])) for o in block.extras)
     second = step_of(block.second, block.step) if block.second else group.width
-    strides = Strides(step_of(block.first, block.row), step_of(block.first, block.step), second,
-                      step_of(block.result, block.row), others, packed=not block.second, streamed=streamed)  # fmt: skip
+    strides = Strides(
+        step_of(block.first, block.row),
+        step_of(block.first, block.step),
+        second,
+        step_of(block.result, block.row),
+        others,
+        packed=not block.second,
+        streamed=streamed,
+    )
     steps, turns = block.step.extent, _turns(writer.plan, block)
     where = f"b + {group.first}" if block.second else f"b + {group.first * steps} + k0 * {group.width}"
     runs = list(tile.runs(height, len(group.lanes)))
@@ -204,9 +213,11 @@ def _write_group(writer: Writer, block: Block, height: int, group: Group, follow
         if not turns:
             text.add(f"{tiles.named(False, block.behind)}{call}{ends});")
         else:
-            text.add(f"if ({turns[0]}) {tiles.named(False, None)}{call});",
-                     f"else if ({turns[1]}) {tiles.named(True, None)}{call});",
-                     f"else {tiles.named(True, block.behind)}{call}{ends});")  # fmt: skip
+            text.add(
+                f"if ({turns[0]}) {tiles.named(False, None)}{call});",
+                f"else if ({turns[1]}) {tiles.named(True, None)}{call});",
+                f"else {tiles.named(True, block.behind)}{call}{ends});",
+            )
         text.close()
 
 
@@ -274,8 +285,10 @@ def _comes_from_afar(writer: Writer, o: Operand) -> bool:
 
 def _ask_ahead(text: Text, rows: int, at: str, count: str) -> None:
     """Asks for `count` numbers from `at` on, of each row j that a later tile of so many rows reads."""
-    text.add(f"for (int j = {AHEAD * rows}; j < {(AHEAD + 1) * rows}; ++j)",
-             f"  for (int l = 0; l < {count}; l += {LINE}) __builtin_prefetch({at} + l, 0, 2);")  # fmt: skip
+    text.add(
+        f"for (int j = {AHEAD * rows}; j < {(AHEAD + 1) * rows}; ++j)",
+        f"  for (int l = 0; l < {count}; l += {LINE}) __builtin_prefetch({at} + l, 0, 2);",
+    )
 
 
 @dataclass(frozen=True)
@@ -297,6 +310,5 @@ class _Tiles:
         named = "_".join(map(str, numbers)) + "".join(form for form, is_so in forms.items() if is_so)
         name = f"KERNEL_tile_{named.replace('-', 'm')}"
         if name not in self.writer.functions:
-            self.writer.functions[name] = tile.function(name, self.rows, self.group, strides, more, behind,
-                                                        self.ahead)  # fmt: skip
+            self.writer.functions[name] = tile.function(name, self.rows, self.group, strides, more, behind, self.ahead)
         return name

@@ -60,8 +60,12 @@ def write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int, st
     most = share.rows(window) * window.outputs[1] * max(g.width for g in window.columns)
     room, functions = aligned(4 * most), dict[str, list[str]]()
     text.add(f"float *const y = (float *)((char *)workspace + {epilogue.thread_number(threads)} * INT64_C({room}));")
-    loops = (Loop("image", window.image.shape[0]), Loop("band", share.bands), Loop("some", window.groups),
-             Loop("part", share.parts))  # fmt: skip
+    loops = (
+        Loop("image", window.image.shape[0]),
+        Loop("band", share.bands),
+        Loop("some", window.groups),
+        Loop("part", share.parts),
+    )
     opened = open_shared(text, loops, threads, multiply_adds(p))
     height, made = window.outputs[0], window.made // window.groups
     packed = window.steps * sum(g.width for g in window.columns)
@@ -70,11 +74,13 @@ def write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int, st
     for number, at, group in alike(window.columns):
         low, high = (f"({part}) * {groups} / {share.parts} - {before}" for part in ("part", "part + 1"))
         text.open(f"for (int group = KORCH_MAX({low}, 0); group < KORCH_MIN({high}, {number}); ++group)")
-        text.add(f"enum {{ count = {group.columns} }};",
-                 f"const int c0 = some * {made} + {group.first} + group * {group.width};",
-                 f"const float *const packed = (const float *)state + some * INT64_C({packed}) "
-                 f"+ INT64_C({window.steps}) * ({at} + group * {group.width});",
-                 f"memset(y, 0, (end - top) * {4 * window.outputs[1] * group.width});")  # fmt: skip
+        text.add(
+            f"enum {{ count = {group.columns} }};",
+            f"const int c0 = some * {made} + {group.first} + group * {group.width};",
+            f"const float *const packed = (const float *)state + some * INT64_C({packed}) "
+            f"+ INT64_C({window.steps}) * ({at} + group * {group.width});",
+            f"memset(y, 0, (end - top) * {4 * window.outputs[1] * group.width});",
+        )
         _multiply(text, window, group, share, functions)
         _store(text, cone, p, window, group, streamed)
         text.close()
@@ -126,8 +132,9 @@ def _taps(window: Direct) -> Iterator[tuple[int, int, tuple[int, int]]]:
             yield some[0], some[-1] + 1, outputs
 
 
-def _row(text: Text, window: Direct, group: Group, share: _Share, low: int, end: int,
-         functions: dict[str, list[str]]) -> None:  # fmt: skip
+def _row(
+    text: Text, window: Direct, group: Group, share: _Share, low: int, end: int, functions: dict[str, list[str]]
+) -> None:
     """The tiles of row h over the outputs from `low` to `end` - 1, by the panel `b`."""
     (high, wide), (down, right) = window.inputs, window.strides
     pixel, runs = window.channels, list(tile.runs(end - low, len(group.lanes)))
@@ -135,11 +142,13 @@ def _row(text: Text, window: Direct, group: Group, share: _Share, low: int, end:
     asked = -(-group.width // (tiles * share.rows(window)))
     ahead = tile.Ahead(-(-asked // LINE), asked) if window.weights > HEAVY else None
     strides = Strides(right * pixel, 1, group.width, group.width, packed=True)
-    text.add(f"const int row = h * {down} - {window.pads[0]} + l * {window.dilations[0]};",
-             f"if (row < 0 || row >= {high}) continue;",
-             f"const float *const a = x + ((image * {high} + row) * INT64_C({wide}) + t * {window.dilations[1]} "
-             f"+ {low * right - window.pads[1]}) * {pixel} + some * {window.read} + k0;",
-             f"float *const c = y + ((h - top) * {window.outputs[1]} + {low}) * {group.width};")  # fmt: skip
+    text.add(
+        f"const int row = h * {down} - {window.pads[0]} + l * {window.dilations[0]};",
+        f"if (row < 0 || row >= {high}) continue;",
+        f"const float *const a = x + ((image * {high} + row) * INT64_C({wide}) + t * {window.dilations[1]} "
+        f"+ {low * right - window.pads[1]}) * {pixel} + some * {window.read} + k0;",
+        f"float *const c = y + ((h - top) * {window.outputs[1]} + {low}) * {group.width};",
+    )
     done = 0
     for first, last, rows in runs:
         name = f"KERNEL_tile{'_'.join(map(str, group.lanes))}x{rows}"
@@ -147,8 +156,10 @@ def _row(text: Text, window: Direct, group: Group, share: _Share, low: int, end:
         functions[name] = tile.function(name, rows, group, strides, True, None, ahead)
         number = f"((h - top) * {tiles} + {done} + (r - {first}) / {rows})"
         behind = f", b + ({group.width} + {number} * {asked}) * steps" if ahead else ""
-        text.add(f"for (int r = {first}; r < {last}; r += {rows})",
-                 f"  {name}(a + r * {strides.row}, b, c + r * {group.width}, steps{behind});")  # fmt: skip
+        text.add(
+            f"for (int r = {first}; r < {last}; r += {rows})",
+            f"  {name}(a + r * {strides.row}, b, c + r * {group.width}, steps{behind});",
+        )
         done += (last - first) // rows
 
 

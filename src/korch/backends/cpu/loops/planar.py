@@ -106,30 +106,37 @@ def generate(cone: Cone, threads: int) -> Code:
     (height, width), plane = window.outputs, math.prod(window.inputs)
     open_run(text, cone, p.inputs[0], threads)
     opened = open_shared(text, (Loop("image", p.output.shape[0]), Loop("h", height)), threads, multiply_adds(p))
-    text.add(*lines_seen(window),
-             f"const float *const a = x + (image * INT64_C({window.channels * window.inputs[0]}) + top + first * "
-             f"{window.dilations[0]}) * {window.inputs[1]};",
-             f"const float *const b = (const float *)state + first * {window.kernel[1] * made};",
-             f"float y[{shape.row}] __attribute__((aligned(64)));")  # fmt: skip
+    text.add(
+        *lines_seen(window),
+        f"const float *const a = x + (image * INT64_C({window.channels * window.inputs[0]}) + top + first * "
+        f"{window.dilations[0]}) * {window.inputs[1]};",
+        f"const float *const b = (const float *)state + first * {window.kernel[1] * made};",
+        f"float y[{shape.row}] __attribute__((aligned(64)));",
+    )
     text.open(f"for (int c = 0; c < {window.channels}; c += {shape.channels})")
     text.open(f"for (int part = 0; part < {shape.count}; ++part)")
-    text.add(f"const int left = KORCH_MIN(part * {columns}, {width - columns}) - {window.pads[1]};",
-             f"const float *const at = a + c * INT64_C({plane}) + left;",
-             f"const float *const packed = b + c * {window.taps * made};",
-             f"float *const sums = y + part * {shape.tile};",
-             f"const int channels = KORCH_MIN({shape.channels}, {window.channels} - c);")  # fmt: skip
+    text.add(
+        f"const int left = KORCH_MIN(part * {columns}, {width - columns}) - {window.pads[1]};",
+        f"const float *const at = a + c * INT64_C({plane}) + left;",
+        f"const float *const packed = b + c * {window.taps * made};",
+        f"float *const sums = y + part * {shape.tile};",
+        f"const int channels = KORCH_MIN({shape.channels}, {window.channels} - c);",
+    )
     if window.span(width) > window.inputs[1]:
-        text.add(f"if (left < 0 || left + {window.span(columns)} > {window.inputs[1]})",
-                 "  KERNEL_edge(at, packed, sums, channels, last - first, c > 0, left);",
-                 "else")  # fmt: skip
+        text.add(
+            f"if (left < 0 || left + {window.span(columns)} > {window.inputs[1]})",
+            "  KERNEL_edge(at, packed, sums, channels, last - first, c > 0, left);",
+            "else",
+        )
     text.add("KERNEL_tile(at, packed, sums, channels, last - first, c > 0, left);")
     text.close(2)
     text.open(f"for (int part = 0; part < {shape.count}; ++part)")
     text.open(f"for (int m = 0; m < {made}; ++m)")
-    text.add(f"enum {{ count = {columns} }};",
-             f"const int row = (image * {made} + m) * {height} + h, "
-             f"c0 = KORCH_MIN(part * {columns}, {width - columns});",
-             f"const float *restrict z = y + (part * {made} + m) * {columns};")  # fmt: skip
+    text.add(
+        f"enum {{ count = {columns} }};",
+        f"const int row = (image * {made} + m) * {height} + h, c0 = KORCH_MIN(part * {columns}, {width - columns});",
+        f"const float *restrict z = y + (part * {made} + m) * {columns};",
+    )
     epilogue.store_row(text, cone, p, streamed=False, of=columns)
     text.close(2)
     close_run(text, opened, streamed=False)
@@ -144,23 +151,28 @@ def _tile(shape: _Shape, edge: bool) -> list[str]:
     window, made, lanes = shape.window, shape.made, registers().lanes
     (high, wide), line, plane = window.kernel, window.dilations[0] * window.inputs[1], math.prod(window.inputs)
     sums = [(m, v) for m in range(made) for v in range(shape.vectors)]
-    lines = [APART,
-             f"static void KERNEL_{'edge' if edge else 'tile'}(const float *restrict a, const float *restrict b, "
-             "float *restrict y, int channels, int lines, int more, int left) {",
-             *(_masks(shape) if edge else ["  (void)left;"]),
-             *(f"  korch_f{lanes} s{m}_{v} = {{0}};" for m, v in sums),
-             f"  for (int c = 0; c < channels; ++c, a += {plane}, b += {high * wide * made}) {{",
-             f"    const float *row = a, *next = b, *const ahead = a + lines * {line};",
-             *(f"    __builtin_prefetch(ahead + {at}, 0, 2);" for at in range(0, shape.columns, LINE)),
-             f"    for (int l = 0; l < lines; ++l, row += {line})"]  # fmt: skip
+    lines = [
+        APART,
+        f"static void KERNEL_{'edge' if edge else 'tile'}(const float *restrict a, const float *restrict b, "
+        "float *restrict y, int channels, int lines, int more, int left) {",
+        *(_masks(shape) if edge else ["  (void)left;"]),
+        *(f"  korch_f{lanes} s{m}_{v} = {{0}};" for m, v in sums),
+        f"  for (int c = 0; c < channels; ++c, a += {plane}, b += {high * wide * made}) {{",
+        f"    const float *row = a, *next = b, *const ahead = a + lines * {line};",
+        *(f"    __builtin_prefetch(ahead + {at}, 0, 2);" for at in range(0, shape.columns, LINE)),
+        f"    for (int l = 0; l < lines; ++l, row += {line})",
+    ]
     each = max(n for n in range(1, UNROLLED + 1) if wide % n == 0)
-    lines += [f"      for (int k0 = 0; k0 < {wide}; k0 += {each})",
-              f"#pragma GCC unroll {each}",
-              f"        for (int i = 0; i < {each}; ++i, next += {made}) {{",
-              "          const int k = k0 + i;",
-              *_step(shape, edge), tile.STEP_ENDS,
-              "        }",
-              "  }"]  # fmt: skip
+    lines += [
+        f"      for (int k0 = 0; k0 < {wide}; k0 += {each})",
+        f"#pragma GCC unroll {each}",
+        f"        for (int i = 0; i < {each}; ++i, next += {made}) {{",
+        "          const int k = k0 + i;",
+        *_step(shape, edge),
+        tile.STEP_ENDS,
+        "        }",
+        "  }",
+    ]
     places = [(f"*(korch_at{lanes} *)(y + {m * shape.columns + v * lanes})", f"s{m}_{v}") for m, v in sums]
     lines += ["  if (more) {", *(f"    {s} += {place};" for place, s in places), "  }"]
     return [*lines, *(f"  {place} = {s};" for place, s in places), "}"]
@@ -169,12 +181,14 @@ def _tile(shape: _Shape, edge: bool) -> list[str]:
 def _masks(shape: _Shape) -> list[str]:
     """C of which lanes each step has of each vector of the row: those that are in the image."""
     lanes, wide, width = registers().lanes, shape.window.kernel[1], shape.window.inputs[1]
-    return [f"  korch_some{lanes} masks[{wide}][{shape.vectors}];",
-            f"  for (int k = 0; k < {wide}; ++k)",
-            f"    for (int v = 0; v < {shape.vectors}; ++v) {{",
-            f"      const int at = left + k * {shape.window.dilations[1]} + v * {lanes};",
-            f"      masks[k][v] = korch_between{lanes}(-at, {width} - at);",
-            "    }"]  # fmt: skip
+    return [
+        f"  korch_some{lanes} masks[{wide}][{shape.vectors}];",
+        f"  for (int k = 0; k < {wide}; ++k)",
+        f"    for (int v = 0; v < {shape.vectors}; ++v) {{",
+        f"      const int at = left + k * {shape.window.dilations[1]} + v * {lanes};",
+        f"      masks[k][v] = korch_between{lanes}(-at, {width} - at);",
+        "    }",
+    ]
 
 
 def _step(shape: _Shape, edge: bool) -> list[str]:

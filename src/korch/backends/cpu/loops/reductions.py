@@ -174,8 +174,15 @@ class Reduction:
             self.text.add(simd)
         self.writer.loop(v, lo, hi)
 
-    def _row(self, trace: Trace, folds: list[Fold], along: Var | None, store: Store, parallel: bool,
-             chunk: tuple[str, str] | None = None) -> None:  # fmt: skip
+    def _row(
+        self,
+        trace: Trace,
+        folds: list[Fold],
+        along: Var | None,
+        store: Store,
+        parallel: bool,
+        chunk: tuple[str, str] | None = None,
+    ) -> None:
         """Folds along contiguous memory into one accumulator an output."""
         s = folds[0].s
         ctype = C_TYPES[s.tensor.dtype]
@@ -219,8 +226,9 @@ class Reduction:
             self._sweep(along, f"{v}1", hi, [*trace.lines, *folded])
         self.text.add(*(f.step(f.acc, f"korch_sum{lanes}({f.part})") for f in folds))
 
-    def _columns(self, trace: Trace, folds: list[Fold], store: Store, parallel: bool,
-                 chunk: tuple[str, str] | None = None) -> None:  # fmt: skip
+    def _columns(
+        self, trace: Trace, folds: list[Fold], store: Store, parallel: bool, chunk: tuple[str, str] | None = None
+    ) -> None:
         """Folds across memory: a strip of accumulators along the contiguous axis."""
         s = folds[0].s
         along = s.loops[-1]
@@ -359,17 +367,28 @@ class Reduction:
         lo, hi = (f"{along.name}0", f"{along.name}1") if strips else (str(along.lo), str(along.hi))
         best, place = (f"{name}[{along.name} - {lo}]" for name in ("best", "places"))
         self._open_outer(s.loops[:-1], self.parallel, strips)
-        self.text.add(f"{C_TYPES[s.maker.inputs[0].dtype]} best[{strip}] __attribute__((aligned(64)));",
-                      f"int32_t places[{strip}] __attribute__((aligned(64)));", "int32_t seen = 0;")  # fmt: skip
+        self.text.add(
+            f"{C_TYPES[s.maker.inputs[0].dtype]} best[{strip}] __attribute__((aligned(64)));",
+            f"int32_t places[{strip}] __attribute__((aligned(64)));",
+            "int32_t seen = 0;",
+        )
         for v in s.reds:
             self.writer.loop(v)
         self.text.open("if (!seen)")
         self._sweep(along, lo, hi, [*trace.lines, f"{best} = {value};", f"{place} = 0;"])
         self.text.close()
         self.text.open("else")
-        self._sweep(along, lo, hi, [*trace.lines, f"const int better = {_better(s.maker, value, best)};",
-                                    f"{best} = better ? {value} : {best};",
-                                    f"{place} = better ? seen : {place};"])  # fmt: skip
+        self._sweep(
+            along,
+            lo,
+            hi,
+            [
+                *trace.lines,
+                f"const int better = {_better(s.maker, value, best)};",
+                f"{best} = better ? {value} : {best};",
+                f"{place} = better ? seen : {place};",
+            ],
+        )
         self.text.close()
         self.text.add("++seen;")
         self.text.close(len(s.reds))
@@ -421,8 +440,10 @@ def _vector_reduction(s: Stage, trace: Trace) -> Var | None:
         return None
     if not s.loops:
         return s.reds[-1]
-    scores = {v: sum(_contiguity(load.at.coefficient(v)) * load.tensor.size for load in trace.loads)
-              for v in (s.reds[-1], s.loops[-1])}  # fmt: skip
+    scores = {
+        v: sum(_contiguity(load.at.coefficient(v)) * load.tensor.size for load in trace.loads)
+        for v in (s.reds[-1], s.loops[-1])
+    }
     if s.loops[-1].extent < 8 and s.reds[-1].extent >= 8:
         return s.reds[-1]
     return s.reds[-1] if scores[s.reds[-1]] > scores[s.loops[-1]] else None

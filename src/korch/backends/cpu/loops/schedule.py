@@ -101,8 +101,9 @@ def _vector_lanes(plan: Schedule) -> Schedule:
     by = max((d for d in range(16, BLOCK + 1) if innermost.extent % d == 0), default=0)
     config = plan.config
     if by and innermost.extent > BLOCK:
-        config = replace(config, splits=(*config.splits, (innermost.name, by)),
-                         grounded=config.grounded | {innermost.name + "b"})  # fmt: skip
+        config = replace(
+            config, splits=(*config.splits, (innermost.name, by)), grounded=config.grounded | {innermost.name + "b"}
+        )
     else:
         config = replace(config, grounded=config.grounded | {innermost.name})
     return settled(plan.cone, config)

@@ -27,8 +27,10 @@ def into(cone: Cone, p: Primitive, threads: int) -> Code:
     _open_pairs(text, p, threads)
     text.add(f"const float *restrict above = x + pair * {4 * half}, *restrict below = above + {2 * half};")
     text.add(f"float *const to = out + pair * {half};", f"const int count = {half};")
-    loads = [f"const float a11 = above[c], a12 = above[{half} + c];",
-             f"const float a21 = below[c], a22 = below[{half} + c];"]  # fmt: skip
+    loads = [
+        f"const float a11 = above[c], a12 = above[{half} + c];",
+        f"const float a21 = below[c], a22 = below[{half} + c];",
+    ]
     stores = [f"to[{i * pairs * half} + c] = {name};" for i, name in enumerate(OPERANDS)]
     simd(text, [*loads, SUMS, *stores])
     text.close(2)

@@ -43,11 +43,13 @@ def add(text: Text, name: str, runs: Runs, group: Group) -> None:
     lines = max(1, tile.LONGEST // runs.steps)
     some = runs.outer if runs.steps <= tile.LONGEST else max(1, tile.LONGEST // runs.inner)
     at = f"b + (l * {runs.steps} + o * {runs.inner}) * {group.width}"
-    text.add("int more = 0;",
-             f"for (int l = first; l < last || !more; l += {lines})",
-             f"  for (int o = 0; o < {runs.outer}; o += {some}, more = 1)",
-             f"    {name}(own + (l - first) * line + o * {runs.apart}, line, plane, {at}, y, "
-             f"KORCH_MIN({lines}, last - l), KORCH_MIN({some}, {runs.outer} - o), more);")  # fmt: skip
+    text.add(
+        "int more = 0;",
+        f"for (int l = first; l < last || !more; l += {lines})",
+        f"  for (int o = 0; o < {runs.outer}; o += {some}, more = 1)",
+        f"    {name}(own + (l - first) * line + o * {runs.apart}, line, plane, {at}, y, "
+        f"KORCH_MIN({lines}, last - l), KORCH_MIN({some}, {runs.outer} - o), more);",
+    )
 
 
 def alike(columns: Sequence[Group]) -> Iterator[tuple[int, int, Group]]:
@@ -64,17 +66,21 @@ def function(name: str, rows: int, apart: int, runs: Runs, group: Group) -> list
     many runs; the windows of neighbouring rows are so many floats `apart`."""
     vectors = list(group.vectors())
     sums = [(r, j, at, lanes) for r in range(rows) for j, (at, lanes, _) in enumerate(vectors)]
-    lines = [APART,
-             f"static void {name}(const float *restrict a, int line, int plane, const float *restrict b, "
-             "float *restrict y, int lines, int runs, int more) {",
-             "  (void)plane;"]  # fmt: skip
+    lines = [
+        APART,
+        f"static void {name}(const float *restrict a, int line, int plane, const float *restrict b, "
+        "float *restrict y, int lines, int runs, int more) {",
+        "  (void)plane;",
+    ]
     lines += [f"  korch_f{lanes} s{r}_{j} = {{0}};" for r, j, _, lanes in sums]
     lines += ["  for (int l = 0; l < lines; ++l, a += line)", "    for (int o = 0; o < runs; ++o) {"]
     each = max(n for n in range(1, UNROLLED + 1) if runs.inner % n == 0)
-    lines += [f"      for (int k0 = 0; k0 < {runs.inner}; k0 += {each})",
-              f"#pragma GCC unroll {each}",
-              f"      for (int i = 0; i < {each}; ++i, b += {group.width}) {{",
-              "        const int k = k0 + i;"]  # fmt: skip
+    lines += [
+        f"      for (int k0 = 0; k0 < {runs.inner}; k0 += {each})",
+        f"#pragma GCC unroll {each}",
+        f"      for (int i = 0; i < {each}; ++i, b += {group.width}) {{",
+        "        const int k = k0 + i;",
+    ]
     for j, (at, lanes, _) in enumerate(vectors):
         lines += [f"        korch_f{lanes} b{j} = *(const korch_at{lanes} *)(b + {at});", *tile.held(f"b{j}")]
     for r in range(rows):

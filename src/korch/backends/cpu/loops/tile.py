@@ -148,8 +148,9 @@ class Ahead:
         return [f"    __builtin_prefetch(ahead + k * {self.step} + {LINE * i}, 0, 2);" for i in range(self.lines)]
 
 
-def function(name: str, rows: int, group: Group, strides: Strides, more: bool, behind: Behind | None,
-             ahead: Ahead | None = None) -> list[str]:  # fmt: skip
+def function(
+    name: str, rows: int, group: Group, strides: Strides, more: bool, behind: Behind | None, ahead: Ahead | None = None
+) -> list[str]:
     """C that multiplies `count` steps of a tile and ends with what is `behind` it. With `more`, the sums are added to
     what the result holds already: sums of sums err less than one long sum."""
     vectors = list(group.vectors())
@@ -157,10 +158,12 @@ def function(name: str, rows: int, group: Group, strides: Strides, more: bool, b
     first = None if more or tail else _first_of(behind, strides)
     sums = [(f"s{r}_{j}", r, v) for r in range(rows) for j, v in enumerate(vectors)]
     whole = list(enumerate(vectors))[: len(vectors) - bool(tail)]
-    lines = [APART,
-             f"static void {name}(const float *restrict a, const float *restrict b, float *restrict c, int count"
-             f"{', const float *ahead' if ahead else ''}"
-             f"{''.join(f', const float *restrict e{i}' for i in range(len(strides.others)))}) {{"]  # fmt: skip
+    lines = [
+        APART,
+        f"static void {name}(const float *restrict a, const float *restrict b, float *restrict c, int count"
+        f"{', const float *ahead' if ahead else ''}"
+        f"{''.join(f', const float *restrict e{i}' for i in range(len(strides.others)))}) {{",
+    ]
     if first is None:
         lines += [f"  korch_f{lanes} s{r}_{j} = {{0}};" for r in range(rows) for j, (_, lanes, _) in whole]
     else:
@@ -197,13 +200,20 @@ def _steps(step: list[str], ahead: Ahead | None) -> list[str]:
     """The loop over k of `step`, so many together."""
     asked = ahead.lines_asked if ahead else []
     seldom = [f"      if (i % {ahead.every} == 0) {{", *asked, "      }"] if ahead else []
-    return ["  int k0 = 0;",
-            f"  for (; k0 + {UNROLLED} <= count; k0 += {UNROLLED})",
-            f"#pragma GCC unroll {UNROLLED}",
-            f"    for (int i = 0; i < {UNROLLED}; ++i) {{",
-            "      const int k = k0 + i;", *seldom, *step,
-            "    }",
-            "  for (int k = k0; k < count; ++k) {", *asked, *step, "  }"]  # fmt: skip
+    return [
+        "  int k0 = 0;",
+        f"  for (; k0 + {UNROLLED} <= count; k0 += {UNROLLED})",
+        f"#pragma GCC unroll {UNROLLED}",
+        f"    for (int i = 0; i < {UNROLLED}; ++i) {{",
+        "      const int k = k0 + i;",
+        *seldom,
+        *step,
+        "    }",
+        "  for (int k = k0; k < count; ++k) {",
+        *asked,
+        *step,
+        "  }",
+    ]
 
 
 def _first_of(behind: Behind | None, strides: Strides) -> int | None:
@@ -237,16 +247,20 @@ def _tail_of(rows: int, group: Group, strides: Strides) -> _Tail | None:
         placed = [f"  korch_f{lanes} {s} = {{tail[{r}]}};" for r, s in enumerate(sums)]
         return _Tail([f"  korch_f{rows} tail = {{0}};"], [step], placed)
     if strides.step == 1:
-        gathered = [f"  float column[{LONGEST}] __attribute__((aligned(64)));",
-                    f"  for (int k = 0; k < count; ++k) column[k] = {column};"]  # fmt: skip
-        placed = [f"  korch_f{lanes} {s} = {{korch_dot(a + {r * strides.row}, column, count)}};"
-                  for r, s in enumerate(sums)]  # fmt: skip
+        gathered = [
+            f"  float column[{LONGEST}] __attribute__((aligned(64)));",
+            f"  for (int k = 0; k < count; ++k) column[k] = {column};",
+        ]
+        placed = [
+            f"  korch_f{lanes} {s} = {{korch_dot(a + {r * strides.row}, column, count)}};" for r, s in enumerate(sums)
+        ]
         return _Tail(gathered, [], placed)
     return None
 
 
-def _stored(s: str, r: int, vector: tuple[int, int, int], strides: Strides, more: bool,
-            behind: Behind | None) -> list[str]:  # fmt: skip
+def _stored(
+    s: str, r: int, vector: tuple[int, int, int], strides: Strides, more: bool, behind: Behind | None
+) -> list[str]:
     """C that puts the sum `s` of row `r`, with what is added to it and what follows it, in its place."""
     at, lanes, wanted = vector
     place, lines = f"c + {r * strides.result + at}", list[str]()

@@ -64,8 +64,10 @@ def _open_turns(text: Text, loops: Sequence[Loop], threads: int) -> None:
     count = math.prod(loop.count for loop in loops)
     low, higher = divmod(count, threads)
     begins = [i * low + min(i, higher) for i in range(threads + 1)]
-    text.add(f"static const int begins[] = {{{', '.join(map(str, begins))}}};",
-             f"korch_turns turns = korch_share_out(omp_get_thread_num(), {threads}, begins, NULL);")  # fmt: skip
+    text.add(
+        f"static const int begins[] = {{{', '.join(map(str, begins))}}};",
+        f"korch_turns turns = korch_share_out(omp_get_thread_num(), {threads}, begins, NULL);",
+    )
     text.open("for (int turn; (turn = korch_take(&turns)) >= 0;)")
     inner = count
     for loop in loops:

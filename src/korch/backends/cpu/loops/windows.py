@@ -50,15 +50,24 @@ def window_of(p: Primitive) -> Window:
     def both(along: tuple[int, ...], one: int) -> tuple[int, int]:
         return (one, along[0]) if axes == 1 else (along[0], along[1])
 
-    return Window(x[channel], both(x[first : first + axes], 1), both(y[first : first + axes], 1), both(w[2:], 1),
-                  both(p.attr("strides"), 1), both(p.attr("dilations"), 1), both(p.attr("pads")[:axes], 0))  # fmt: skip
+    return Window(
+        x[channel],
+        both(x[first : first + axes], 1),
+        both(y[first : first + axes], 1),
+        both(w[2:], 1),
+        both(p.attr("strides"), 1),
+        both(p.attr("dilations"), 1),
+        both(p.attr("pads")[:axes], 0),
+    )
 
 
 def lines_seen(window: Window) -> list[str]:
     """C of `top`, where the windows of the outputs in row h begin, and of those of their lines that lie in the image,
     from `first` to `last` - 1; where there are none, `last` may be less."""
     high, dilation = window.inputs[0], window.dilations[0]
-    return [f"const int top = h * {window.strides[0]} - {window.pads[0]};",
-            f"const int first = top < 0 ? ({dilation - 1} - top) / {dilation} : 0;",
-            f"const int last = top < {high} ? "
-            f"KORCH_MIN({window.kernel[0]}, ({high + dilation - 1} - top) / {dilation}) : 0;"]  # fmt: skip
+    return [
+        f"const int top = h * {window.strides[0]} - {window.pads[0]};",
+        f"const int first = top < 0 ? ({dilation - 1} - top) / {dilation} : 0;",
+        f"const int last = top < {high} ? "
+        f"KORCH_MIN({window.kernel[0]}, ({high + dilation - 1} - top) / {dilation}) : 0;",
+    ]

@@ -46,9 +46,11 @@ def into(cone: Cone, p: Primitive, threads: int) -> Code:
     opened = _open_parts(text, p, threads, len(parts)) if len(parts) > 1 else _open_tiles(text, p, threads)
     text.open(f"for (int tap = 0; tap < {frames.taps}; ++tap)")
     outputs = frames.outputs(depth_of(p))
-    text.add(f"const int volume = image / {outputs};",
-             f"const int frame = image % {outputs} * {frames.stride} - {frames.before} + tap * {frames.dilation};",
-             f"float *const v = out + (tile * {frames.taps} + tap) * {channels};")  # fmt: skip
+    text.add(
+        f"const int volume = image / {outputs};",
+        f"const int frame = image % {outputs} * {frames.stride} - {frames.before} + tap * {frames.dilation};",
+        f"float *const v = out + (tile * {frames.taps} + tap) * {channels};",
+    )
     add_patch(text, p, "part" if len(parts) > 1 else "0")
     close_run(text, opened + 1, streamed=False)
     functions = patch_functions(p, _apart(p), parts)
@@ -89,9 +91,11 @@ def add_patch(text: Text, p: Primitive, part: str = "0") -> None:
     tiling, (_, height, width, channels), depth = tiling_of(p), as_image(p.inputs[0].shape), depth_of(p)
     (high, wide), (down, along) = tiling.sides, tiling.steps
     top, left = p.attr("pads")[:2]
-    text.add(f"const int h = row * {down} - {top}, w = column * {along} - {left};",
-             f"const float *const seen = x + (volume * {depth} + frame) * INT64_C({height * width * channels});",
-             f"const int whole = h >= 0 && h + {high} <= {height} && w >= 0 && w + {wide} <= {width};")  # fmt: skip
+    text.add(
+        f"const int h = row * {down} - {top}, w = column * {along} - {left};",
+        f"const float *const seen = x + (volume * {depth} + frame) * INT64_C({height * width * channels});",
+        f"const int whole = h >= 0 && h + {high} <= {height} && w >= 0 && w + {wide} <= {width};",
+    )
     text.open(f"if (whole && frame >= 0 && frame < {depth})")
     text.add(f"KERNEL_patch(seen + (h * {width} + w) * {channels}, {width * channels}, v, {part});")
     text.close()
@@ -99,10 +103,11 @@ def add_patch(text: Text, p: Primitive, part: str = "0") -> None:
         text.open("else")
         text.add(f"const float *at[{high * wide}];")
         text.open(f"for (int i = 0; i < {high * wide}; ++i)")
-        text.add(f"const int y = h + i / {wide}, z = w + i % {wide};",
-                 f"const int seen_there = frame >= 0 && frame < {depth} && "
-                 f"y >= 0 && y < {height} && z >= 0 && z < {width};",
-                 f"at[i] = seen_there ? seen + (y * {width} + z) * {channels} : KERNEL_zeros;")  # fmt: skip
+        text.add(
+            f"const int y = h + i / {wide}, z = w + i % {wide};",
+            f"const int seen_there = frame >= 0 && frame < {depth} && y >= 0 && y < {height} && z >= 0 && z < {width};",
+            f"at[i] = seen_there ? seen + (y * {width} + z) * {channels} : KERNEL_zeros;",
+        )
         text.close()
         text.add(f"KERNEL_edge(at, v, {part});")
         text.close()
@@ -120,17 +125,20 @@ def patch_functions(p: Primitive, step: int, parts: Sequence[range] = ()) -> lis
     positions of the result are `step` floats apart. Of several `parts`, rows of the result, they make the one with the
     number `part`. (Copies of what reaches over an edge took longer than to transform it.)"""
     channels, wide = p.inputs[0].shape[-1], tiling_of(p).sides[1]
-    whole = _patch_function("patch(const float *restrict d, int row", p, step, parts,
-                            lambda i, j: f"d + {i} * row + {j} * {channels}")  # fmt: skip
+    whole = _patch_function(
+        "patch(const float *restrict d, int row", p, step, parts, lambda i, j: f"d + {i} * row + {j} * {channels}"
+    )
     if _inside(p):
         return whole
-    edge = _patch_function("edge(const float *const *restrict at", p, step, parts,
-                           lambda i, j: f"at[{i} * {wide} + {j}]")  # fmt: skip
+    edge = _patch_function(
+        "edge(const float *const *restrict at", p, step, parts, lambda i, j: f"at[{i} * {wide} + {j}]"
+    )
     return [*whole, f"static const float KERNEL_zeros[{channels}] = {{0}};", *edge]
 
 
-def _patch_function(head: str, p: Primitive, step: int, parts: Sequence[range],
-                    place: Callable[[object, object], str]) -> list[str]:  # fmt: skip
+def _patch_function(
+    head: str, p: Primitive, step: int, parts: Sequence[range], place: Callable[[object, object], str]
+) -> list[str]:
     """One of these, `place` giving the address of row i and column j of the patch."""
     tiling, channels = tiling_of(p), p.inputs[0].shape[-1]
     (_, _, down), (_, _, along) = tiling.matrices
@@ -143,8 +151,15 @@ def _patch_function(head: str, p: Primitive, step: int, parts: Sequence[range],
         most = max(min(TOGETHER, L1 * 2 // 3 // (4 * side * side)) // lanes, 1)
         text.open(f"for (int parts; from + {lanes} <= {channels}; from += parts * {lanes})")
         text.add(f"parts = KORCH_MIN({most}, ({channels} - from) / {lanes});")
-        text.add(*sandwich_in_passes(along, lanes, most, lambda i, j: f"{place(i, j)} + from",
-                                     lambda i, j: f"v + ({i} * {side} + {j}) * {step} + from"))  # fmt: skip
+        text.add(
+            *sandwich_in_passes(
+                along,
+                lanes,
+                most,
+                lambda i, j: f"{place(i, j)} + from",
+                lambda i, j: f"v + ({i} * {side} + {j}) * {step} + from",
+            )
+        )
         text.close()
     if vectors and channels % vectors[-1] == 0:
         return [*text.lines, "}"]
@@ -248,16 +263,17 @@ def _short(p: Primitive) -> bool:
     return p.attr("phases") > 1 and p.output.shape[-1] < LINE
 
 
-def _phases(text: Text, p: Primitive, first: str, step: int, result: str, apart: int,
-            half: range | None = None) -> str:  # fmt: skip
+def _phases(text: Text, p: Primitive, first: str, step: int, result: str, apart: int, half: range | None = None) -> str:
     """A^T m A for every phase, to `result` with its places `apart`; positions of m are `step` floats apart. Of its rows
     all, or a `half`: what is kept of the first is added to the second. Gives the place in the result, in C, of row i
     and column j of what the tile makes."""
     phases, (high, span), channels = p.attr("phases"), _span(p), p.output.shape[-1]
     text.open(f"for (int phase = 0; phase < {phases * phases}; ++phase)")
-    text.add(f"const float *restrict m = {first} + phase * {channels};",
-             f"const int at = phase / {phases} * {span} + phase % {phases};",
-             f"float *restrict to = {result} + at * {apart};")  # fmt: skip
+    text.add(
+        f"const float *restrict m = {first} + phase * {channels};",
+        f"const int at = phase / {phases} * {span} + phase % {phases};",
+        f"float *restrict to = {result} + at * {apart};",
+    )
     second = half is not None and half.start > 0
     if second:
         start = f"kept + (tile - begin) * {high * span * channels} + c0"
@@ -281,17 +297,28 @@ def _phases_at_once(text: Text, p: Primitive, first: str, step: int) -> str:
     return f"((i / {phases} * {tile} + j / {phases}) * {phases} + i % {phases}) * {phases} + j % {phases}"
 
 
-def back_sandwich(p: Primitive, step: int, place: Callable[[int, int], int], half: range | None = None,
-                  more: Callable[[int, int], str] = lambda i, j: "") -> list[str]:  # fmt: skip
+def back_sandwich(
+    p: Primitive,
+    step: int,
+    place: Callable[[int, int], int],
+    half: range | None = None,
+    more: Callable[[int, int], str] = lambda i, j: "",
+) -> list[str]:
     """A^T m A of one channel c, from m, whose positions are `step` floats apart, to the places from `to` on. `half`:
     the rows of m of which it is the sum; `more`: what is added, in C."""
     tiling, lines = tiling_of(p), Lines()
     (down, _, _), (along, _, _) = tiling.matrices
     rows = half or range(tiling.sides[0])
-    names = sandwich(lines, down[:, rows.start : rows.stop], along,
-                     lambda i, j: f"m[{((rows.start + i) * tiling.sides[1] + j) * step} + c]")  # fmt: skip
-    return [*lines.lines, *(f"to[{place(i, j)} + c] = {name}{more(i, j)};"
-                            for i, row in enumerate(names) for j, name in enumerate(row))]  # fmt: skip
+    names = sandwich(
+        lines,
+        down[:, rows.start : rows.stop],
+        along,
+        lambda i, j: f"m[{((rows.start + i) * tiling.sides[1] + j) * step} + c]",
+    )
+    return [
+        *lines.lines,
+        *(f"to[{place(i, j)} + c] = {name}{more(i, j)};" for i, row in enumerate(names) for j, name in enumerate(row)),
+    ]
 
 
 # Both ------------------------------------------------------------------------------------------------------------
@@ -302,8 +329,10 @@ def _open_pieces(text: Text, p: Primitive, threads: int, most: int) -> int:
     tiles = tiling_of(p).tiles
     pieces = -(-tiles // (threads * most)) * threads
     opened = open_shared(text, (Loop("piece", pieces),), threads, TRANSFORM * p.output.size)
-    text.add(f"const int begin = (int)(INT64_C({tiles}) * piece / {pieces});",
-             f"const int end = (int)(INT64_C({tiles}) * (piece + 1) / {pieces});")  # fmt: skip
+    text.add(
+        f"const int begin = (int)(INT64_C({tiles}) * piece / {pieces});",
+        f"const int end = (int)(INT64_C({tiles}) * (piece + 1) / {pieces});",
+    )
     return opened
 
 

@@ -160,18 +160,26 @@ def generate(cone: Cone, threads: int) -> Code:
     blocks, text = blocks_of(cone, threads), Text()
     points, streamed = blocks.tiling.points, epilogue.streams(cone)
     open_run(text, cone, first.inputs[0], threads)
-    text.add(f"float *const between = (float *)workspace + {thread_number(threads)} * INT64_C({blocks.floats});",
-             f"float *const products = between + {points * blocks.operand};")  # fmt: skip
+    text.add(
+        f"float *const between = (float *)workspace + {thread_number(threads)} * INT64_C({blocks.floats});",
+        f"float *const products = between + {points * blocks.operand};",
+    )
     loops = [Loop(name, n) for name, n in zip(("volume", "part", "block"), blocks.turns, strict=True)]
     opened = open_shared(text, loops, threads, total(cone.linear))
-    text.add(f"const int begin = KORCH_MIN(part * {blocks.deep}, {blocks.outputs - blocks.deep});",
-             f"const int tile0 = KORCH_MIN(block * {blocks.tiles}, {blocks.each - blocks.tiles});")  # fmt: skip
+    text.add(
+        f"const int begin = KORCH_MIN(part * {blocks.deep}, {blocks.outputs - blocks.deep});",
+        f"const int tile0 = KORCH_MIN(block * {blocks.tiles}, {blocks.each - blocks.tiles});",
+    )
     _into(text, first, blocks)
     functions = _products(text, blocks)
     _back(text, cone, last, blocks, streamed)
     close_run(text, opened, streamed)
-    lines = [*_packing(blocks, cone.leaves.index(cone.primitives[1].inputs[1])),
-             *winograd.patch_functions(first, blocks.operand), *functions, *text.lines]  # fmt: skip
+    lines = [
+        *_packing(blocks, cone.leaves.index(cone.primitives[1].inputs[1])),
+        *winograd.patch_functions(first, blocks.operand),
+        *functions,
+        *text.lines,
+    ]
     return Code("\n".join(lines) + "\n", 4 * blocks.floats * threads)
 
 
@@ -187,8 +195,10 @@ def _into(text: Text, p: Primitive, blocks: Blocks) -> None:
     """The patches of the block, point by point; in each frame by frame."""
     frames = blocks.frames
     _open_tiles(text, blocks, blocks.seen)
-    text.add(f"const int frame = begin * {frames.stride} - {frames.before} + d;",
-             f"float *const v = between + (d * {blocks.tiles} + t) * {blocks.channels};")  # fmt: skip
+    text.add(
+        f"const int frame = begin * {frames.stride} - {frames.before} + d;",
+        f"float *const v = between + (d * {blocks.tiles} + t) * {blocks.channels};",
+    )
     winograd.add_patch(text, p)
     text.close(2)
 
@@ -209,12 +219,14 @@ def _products(text: Text, blocks: Blocks) -> list[str]:
             name = f"KERNEL_tile{height}_{'_'.join(map(str, group.lanes))}"
             functions[name] = sums.function(name, height, channels, runs, group)
             text.open(f"for (int r = {low}; r < {end}; r += {height})")
-            text.add(f"const float *const own = between + point * {blocks.operand} "
-                     f"+ (d * {frames.stride * blocks.tiles} + r) * {channels};",
-                     f"float *const y = products + point * {blocks.result} + {blocks.rows} * column "
-                     f"+ (d * {rows} + r) * {group.width};",
-                     f"enum {{ first = 0, last = {frames.taps}, plane = 0 }};",
-                     f"enum {{ line = {frames.dilation * blocks.tiles * channels} }};")  # fmt: skip
+            text.add(
+                f"const float *const own = between + point * {blocks.operand} "
+                f"+ (d * {frames.stride * blocks.tiles} + r) * {channels};",
+                f"float *const y = products + point * {blocks.result} + {blocks.rows} * column "
+                f"+ (d * {rows} + r) * {group.width};",
+                f"enum {{ first = 0, last = {frames.taps}, plane = 0 }};",
+                f"enum {{ line = {frames.dilation * blocks.tiles * channels} }};",
+            )
             sums.add(text, name, runs, group)
             text.close()
         text.close(2)
@@ -232,15 +244,19 @@ def _back(text: Text, cone: Cone, p: Primitive, blocks: Blocks, streamed: bool) 
     tiling, (_, height, width, _) = blocks.tiling, as_image(p.output.shape)
     high, wide = tiling.outputs
     _open_tiles(text, blocks, blocks.deep)
-    text.add(f"const int image = volume * {blocks.outputs} + begin + d;",
-             f"const int top = row * {high}, left = column * {wide};")  # fmt: skip
+    text.add(
+        f"const int image = volume * {blocks.outputs} + begin + d;",
+        f"const int top = row * {high}, left = column * {wide};",
+    )
     for number, at, group in sums.alike(blocks.columns):
         text.open(f"for (int group = 0; group < {number}; ++group)")
-        text.add(f"enum {{ count = {group.columns} }};",
-                 f"const int c0 = {group.first} + group * {group.width};",
-                 f"const float *restrict m = products + {blocks.rows} * ({at} + group * {group.width}) "
-                 f"+ (d * {blocks.tiles} + t) * {group.width};",
-                 f"float to[{high * wide * group.width}] __attribute__((aligned(64)));")  # fmt: skip
+        text.add(
+            f"enum {{ count = {group.columns} }};",
+            f"const int c0 = {group.first} + group * {group.width};",
+            f"const float *restrict m = products + {blocks.rows} * ({at} + group * {group.width}) "
+            f"+ (d * {blocks.tiles} + t) * {group.width};",
+            f"float to[{high * wide * group.width}] __attribute__((aligned(64)));",
+        )
         simd(text, winograd.back_sandwich(p, blocks.result, lambda i, j, g=group: (i * wide + j) * g.width))
         text.open(f"for (int h = top; h < KORCH_MIN(top + {high}, {height}); ++h)")
         text.open(f"for (int w = left; w < KORCH_MIN(left + {wide}, {width}); ++w)")

@@ -89,11 +89,14 @@ def _calls(m: Match) -> Iterator[Call]:
 
 def _objection(m: Match) -> str:
     """Why `m` has no call."""
-    strided = ("an operand has no dense axis among its last two, the result's last axis is not dense, or a row is "
-               "added to each of matrices that lie inside one another")  # fmt: skip
+    strided = (
+        "an operand has no dense axis among its last two, the result's last axis is not dense, or a row is "
+        "added to each of matrices that lie inside one another"
+    )
     return strided if m.linear.op == "MatMul" else convolution_objection(m) or strided
 
 
 def _kernel(cone: Cone, call: Call, macs: int) -> Kernel:
-    return Kernel(cone, OneDnn.name, emit(cone, call, macs), variant=call.form, headers=("korch_dnnl.h",),
-                  libraries=("dnnl",))  # fmt: skip
+    return Kernel(
+        cone, OneDnn.name, emit(cone, call, macs), variant=call.form, headers=("korch_dnnl.h",), libraries=("dnnl",)
+    )

@@ -50,8 +50,17 @@ def convolution_call(m: Match) -> Call:
     transposed = m.linear.op == "ConvTranspose"
     weights = (_transposed_weights if transposed else _weights)(m.w, m.linear.attr("group"))
     kind = "deconv" if transposed else "conv"
-    call = Call(kind, _logical(m.x, order), weights, _logical(m.output, order), _logical_ops(m.post_ops, order), order,
-                _packing(m), window=_window(m), form=kind)  # fmt: skip
+    call = Call(
+        kind,
+        _logical(m.x, order),
+        weights,
+        _logical(m.output, order),
+        _logical_ops(m.post_ops, order),
+        order,
+        _packing(m),
+        window=_window(m),
+        form=kind,
+    )
     return with_sum(with_bias(call)) if _runs_as_gemm(m) else with_bias(call)
 
 

@@ -49,8 +49,10 @@ class Recurrent:
         codes = {"apart": emit(cone, threads, together=False, parts=parts)}
         if threads > 1:
             codes["together"] = emit(cone, threads, together=True, parts=1)
-        return tuple(Kernel(cone, self.name, source, workspace, variant=way, headers=HEADERS)
-                     for way, (source, workspace) in codes.items())  # fmt: skip
+        return tuple(
+            Kernel(cone, self.name, source, workspace, variant=way, headers=HEADERS)
+            for way, (source, workspace) in codes.items()
+        )
 
 
 BACKEND = Recurrent()

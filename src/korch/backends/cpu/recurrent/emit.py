@@ -128,14 +128,16 @@ def _packing(form: _Form) -> list[str]:
     """State: where threads meet, and of each direction the weights as [blocks of units, units, gates, lanes]."""
     hidden, gates, lanes = form.hidden, form.gates, form.lanes
     size = 4 * len(form.reversed) * form.packed
-    text = Text([
-        "typedef struct { korch_meeting meeting; float *of; } KERNEL_weights;",
-        "static void KERNEL_free(void *state) {",
-        "  korch_unpack(((KERNEL_weights *)state)->of);",
-        "  free(state);",
-        "}",
-        "static int KERNEL_init(void **state, const void *const *in) {",
-    ])  # fmt: skip
+    text = Text(
+        [
+            "typedef struct { korch_meeting meeting; float *of; } KERNEL_weights;",
+            "static void KERNEL_free(void *state) {",
+            "  korch_unpack(((KERNEL_weights *)state)->of);",
+            "  free(state);",
+            "}",
+            "static int KERNEL_init(void **state, const void *const *in) {",
+        ]
+    )
     text.add("KERNEL_weights *w = *state = korch_aligned(sizeof *w);", "if (!w) return 1;", "memset(w, 0, sizeof *w);")
     text.add(f"float *to = w->of = korch_aligned({size});")
     text.add("if (!to) return free(w), *state = NULL, 1;")
@@ -240,8 +242,12 @@ def _step(form: _Form) -> list[str]:
     """One step of one direction, for some vectors of units and some batches."""
     hidden, batch, steps, directions = form.hidden, form.batch, form.steps, len(form.reversed)
     plane = directions * batch * hidden
-    text = Text(["static void KERNEL_step(const KERNEL_weights *weights, const void *const *in, float *all, "
-                 "float *workspace, int d, int t, int unit, int end, int from, int to) {"])  # fmt: skip
+    text = Text(
+        [
+            "static void KERNEL_step(const KERNEL_weights *weights, const void *const *in, float *all, "
+            "float *workspace, int d, int t, int unit, int end, int from, int to) {"
+        ]
+    )
     back = "d" if directions == 2 else int(form.reversed[0])
     text.add(f"const int back = {back}, at = back ? {steps - 1} - t : t, previous = back ? at + 1 : at - 1;")
     text.add(f"const size_t own = (size_t)d * {batch * hidden};")
@@ -268,8 +274,9 @@ def _called(form: _Form, rows: int) -> str:
     given = f"{form.given(0)} + ((size_t)at * {form.batch} + b) * {_row(form)} + d * {form.gates * form.hidden}"
     more = f"cells_before + {offset}, cells + {offset}, " if form.kind == "LSTM" else ""
     more += f"{form.given(3)} + d * {form.hidden}, " if form.kind == "GRU" else ""
-    return (f"KERNEL_units{rows}(w, {given}, before + {offset}, {more}"
-            f"all + (size_t)at * {plane} + own + {offset}, unit);")  # fmt: skip
+    return (
+        f"KERNEL_units{rows}(w, {given}, before + {offset}, {more}all + (size_t)at * {plane} + own + {offset}, unit);"
+    )
 
 
 def _shared(form: _Form) -> list[str]:
@@ -278,10 +285,12 @@ def _shared(form: _Form) -> list[str]:
     directions = len(form.reversed)
     stays = 4 * directions * form.packed / form.threads <= L2 / 2
     text = _opening(team=True)
-    text.add("const int threads = korch_team_threads();",
-             f"const int share = ({form.blocks} + threads - 1) / threads * {form.lanes};",
-             "const int unit = korch_thread_number() * share;",
-             f"const int end = KORCH_MIN(unit + share, {form.hidden});")  # fmt: skip
+    text.add(
+        "const int threads = korch_team_threads();",
+        f"const int share = ({form.blocks} + threads - 1) / threads * {form.lanes};",
+        "const int unit = korch_thread_number() * share;",
+        f"const int end = KORCH_MIN(unit + share, {form.hidden});",
+    )
     loops = [f"for (int t = 0; t < {form.steps}; ++t)", f"for (int d = 0; d < {directions}; ++d)"]
     step = f"KERNEL_step(weights, in, out, workspace, d, t, unit, end, 0, {form.batch});"
     meet = "korch_meet(&weights->meeting);"
@@ -304,8 +313,11 @@ def _alone(form: _Form) -> list[str]:
     if form.threads > 1 and items > 1:
         text.add("#pragma omp for schedule(static) nowait")
     text.open(f"for (int i = 0; i < {items}; ++i)")
-    d, batch = ("i", f"0, {form.batch}") if form.parts == 1 else (
-        f"i / {form.parts}", f"ends[i % {form.parts}], ends[i % {form.parts} + 1]")  # fmt: skip
+    d, batch = (
+        ("i", f"0, {form.batch}")
+        if form.parts == 1
+        else (f"i / {form.parts}", f"ends[i % {form.parts}], ends[i % {form.parts} + 1]")
+    )
     text.open(f"for (int t = 0; t < {form.steps}; ++t)")
     text.add(f"KERNEL_step(weights, in, out, workspace, {d}, t, 0, {form.hidden}, {batch});")
     text.close(2)

@@ -48,8 +48,10 @@ class Scatters:
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         """One for each way in which threads may share out the result."""
-        return tuple(Kernel(cone, self.name, emit(cone, share), variant=str(share), headers=HEADERS)
-                     for share in shares(cone, threads))  # fmt: skip
+        return tuple(
+            Kernel(cone, self.name, emit(cone, share), variant=str(share), headers=HEADERS)
+            for share in shares(cone, threads)
+        )
 
 
 def _objection(p: Primitive, scatter: Primitive) -> str:

@@ -86,8 +86,11 @@ class _Form:
     def at(self, along: Var, t: Tensor) -> Indices:
         """The indices of the loops' element, `along` the axis; those of `t` where it is of length 1 are 0."""
         shape = self.p.inputs[2].shape
-        every = (*unflat(Index.of(self.outer), shape[: self.axis]), Index.of(along),
-                 *unflat(Index.of(self.inner), shape[self.axis + 1 :]))  # fmt: skip
+        every = (
+            *unflat(Index.of(self.outer), shape[: self.axis]),
+            Index.of(along),
+            *unflat(Index.of(self.inner), shape[self.axis + 1 :]),
+        )
         return tuple(Index() if n == 1 else i for i, n in zip(every, t.shape, strict=True)) if t.rank else ()
 
     def place(self, along: Var) -> str:

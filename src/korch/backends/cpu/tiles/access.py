@@ -240,9 +240,21 @@ def _reduce(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
 
 Relation = Callable[[Primitive, Span, dict[str, Any]], Part | None]
 _RELATIONS: dict[str, Relation] = {
-    "MatMul": _matmul, "Conv": _convolution, "WinogradInput": _winograd_input, "WinogradOutput": _winograd_output,
-    "StrassenInput": _strassen_input, "StrassenOutput": _strassen_output,
-    "Transpose": _transpose, "Reshape": _reshape, "Slice": _slice, "Concat": _concat, "Pad": _pad, "Expand": _expand,
+    "MatMul": _matmul,
+    "Conv": _convolution,
+    "WinogradInput": _winograd_input,
+    "WinogradOutput": _winograd_output,
+    "StrassenInput": _strassen_input,
+    "StrassenOutput": _strassen_output,
+    "Transpose": _transpose,
+    "Reshape": _reshape,
+    "Slice": _slice,
+    "Concat": _concat,
+    "Pad": _pad,
+    "Expand": _expand,
     "Interpolate": _interpolate,
-    "ReduceSum": _reduce, "ReduceMax": _reduce, "ReduceMin": _reduce, "ReduceMean": _reduce,
-}  # fmt: skip
+    "ReduceSum": _reduce,
+    "ReduceMax": _reduce,
+    "ReduceMin": _reduce,
+    "ReduceMean": _reduce,
+}

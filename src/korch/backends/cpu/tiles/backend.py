@@ -86,8 +86,13 @@ class Tiles:
         """One kernel a height of the strips, form of the stages and way to keep a halo."""
         forms = FORMS if any(_strided(p) for p in cone.linear) else FORMS[:1]
         found = [(cut, _shared_out(cut, threads)) for cut in _cuts(cone)]
-        kernels = [_kernel(cone, cut, some, form, threads, slides)
-                   for cut, some in found if some for form in forms for slides in _slides(some)]  # fmt: skip
+        kernels = [
+            _kernel(cone, cut, some, form, threads, slides)
+            for cut, some in found
+            if some
+            for form in forms
+            for slides in _slides(some)
+        ]
         return tuple({k.source: k for k in kernels}.values())
 
 
@@ -107,8 +112,11 @@ def _staged(cone: Cone) -> tuple[Stages, ...]:
 
 def _can_be_cut(cone: Cone, staged: Stages) -> bool:
     """Whether strips of some height will do, the lowest first."""
-    return any(_size(Cut(staged, axis, height)) <= SCRATCH
-               for axis in ways_across(cone) for height in _heights(cone, staged, axis))  # fmt: skip
+    return any(
+        _size(Cut(staged, axis, height)) <= SCRATCH
+        for axis in ways_across(cone)
+        for height in _heights(cone, staged, axis)
+    )
 
 
 def _heights(cone: Cone, staged: Stages, axis: int) -> list[int]:
@@ -233,9 +241,15 @@ def _kernel(cone: Cone, cut: Cut, found: tuple[Chunk, ...], form: tuple[str, ...
     each = row(cut.stages, cut.axis)
     bands, steps = f" of {cut.bands} bands" if cut.bands > 1 else "", f" by {cut.step // each}" if cut.step else ""
     variant = f"{cut.height // each} rows{bands}{steps}{' sliding' if slides else ''}: {', '.join(names)}"
-    return Kernel(cone, Tiles.name, code.source, code.workspace, variant,
-                  headers=tuple(dict.fromkeys(h for k in used for h in k.headers)),
-                  libraries=tuple(dict.fromkeys(n for k in used for n in k.libraries)))  # fmt: skip
+    return Kernel(
+        cone,
+        Tiles.name,
+        code.source,
+        code.workspace,
+        variant,
+        headers=tuple(dict.fromkeys(h for k in used for h in k.headers)),
+        libraries=tuple(dict.fromkeys(n for k in used for n in k.libraries)),
+    )
 
 
 def _restartable(kernels: Mapping[str, Kernel], chunk: Chunk) -> Chunk:

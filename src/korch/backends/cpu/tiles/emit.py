@@ -200,8 +200,11 @@ def _init_one(parts: Parts, key: str) -> list[str]:
 def _free(parts: Parts) -> list[str]:
     count = len(parts.kernels)
     held = [(i, k) for i, (key, k) in enumerate(parts.kernels.items()) if parts.states[key] == i]
-    calls = [f"    if (own[{i}]{' && !t' if _is_shared(k) else ''}) KERNEL_{i}_free(own[{i}]);"
-             for i, k in held if has(k.source, "free")]  # fmt: skip
+    calls = [
+        f"    if (own[{i}]{' && !t' if _is_shared(k) else ''}) KERNEL_{i}_free(own[{i}]);"
+        for i, k in held
+        if has(k.source, "free")
+    ]
     return [
         "static void KERNEL_free(void *state) {",
         f"  for (int t = 0; t < {parts.threads}; ++t) {{",
@@ -269,8 +272,11 @@ def _offsets(parts: Parts, strip: Strip, slides: Mapping[str, Slide]) -> list[in
         touched = (*piece.leaves, parts.cone.root if last else piece.stage.root)
         spans = zip((*piece.reads, piece.made), (*piece.begins, 0 if last else piece.holds.begin), strict=True)
         across = piece.across or (None,) * len(touched)
-        found += [_start(t, read, begin) + _start(t, beside, 0) + begins.get(t.name, 0)
-                  for t, (read, begin), beside in zip(touched, spans, across, strict=True) if not t.const]  # fmt: skip
+        found += [
+            _start(t, read, begin) + _start(t, beside, 0) + begins.get(t.name, 0)
+            for t, (read, begin), beside in zip(touched, spans, across, strict=True)
+            if not t.const
+        ]
     if parts.sums:
         found[-1] = parts.sums[strip[-1].made.begin] * aligned(parts.cone.root.nbytes)
     return found

@@ -34,8 +34,9 @@ def _ways(cone: Cone) -> Iterator[set[Tensor]]:
     """
     common = {p: {t} for p in cone.linear if (t := _common(cone, p))}
     made = {p: {cone.behind_views(t, VIEWS) for t in p.inputs} & set(cone.makers) for p in cone.linear}
-    stored = {p: {_as_read(cone, t) for t in p.inputs if cone.behind_views(t, VIEWS) in cone.makers}
-              for p in cone.linear}  # fmt: skip
+    stored = {
+        p: {_as_read(cone, t) for t in p.inputs if cone.behind_views(t, VIEWS) in cone.makers} for p in cone.linear
+    }
     for way in (stored | common, made | common, stored, made):
         yield set[Tensor]().union(*way.values())
 

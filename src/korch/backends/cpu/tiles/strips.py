@@ -143,8 +143,10 @@ def _equal_shares(cut: Cut, threads: int) -> Shares:
     units = -(-(cut.length + cut.lead) // whole)
     count = min(threads, units)
     edges = [i * units // count * whole for i in range(count + 1)]
-    return [[cut.between(at, min(at + cut.height, end)) for at in range(begin, end, cut.height)]
-            for begin, end in pairwise(edges)]  # fmt: skip
+    return [
+        [cut.between(at, min(at + cut.height, end)) for at in range(begin, end, cut.height)]
+        for begin, end in pairwise(edges)
+    ]
 
 
 def _longest(shares: Shares) -> int:
@@ -160,8 +162,9 @@ def sample(cut: Cut) -> tuple[Chunk, ...] | None:
     return _chunks(cut, [[cut.span(i) for i in range(first, min(first + 3, cut.count))] for first in firsts])
 
 
-def _in_bands(cut: Cut, numbers: Iterable[int],
-              cut_up: Callable[[Cut], tuple[Chunk, ...] | None]) -> tuple[Chunk, ...] | None:  # fmt: skip
+def _in_bands(
+    cut: Cut, numbers: Iterable[int], cut_up: Callable[[Cut], tuple[Chunk, ...] | None]
+) -> tuple[Chunk, ...] | None:
     """Some of the bands, `cut_up` into strips; None where a stage cannot be narrowed to one."""
     axis, found = cut.axis + 1, list[Chunk]()
     each = cut.stages[-1].root.shape[axis] // cut.bands
@@ -193,8 +196,10 @@ def _chunks(cut: Cut, shares: Shares, helped: bool = False) -> tuple[Chunk, ...]
         if turns is None:
             return None
         anew = _anew(cut, later, spans) if helped else ()
-        alike = (a if _leaves_alike(turn, a, behind) else ()
-                 for turn, a, behind in zip(turns[1:], anew, (*turns[2:], ()), strict=False))  # fmt: skip
+        alike = (
+            a if _leaves_alike(turn, a, behind) else ()
+            for turn, a, behind in zip(turns[1:], anew, (*turns[2:], ()), strict=False)
+        )
         found.append(Chunk(turns, (turns[0], *alike)))
     return tuple(found)
 
@@ -277,8 +282,7 @@ def _sequence(stages: Sequence[Cone], count: int, make: Make) -> tuple[Turn, ...
     return tuple((each if tables else repeated)(count, make) or ())
 
 
-def _strip(stages: Sequence[Cone], span: Span, before: Strip | None,
-           buffers: Collection[Tensor] = ()) -> Strip | None:  # fmt: skip
+def _strip(stages: Sequence[Cone], span: Span, before: Strip | None, buffers: Collection[Tensor] = ()) -> Strip | None:
     """From the last stage to the first: each must make what all later ones read. There are `buffers` of what other
     stages make, too."""
     holds: dict[Tensor, Read] = {stages[-1].root: span}

@@ -21,9 +21,16 @@ class BlockTrace(Trace):
 
     language: Triton
 
-    def __init__(self, makers: Mapping[Tensor, Primitive], arrays: Mapping[Tensor, str],
-                 stored: Mapping[Tensor, ReadStage], language: Triton, dims: Mapping[str, frozenset[int]],
-                 held: dict[Tensor, str], stem: str = "v") -> None:  # fmt: skip
+    def __init__(
+        self,
+        makers: Mapping[Tensor, Primitive],
+        arrays: Mapping[Tensor, str],
+        stored: Mapping[Tensor, ReadStage],
+        language: Triton,
+        dims: Mapping[str, frozenset[int]],
+        held: dict[Tensor, str],
+        stem: str = "v",
+    ) -> None:
         super().__init__(makers, arrays, stored, Requests(), language)
         self.dims = dict(dims)
         self.held = held
@@ -65,6 +72,7 @@ class BlockTrace(Trace):
         if p.op.startswith("Arg"):
             return self.language.literal(0, p.output.dtype)
         kept = iter(idx)
-        source = [next(kept) if p.attr("keepdims") or a not in p.attr("axes") else Index()
-                  for a in range(p.inputs[0].rank)]  # fmt: skip
+        source = [
+            next(kept) if p.attr("keepdims") or a not in p.attr("axes") else Index() for a in range(p.inputs[0].rank)
+        ]
         return self.value(p.inputs[0], tuple(source))

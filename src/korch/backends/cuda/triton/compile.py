@@ -20,10 +20,20 @@ from korch.errors import BackendError
 from korch.system.processor import processors
 
 POINTERS = {
-    "float32": "*fp32", "float64": "*fp64", "float16": "*fp16", "bfloat16": "*bf16", "int8": "*i8", "int16": "*i16",
-    "int32": "*i32", "int64": "*i64", "uint8": "*u8", "uint16": "*u16", "uint32": "*u32", "uint64": "*u64",
+    "float32": "*fp32",
+    "float64": "*fp64",
+    "float16": "*fp16",
+    "bfloat16": "*bf16",
+    "int8": "*i8",
+    "int16": "*i16",
+    "int32": "*i32",
+    "int64": "*i64",
+    "uint8": "*u8",
+    "uint16": "*u16",
+    "uint32": "*u32",
+    "uint64": "*u64",
     "bool": "*i1",
-}  # fmt: skip
+}
 ALIGNMENT = 16
 """Bytes to which every buffer is aligned at least."""
 

@@ -10,8 +10,19 @@ TYPES = {
     "bool": "tl.int1",
 }  # fmt: skip
 
-INFIX = {"Add": "+", "Sub": "-", "Mul": "*", "Equal": "==", "Less": "<", "Greater": ">", "LessOrEqual": "<=",
-         "GreaterOrEqual": ">=", "And": "&", "Or": "|", "Xor": "^"}  # fmt: skip
+INFIX = {
+    "Add": "+",
+    "Sub": "-",
+    "Mul": "*",
+    "Equal": "==",
+    "Less": "<",
+    "Greater": ">",
+    "LessOrEqual": "<=",
+    "GreaterOrEqual": ">=",
+    "And": "&",
+    "Or": "|",
+    "Xor": "^",
+}
 TEMPLATES = {
     "Not": "{0} == 0", "Neg": "-{0}", "Abs": "tl.abs({0})", "Reciprocal": "1.0 / {0}", "Identity": "{0}",
     "Exp": "tl.exp({0})", "Log": "tl.log({0})", "Erf": "tl.erf({0})", "Sqrt": "tl.sqrt({0})", "Sin": "tl.sin({0})",
@@ -19,9 +30,20 @@ TEMPLATES = {
     "Softplus": "tl.maximum({0}, 0.0) + libdevice.log1p(tl.exp(-tl.abs({0})))", "Where": "tl.where({0}, {1}, {2})",
     "IsNaN": "{0} != {0}", "IsInf": 'tl.abs({0}) == float("inf")',
 }  # fmt: skip
-LIBDEVICE = {"Round": "rint", "Tan": "tan", "Asin": "asin", "Acos": "acos", "Atan": "atan", "Sinh": "sinh",
-             "Cosh": "cosh", "Asinh": "asinh", "Acosh": "acosh", "Atanh": "atanh", "Tanh": "tanh",
-             "Pow": "pow"}  # fmt: skip
+LIBDEVICE = {
+    "Round": "rint",
+    "Tan": "tan",
+    "Asin": "asin",
+    "Acos": "acos",
+    "Atan": "atan",
+    "Sinh": "sinh",
+    "Cosh": "cosh",
+    "Asinh": "asinh",
+    "Acosh": "acosh",
+    "Atanh": "atanh",
+    "Tanh": "tanh",
+    "Pow": "pow",
+}
 FLOATS = ("float32", "float64")
 SPELLED = ("Div", "Relu", "LeakyRelu", "Cast", "Max", "Min", "Mod", "Sign")
 ORDERED = {"Max": "folds.larger", "Min": "folds.smaller"}

@@ -90,11 +90,14 @@ class Program:
         read = {array for _, used, _, _ in self.launches for array in used}
         self.tables = {values: name for values, name in self.tables.items() if name in read}
         number = {array: i for i, array in enumerate(self._arrays())}
-        launches = tuple(Launch(name, (programs, 1, 1), tuple(number[a] for a in used), warps)
-                         for name, used, programs, warps in self.launches)  # fmt: skip
+        launches = tuple(
+            Launch(name, (programs, 1, 1), tuple(number[a] for a in used), warps)
+            for name, used, programs, warps in self.launches
+        )
         made = (*self.packed.values(), *Triton(tables=self.tables).prepared())
-        return Kernel(self.cone, backend, "\n\n".join(self.functions), self.workspace, variant, launches=launches,
-                      prepared=made)  # fmt: skip
+        return Kernel(
+            self.cone, backend, "\n\n".join(self.functions), self.workspace, variant, launches=launches, prepared=made
+        )
 
     def reach(self, targets: Iterable[Tensor]) -> list[Primitive]:
         """The primitives that compute `targets` from leaves and from what is stored, in order."""

@@ -65,8 +65,9 @@ def rows_of(program: Program, targets: Sequence[Tensor]) -> Rows:
     return Rows(tuple(targets), r, inner, at, bound, _along(trace, r), len(trace.lines))
 
 
-def _walk(program: Program, targets: Sequence[Tensor], stages: Sequence[Stage],
-          at: Index) -> tuple[BlockTrace, dict[Tensor, Indices]]:  # fmt: skip
+def _walk(
+    program: Program, targets: Sequence[Tensor], stages: Sequence[Stage], at: Index
+) -> tuple[BlockTrace, dict[Tensor, Indices]]:
     """A trace of the targets at `at` and of all stages, and the one place where each of these is read."""
     held = {s.p.output: "held" for s in stages}
     trace = program.trace(NO_TILE, held)

@@ -84,8 +84,10 @@ class Triton(IndexText):
 
     def prepared(self) -> tuple[Prepared, ...]:
         """The tables as buffers, in the order of their names."""
-        return tuple(Prepared("int32" if all(isinstance(v, int) for v in t) else "float32", (len(t),), values=t)
-                     for t in self.tables)  # fmt: skip
+        return tuple(
+            Prepared("int32" if all(isinstance(v, int) for v in t) else "float32", (len(t),), values=t)
+            for t in self.tables
+        )
 
 
 def literal(value: float | int | bool, dtype: str) -> str:

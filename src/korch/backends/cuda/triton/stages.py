@@ -62,9 +62,14 @@ class Stage:
     @property
     def fold(self) -> str:
         """The fold of a whole dimension."""
-        return {"ReduceMax": "folds.largest", "MaxPool": "folds.largest", "ArgMax": "folds.largest",
-                "ReduceMin": "folds.smallest", "ArgMin": "folds.smallest",
-                "ReduceProd": "folds.product"}.get(self.p.op, "folds.total")  # fmt: skip
+        return {
+            "ReduceMax": "folds.largest",
+            "MaxPool": "folds.largest",
+            "ArgMax": "folds.largest",
+            "ReduceMin": "folds.smallest",
+            "ArgMin": "folds.smallest",
+            "ReduceProd": "folds.product",
+        }.get(self.p.op, "folds.total")
 
     @property
     def neutral(self) -> str:

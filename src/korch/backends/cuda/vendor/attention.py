@@ -19,8 +19,10 @@ def attention_kernels(cone: Cone, precisions: Sequence[str]) -> tuple[Kernel, ..
     if reason := objection(cone, found.views):
         return Declined(reason)
     kernels = tuple(_kernel(cone, found, p, name) for p, name in _implementations(found, precisions))
-    return kernels or Declined(f"no fused attention for heads of {found.q.shape[-1]} and {found.v.shape[-1]} numbers "
-                               f"in {', '.join(precisions)}")  # fmt: skip
+    return kernels or Declined(
+        f"no fused attention for heads of {found.q.shape[-1]} and {found.v.shape[-1]} numbers "
+        f"in {', '.join(precisions)}"
+    )
 
 
 def _implementations(a: Attention, precisions: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -37,7 +39,19 @@ def _implementations(a: Attention, precisions: Sequence[str]) -> Iterator[tuple[
 
 
 def _kernel(cone: Cone, a: Attention, precision: str, implementation: str) -> Kernel:
-    operands = {"q": Operand(whole_axes(a.q)), "k": Operand(whole_axes(a.k)), "v": Operand(whole_axes(a.v)),
-                "out": Operand(whole_axes(a.out)), "mask": Operand(a.mask) if a.mask else None}  # fmt: skip
-    return kernel(cone, f"{precision} attention {implementation}", "attention", operands, precision=precision,
-                  implementation=implementation, scale=a.scale)  # fmt: skip
+    operands = {
+        "q": Operand(whole_axes(a.q)),
+        "k": Operand(whole_axes(a.k)),
+        "v": Operand(whole_axes(a.v)),
+        "out": Operand(whole_axes(a.out)),
+        "mask": Operand(a.mask) if a.mask else None,
+    }
+    return kernel(
+        cone,
+        f"{precision} attention {implementation}",
+        "attention",
+        operands,
+        precision=precision,
+        implementation=implementation,
+        scale=a.scale,
+    )

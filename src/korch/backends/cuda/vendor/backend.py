@@ -20,8 +20,26 @@ from korch.machine import Machine
 NOTHING = Declined("has no linear primitive")
 SEVERAL = Declined("has several linear primitives and is no attention")
 ATTENTION = ("MatMul", "MatMul")
-TAKEN = frozenset(("MatMul", "Conv", "ConvTranspose", "Transpose", "Reshape", "Slice", "Expand", "Identity", "Add",
-                   "Mul", "Div", "Neg", "Relu", "Max", "Tanh", "Pow"))  # fmt: skip
+TAKEN = frozenset(
+    (
+        "MatMul",
+        "Conv",
+        "ConvTranspose",
+        "Transpose",
+        "Reshape",
+        "Slice",
+        "Expand",
+        "Identity",
+        "Add",
+        "Mul",
+        "Div",
+        "Neg",
+        "Relu",
+        "Max",
+        "Tanh",
+        "Pow",
+    )
+)
 """What a cone around one linear primitive may be made of: more is refused at a glance."""
 
 
@@ -84,9 +102,9 @@ class Vendor:
 BACKEND = Vendor()
 
 
-def _either(first: tuple[Kernel, ...] | Declined, second: tuple[Kernel, ...] | Declined | None) -> (
-    tuple[Kernel, ...] | Declined
-):  # fmt: skip
+def _either(
+    first: tuple[Kernel, ...] | Declined, second: tuple[Kernel, ...] | Declined | None
+) -> tuple[Kernel, ...] | Declined:
     """All kernels there are; where there are none, the first reason."""
     found = [k for some in (first, second) if isinstance(some, tuple) for k in some]
     return tuple(found) if found else first

@@ -135,8 +135,10 @@ def _extra(p: Primitive, k: int) -> Shape:
     """How far the output reaches beyond what equal pads at both ends leave of it."""
     x, w, out = p.inputs[0], p.inputs[1], p.output
     first = 1 if p.attr("channels_last") else 2
-    reach = ((x.shape[first + i] - 1) * p.attr("strides")[i] + (w.shape[2 + i] - 1) * p.attr("dilations")[i] + 1
-             for i in range(k))  # fmt: skip
+    reach = (
+        (x.shape[first + i] - 1) * p.attr("strides")[i] + (w.shape[2 + i] - 1) * p.attr("dilations")[i] + 1
+        for i in range(k)
+    )
     return tuple(out.shape[first + i] - r + 2 * p.attr("pads")[i] for i, r in enumerate(reach))
 
 
@@ -176,10 +178,26 @@ def _kernels(cone: Cone, c: Convolution, precisions: Sequence[str]) -> Iterator[
 def _kernel(cone: Cone, c: Convolution, variant: str, w: Operand, precision: str, direct: bool) -> Kernel:
     strides, pads, dilations, extra = c.window
     without = zeros(c.out.shape[1]) if c.relu else None  # cuDNN's kernel that ends in Relu always adds one
-    operands = {"x": Operand(c.x), "w": w, "out": Operand(c.out), "bias": Operand(c.bias) if c.bias else without,
-                "residual": Operand(c.residual) if c.residual else None}  # fmt: skip
-    return kernel(cone, variant, _function(c, direct), operands, precision=precision, strides=strides, pads=pads,
-                  dilations=dilations, extra=extra, group=c.linear.attr("group"), relu=c.relu)  # fmt: skip
+    operands = {
+        "x": Operand(c.x),
+        "w": w,
+        "out": Operand(c.out),
+        "bias": Operand(c.bias) if c.bias else without,
+        "residual": Operand(c.residual) if c.residual else None,
+    }
+    return kernel(
+        cone,
+        variant,
+        _function(c, direct),
+        operands,
+        precision=precision,
+        strides=strides,
+        pads=pads,
+        dilations=dilations,
+        extra=extra,
+        group=c.linear.attr("group"),
+        relu=c.relu,
+    )
 
 
 def _function(c: Convolution, direct: bool) -> str:

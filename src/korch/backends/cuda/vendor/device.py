@@ -49,8 +49,11 @@ class Device:
         matmul, cudnn = self.torch.backends.cuda.matmul, self.torch.backends.cudnn
         before = matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark, cudnn.deterministic
         matmul.fp32_precision, cudnn.conv.fp32_precision, cudnn.benchmark, cudnn.deterministic = (
-            product, convolution, tries, same
-        )  # fmt: skip
+            product,
+            convolution,
+            tries,
+            same,
+        )
         return before
 
     @property
@@ -75,8 +78,9 @@ class Device:
             self._multiply_halves(a, b, out, add, scale)
             activate(self.torch, out, activation)
         else:
-            self.torch.ops.aten._addmm_activation.out(add, a, b, beta=1, alpha=scale, use_gelu=activation == "gelu",
-                                                      out=out)  # fmt: skip
+            self.torch.ops.aten._addmm_activation.out(
+                add, a, b, beta=1, alpha=scale, use_gelu=activation == "gelu", out=out
+            )
 
     def _multiply_halves(self, a: Any, b: Any, out: Any, add: Any, scale: float) -> None:
         """Rounded factors, sums and result in float32; what follows is added in place."""
@@ -111,14 +115,23 @@ class Device:
     def convolve_transposed(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
         """out = transposed conv(x, w) + bias"""
         dtype, (pads, strides, dilations) = self._half or x.dtype, self._geometry(window)
-        y = self.torch.cudnn_convolution_transpose(rounded(x, dtype), rounded(w, dtype), pads, window["extra"], strides,
-                                                   dilations, window["group"], *self._flags())  # fmt: skip
+        y = self.torch.cudnn_convolution_transpose(
+            rounded(x, dtype),
+            rounded(w, dtype),
+            pads,
+            window["extra"],
+            strides,
+            dilations,
+            window["group"],
+            *self._flags(),
+        )
         store(self.torch, y, bias, out)
 
     def depthwise(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
         """out = conv(x, w) + bias by torch's own kernel"""
-        self.torch.ops.aten._conv_depthwise2d.out(x, w, list(w.shape[2:]), bias, window["strides"], window["pads"],
-                                                  window["dilations"], out=out)  # fmt: skip
+        self.torch.ops.aten._conv_depthwise2d.out(
+            x, w, list(w.shape[2:]), bias, window["strides"], window["pads"], window["dilations"], out=out
+        )
 
     def _geometry(self, window: Window) -> tuple[Any, Any, Any]:
         """As cuDNN's calls have it."""

@@ -47,8 +47,9 @@ class Plain:
     def convolve(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
         """out = conv(x, w) + bias"""
         convolve = self.torch.nn.functional.conv2d
-        y = convolve(*self._factors(x, w), None, window["strides"], window["pads"], window["dilations"],
-                     window["group"])  # fmt: skip
+        y = convolve(
+            *self._factors(x, w), None, window["strides"], window["pads"], window["dilations"], window["group"]
+        )
         store(self.torch, self._result(y), bias, out)
 
     def convolve_relu(self, x: Any, w: Any, out: Any, bias: Any, residual: Any, window: Window) -> None:
@@ -60,8 +61,15 @@ class Plain:
     def convolve_transposed(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
         """out = transposed conv(x, w) + bias"""
         convolve = self.torch.nn.functional.conv_transpose2d
-        y = convolve(*self._factors(x, w), None, window["strides"], window["pads"], window["extra"], window["group"],
-                     window["dilations"])  # fmt: skip
+        y = convolve(
+            *self._factors(x, w),
+            None,
+            window["strides"],
+            window["pads"],
+            window["extra"],
+            window["group"],
+            window["dilations"],
+        )
         store(self.torch, self._result(y), bias, out)
 
     def depthwise(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:

@@ -71,8 +71,9 @@ def _kernels(cone: Cone, gemm: Gemm, precisions: Sequence[str]) -> Iterator[Kern
 def _kernel(cone: Cone, gemm: Gemm, precision: str, variant: str, a: Operand, b: Operand) -> Kernel:
     p, e = gemm.product, gemm.epilogue
     views = {"a": _seen(a), "b": _seen(b), "out": _seen(Operand(p.c)), "add": _added(gemm)}
-    return kernel(cone, f"{variant} product", "product", views, precision=precision, scale=e.scale,
-                  activation=e.activation)  # fmt: skip
+    return kernel(
+        cone, f"{variant} product", "product", views, precision=precision, scale=e.scale, activation=e.activation
+    )
 
 
 def _seen(operand: Operand) -> Operand:
@@ -105,5 +106,6 @@ def _swapped(cone: Cone, v: View) -> Operand | None:
         return None
     rows = v.strides[-1] == 1  # then columns become dense
     strides = (1, shape[0]) if rows else (shape[1], 1)
-    return Operand(replace(v, strides=(*v.strides[:-2], *strides)),
-                   Prepared("float32", leaf.shape[::-1], v.leaf, (1, 0)))  # fmt: skip
+    return Operand(
+        replace(v, strides=(*v.strides[:-2], *strides)), Prepared("float32", leaf.shape[::-1], v.leaf, (1, 0))
+    )

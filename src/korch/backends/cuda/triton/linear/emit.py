@@ -46,8 +46,15 @@ class Writer:
         if self.tile.parts > 1:
             functions.append(("join", JOINED, self._join()))
         prepared = (*(w.prepared for w in self.weights), *Triton({}, self.tables).prepared())
-        return Kernel(self.cone, "triton", self._source(functions), self._workspace(), f"{self.precision} {self.tile}",
-                      launches=tuple(self._launch(*f) for f in functions), prepared=prepared)  # fmt: skip
+        return Kernel(
+            self.cone,
+            "triton",
+            self._source(functions),
+            self._workspace(),
+            f"{self.precision} {self.tile}",
+            launches=tuple(self._launch(*f) for f in functions),
+            prepared=prepared,
+        )
 
     @property
     def size(self) -> Size:
@@ -55,8 +62,10 @@ class Writer:
 
     def _source(self, functions: Sequence[tuple[str, Tile, list[str]]]) -> str:
         heads = [f"# {line}" for line in str(self.cone).splitlines()]
-        texts = [[f"def {name}({', '.join(self._used(lines))}):", *(INDENT + line for line in lines)]
-                 for name, _, lines in functions]  # fmt: skip
+        texts = [
+            [f"def {name}({', '.join(self._used(lines))}):", *(INDENT + line for line in lines)]
+            for name, _, lines in functions
+        ]
         return "\n\n\n".join("\n".join(part) for part in (heads, *texts)) + "\n"
 
     def _launch(self, name: str, tile: Tile, lines: list[str]) -> Launch:
@@ -149,8 +158,9 @@ def _places(tile: Tile, size: Size) -> list[str]:
     lines.append(f"m = {_start(row, tile.rows, across)}tl.arange(0, {tile.rows})[:, None]")
     lines.append(f"n = {_start(column, tile.columns, along)}tl.arange(0, {tile.columns})[None, :]")
     own = masks(tile, size)
-    return lines + [f"{name} = {v} < {n}" for v, name, n in (("m", "rows", size.rows), ("n", "columns", size.columns))
-                    if v in own]  # fmt: skip
+    return lines + [
+        f"{name} = {v} < {n}" for v, name, n in (("m", "rows", size.rows), ("n", "columns", size.columns)) if v in own
+    ]
 
 
 def _start(number: str, by: int, count: int) -> str:

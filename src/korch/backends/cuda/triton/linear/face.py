@@ -52,8 +52,11 @@ def build(cone: Cone, multiprocessors: int, precisions: tuple[str, ...]) -> tupl
     """The tiles worth trying in each precision."""
     product = product_of(cone.linear[0])
     sizes = {p: Size.of(product, widths_of(cone, product, p)) for p in precisions}
-    return tuple(kernel(cone, tile, precision) for precision in precisions
-                 for tile in chosen(sizes[precision], multiprocessors, precision))  # fmt: skip
+    return tuple(
+        kernel(cone, tile, precision)
+        for precision in precisions
+        for tile in chosen(sizes[precision], multiprocessors, precision)
+    )
 
 
 def _multiplied(p: Primitive) -> str:

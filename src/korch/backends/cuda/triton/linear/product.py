@@ -137,8 +137,10 @@ class Convolution:
     def left(self, batch: Index, row: Index, steps: Indices) -> Indices:
         p, (image, position) = self.primitive, unflat(row, self.rows)
         strides, dilations, pads = p.attr("strides"), p.attr("dilations"), p.attr("pads")
-        places = [i * strides[a] + k * dilations[a] - pads[a]
-                  for a, (i, k) in enumerate(zip(unflat(position, self._spatial), steps))]  # fmt: skip
+        places = [
+            i * strides[a] + k * dilations[a] - pads[a]
+            for a, (i, k) in enumerate(zip(unflat(position, self._spatial), steps))
+        ]
         return self._placed(image, batch * self.steps[-1] + steps[-1], places)
 
     def right(self, batch: Index, column: Index, steps: Indices) -> Indices:

@@ -20,8 +20,10 @@ CHANGING = frozenset({"step", "tap", "ka", "kb", "steps_a", "steps_b", "inside"}
 
 def variables(size: Size) -> tuple[Index, Index, Index]:
     """The place in the batch, the rows, the columns."""
-    z, m, n = (Index.of(Var(name, 0, length)) if length > 1 else Index()
-               for name, length in (("z", size.batch), ("m", size.rows), ("n", size.columns)))  # fmt: skip
+    z, m, n = (
+        Index.of(Var(name, 0, length)) if length > 1 else Index()
+        for name, length in (("z", size.batch), ("m", size.rows), ("n", size.columns))
+    )
     return z, m, n
 
 
