@@ -11,6 +11,7 @@ import numpy as np
 
 import korch.backends.cpu
 from korch.backends.contract import Kernel
+from korch.backends.cpu.c.printing import printed
 from korch.backends.cpu.onednn.install import find
 from korch.ir import Cone, Value
 
@@ -67,7 +68,8 @@ def _compile(kernel: Kernel, folder: Path) -> ctypes.CDLL:
         "void run(void *s, const void *const *in, void *o, void *w) { K_run(s, in, o, w); }\n"
         "void free_state(void *s) { K_free(s); }\n"
     )
-    body = kernel.source.replace("KERNEL_", "K_")
+    assert kernel.code
+    body = printed(kernel.code, "K_")
     flag = "_Thread_local int korch_failure = 0;"
     source.write_text(f'#include "korch_rt.h"\n{flag}\n#include "korch_dnnl.h"\n{body}\n{entry}')
     install = find()

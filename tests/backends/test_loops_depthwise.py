@@ -58,7 +58,7 @@ def test_what_the_next_block_reads_is_asked_for_line_after_line(tmp_path: Path, 
     monkeypatch.setattr(loops, "registers", lambda: Registers(16, 8))
     monkeypatch.setattr(loops, "outgrows", lambda shape: True)
     (kernel,) = BACKEND.build(depthwise((1, 97, 80, 32), (5, 5), 2, pads=(2,) * 4), 1)
-    text = NOTED + compose([kernel]).replace("__builtin_prefetch(", "NOTE(")
+    text = NOTED + compose([kernel.code]).replace("__builtin_prefetch(", "NOTE(")
     find_toolchain().compile_library({"k.c": text}, tmp_path / "k.so")
     library = ctypes.CDLL(str(tmp_path / "k.so"))
     arrays = [aligned_empty(t.shape, "float32") for t in (*kernel.cone.leaves, kernel.cone.root)]

@@ -3,56 +3,43 @@
 from __future__ import annotations
 
 import ctypes
+import json
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests import by_hand
 
 from korch.backends.contract import Declined, Kernel
+from korch.backends.cpu.c import Code, Comment, Function, Linkage, Statement, Table, own
+from korch.backends.cpu.c.json import from_json, to_json
+from korch.backends.cpu.c.printing import code_digest, split
+from korch.backends.cpu.c.tree import comments
 from korch.backends.program import (
     Numbered,
     callers,
-    code_of,
     compose,
     compose_units,
-    named_for,
     share_out,
     share_out_functions,
     shared_by,
 )
-from korch.backends.shared import APART, divided
 from korch.backends.table import backends, entry_of
 from korch.backends.toolchain import find_toolchain, probe, ziglang
 from korch.errors import BackendError
 from korch.ir import Builder, Cone
 from korch.profile.runners import entry
 
-SOURCE = """\
-static int KERNEL_init(void **state, const void *const *in) { return 0; }
-static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) { *(int *)out = VALUE; }
-"""
+
+def code(value: int, text: str = "*(int *)out = {};") -> Code:
+    return by_hand.code(text.format(value), init="return 0;", workspace=64)
 
 
 def kernel(value: int) -> Kernel:
     b = Builder()
     b.op("Relu", b.input("x", "float32", (4,)))
-    return Kernel(Cone.of(b.primitives), "by-hand", SOURCE.replace("VALUE", str(value)), workspace=64)
-
-
-def alias() -> Kernel:
-    return Kernel(kernel(0).cone, "by-hand", alias=True)
-
-
-SHARED = (
-    APART
-    + """
-static void KERNEL_put(int *to) {
-  *to = VALUE;
-}
-static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) { KERNEL_put(out); }
-"""
-)
+    return by_hand.by_hand(Cone.of(b.primitives), code(value))
 
 
 def chain(first: str, second: str) -> Cone:
@@ -75,18 +62,31 @@ def test_a_kernel_for_another_place_is_the_one_that_is_built_there(primitives: i
     ]
     assert built and here.signature == there.signature
     for kernel, other in built:
-        found = named_for(kernel, there)
-        assert code_of(found) == code_of(other) and found.cone is there
-        assert primitives == 3 or (found == other and found.source != kernel.source)
+        found = kernel.placed(there)
+        assert kernel.code and found.code and other.code and found.cone is there
+        assert code_digest(found.code) == code_digest(other.code)
+        assert primitives == 3 or (found.source == other.source and found.source != kernel.source)
+
+
+def separate(name: str, *body: Statement) -> Function:
+    return Function(name, "int *to", body, linkage=Linkage.SEPARATE)
+
+
+def shared(value: int) -> Code:
+    return by_hand.code(f"{own('put')}(out);", before=[separate("put", f"*to = {value};")])
 
 
 def test_units_are_shared_out_by_what_compilers_have_to_do() -> None:
     """Not by tables of numbers, nor by functions, which have units of their own."""
-    table = "static const int KERNEL_at[][3] = {\n" + "  {1, 2, -3},\n" * 5000 + "};\n"
-    body = "".join(f"{APART}\nstatic void KERNEL_f{i}(int *to) {{\n{f'  *to += {i};' * 99}\n}}\n" for i in range(20))
-    long = kernel(1).source.replace("{ *(int *)out", "{" + " *(int *)out += 1;" * 20 + " *(int *)out")
-    sources = [table + kernel(0).source, body + long, long, *(long.replace("= 1;", f"= {i};") for i in range(3))]
-    numbered = [Numbered(i, replace(kernel(0), source=source)) for i, source in enumerate(sources)]
+    table = Table("int", "at", ("{1, 2, -3}",) * 5000, "[][3]")
+    functions = [separate(f"f{i}", *[f"*to += {i};"] * 99) for i in range(20)]
+    long = "*(int *)out += 1;" * 20 + "*(int *)out = {};"
+    codes = [
+        by_hand.code("*(int *)out = 0;", before=[table]),
+        by_hand.code(long, before=functions),
+        *(by_hand.code(long.replace("= 1;", f"= {i};")) for i in range(4)),
+    ]
+    numbered = [Numbered(i, code) for i, code in enumerate(codes)]
     first, second = share_out(numbered, 12, 2)
     assert [n.number for n in first] == [0, 1, 2, 3] and [n.number for n in second] == [4, 5]
     halves = share_out_functions(shared_by(numbered), 2)
@@ -94,55 +94,52 @@ def test_units_are_shared_out_by_what_compilers_have_to_do() -> None:
 
 
 def test_equal_functions_are_compiled_once(tmp_path: Path) -> None:
-    made = [Kernel(kernel(0).cone, "by-hand", SHARED.replace("VALUE", v)) for v in ("7", "8", "7")]
-    text = compose(made)
-    assert text.count("*to = 7") == text.count("*to = 8") == 1
+    text = compose([shared(7), shared(8), shared(7)])
     find_toolchain().compile_library({"program.c": text}, tmp_path / "program.so")
     assert run_all(tmp_path / "program.so", 3) == [7, 8, 7]
+    assert len(shared_by([Numbered(i, shared(v)) for i, v in enumerate((7, 8, 7))])) == 2
 
 
-NESTED = (
-    APART
-    + """
-static void KERNEL_NAME(int *to) {
-  *to = VALUE;
-}
-static const int KERNEL_own = 5;
-"""
-    + APART
-    + """
-static void KERNEL_more(int *to) {
-  // NAME
-  KERNEL_NAME(to);
-  *to += PLUS;
-}
-static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) { KERNEL_more(out); }
-"""
-)
-
-
-def nested(value: int, name: str, plus: str = "1") -> Kernel:
+def nested(value: int, name: str, plus: str = "1") -> Code:
     """Writes the sum of `value` and `plus`, by a function that calls another with this `name`."""
-    return replace(kernel(0), source=NESTED.replace("VALUE", str(value)).replace("NAME", name).replace("PLUS", plus))
+    called = separate(name, f"*to = {value};")
+    more = separate("more", Comment.of(name), f"{own(name)}(to);", f"*to += {plus};")
+    before = (called, Table.of("int", "five", [5]), more)
+    return by_hand.code(f"{own('more')}(out);", before=before, init="return 0;")
 
 
 def test_functions_are_shared_that_need_nothing_else_of_their_kernel(tmp_path: Path) -> None:
     """Whatever they are called, and whatever comments say; also those that call such ones."""
-    made = [nested(7, "a"), nested(7, "b"), nested(8, "a"), nested(7, "a", "KERNEL_own")]
-    first, same, other, owned = (divided(k.source) for k in made)
+    made = [nested(7, "a"), nested(7, "b"), nested(8, "a"), nested(7, "a", f"*{own('five')}")]
+    first, same, other, owned = (split(code, "k_") for code in made)
     assert list(first.functions) == list(same.functions) and len(first.functions) == 2
     assert not set(first.functions) & set(other.functions) and len(other.functions) == 2
-    assert list(owned.functions) == list(first.functions)[:1] and "KERNEL_more" in owned.text
+    assert list(owned.functions) == list(first.functions)[:1] and owned.calls == tuple(owned.functions)
     for size, texts in (10, {"program.c"}), (1, {"functions0.c", "unit0.c", "table.c"}):
-        units = compose_units([*made, kernel(3)], size)
-        assert texts <= set(units) and sum(text.count("*to = 7") for text in units.values()) == 1
+        units = compose_units([*made, code(3)], size)
+        assert texts <= set(units)
         find_toolchain().compile_library(units, tmp_path / "program.so")
         assert run_all(tmp_path / "program.so", 5) == [8, 8, 9, 12, 3]
 
 
+@pytest.mark.parametrize("name", ["KERNEL_init(", "${init}", "korch_share_out(", "x\n} #error code", "x\\", "$"])
+def test_names_in_comments_change_no_fact_of_a_kernel(name: str, tmp_path: Path) -> None:
+    """A model chooses the names of its tensors."""
+    plain = by_hand.code("*(int *)out = 7;")
+    b = Builder()
+    cone = Cone.of(b.graph([("y", b.op("Relu", b.input(name, "float32", (4,))))]).primitives)
+    inside = replace(plain.declarations[0], body=(*comments(cone), *plain.declarations[0].body))
+    code = replace(plain, declarations=(*comments(cone), inside))
+    assert code_digest(code) == code_digest(plain) and callers(code) == callers(plain) == "KORCH_SINGLE"
+    assert Numbered(0, code).entries == ["run"] and not code.steals
+    assert from_json(json.loads(json.dumps(to_json(code)))) == code
+    find_toolchain().compile_library({"program.c": compose([code])}, tmp_path / "program.so")
+    assert run_all(tmp_path / "program.so", 1) == [7]
+
+
 def test_composed_text_ends_with_the_table() -> None:
-    text = compose([kernel(1), alias(), kernel(2)])
-    assert text.count("#ifndef KORCH_RT_H") == 1 and "KERNEL_" not in text
+    text = compose([code(1), None, code(2)])
+    assert text.count("#ifndef KORCH_RT_H") == 1 and "$" not in text.split("korch_entry;")[1]
     assert text.endswith("""\
 const korch_entry korch_kernels[] = {
   {k0_init, k0_run, NULL, 64, KORCH_SINGLE},
@@ -155,17 +152,14 @@ const int korch_kernel_count = 3;
 
 def test_who_calls_a_kernel() -> None:
     """A library may open parallel regions."""
-    team = kernel(1).source.replace("KERNEL_run", "KERNEL_team")
-    opens = [replace(kernel(1), libraries=("dnnl",)), replace(kernel(1), source="#pragma omp parallel\n" + SOURCE)]
-    alone = replace(kernel(1), headers=("h",), source="#pragma omp simd\n" + SOURCE)
-    assert callers(kernel(1)) == callers(alone) == "KORCH_SINGLE"
-    assert callers(replace(kernel(1), source=team)) == "KORCH_TEAM"
-    assert {callers(k) for k in opens} == {"KORCH_OPENS"}
+    assert callers(code(1)) == "KORCH_SINGLE"
+    assert callers(by_hand.code("", team=True)) == "KORCH_TEAM"
+    assert {callers(replace(code(1), libraries=("dnnl",))), callers(replace(code(1), opens=True))} == {"KORCH_OPENS"}
 
 
 def test_unknown_header_is_named() -> None:
     with pytest.raises(BackendError, match=r"absent\.h"):
-        compose([Kernel(kernel(0).cone, "by-hand", SOURCE, headers=("absent.h",))])
+        compose([replace(code(1), headers=("absent.h",))])
 
 
 def run_all(path: Path, count: int) -> list[int]:
@@ -183,16 +177,16 @@ def run_all(path: Path, count: int) -> list[int]:
 
 @pytest.mark.parametrize("size, jobs, texts", [(2, 1, 3), (2, 2, 3), (10, 2, 3), (10, 1, 1)])
 def test_one_unit_and_several_are_the_same_program(size: int, jobs: int, texts: int, tmp_path: Path) -> None:
-    kernels = [kernel(10), kernel(11), alias(), kernel(13), kernel(14)]
-    units = compose_units(kernels, size, jobs)
+    codes = [code(10), code(11), None, code(13), code(14)]
+    units = compose_units(codes, size, jobs)
     assert len(units) == texts
     find_toolchain().compile_library(units, tmp_path / "program.so", jobs=2)
     assert run_all(tmp_path / "program.so", 5) == [10, 11, -1, 13, 14]
 
 
 def test_units_hold_neighbours_and_are_about_as_long() -> None:
-    long = [replace(kernel(i), source=kernel(i).source + "// " + "x" * 8000) for i in range(2)]
-    first, second, table = compose_units([*long, *map(kernel, range(2, 20))], 12, jobs=2).values()
+    long = [code(i, "*(int *)out = {};" + "*(int *)out += 1;" * 500) for i in range(2)]
+    first, second, table = compose_units([*long, *map(code, range(2, 20))], 12, jobs=2).values()
     assert all(f"korch_k{i}_run" in table for i in range(20))
     assert "k1_run" in first and "k2_run" not in first and "k2_run" in second
     assert len(first) < 2 * len(second)
@@ -214,7 +208,7 @@ def test_compiler_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.skipif(not find_spec("ziglang"), reason="the ziglang wheel is not installed")
 def test_ziglang_compiles_without_openmp(tmp_path: Path) -> None:
     toolchain = probe(ziglang())
-    toolchain.compile_library(compose_units([kernel(1), kernel(2)], 1), tmp_path / "program.so")
+    toolchain.compile_library(compose_units([code(1), code(2)], 1), tmp_path / "program.so")
     assert not toolchain.openmp and run_all(tmp_path / "program.so", 2) == [1, 2]
 
 

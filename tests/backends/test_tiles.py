@@ -10,6 +10,7 @@ import pytest
 
 import korch.backends.cpu.tiles.backend as tiles
 from korch.backends.contract import Declined, Kernel
+from korch.backends.cpu.c import Code
 from korch.backends.cpu.tiles.access import SUMMED, Span, part, ways_across
 from korch.backends.cpu.tiles.backend import BACKEND, STAGES
 from korch.backends.cpu.tiles.emit import Parts
@@ -481,7 +482,7 @@ def test_turns_are_begun_anew_where_no_bit_can_change():
     assert cut and all(len(chunk.turns) == len(chunk.anew) == 8 and all(chunk.anew) for chunk in cut)
     keys = {p.kernel for chunk in cut for strip in chunk.all for p in strip}
     for backend, wanted in (("loops", 8), ("onednn", 1)):
-        kernels = {key: Kernel(cone, backend, "") for key in keys}
+        kernels = {key: Kernel(cone, backend, "", Code(())) for key in keys}
         kept = [tiles._restartable(kernels, chunk) for chunk in cut]
         assert [sum(map(bool, chunk.anew)) for chunk in kept] == [wanted, wanted]
     assert not any(tiles._restartable({}, cut[0]).anew[1:])

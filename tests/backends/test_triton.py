@@ -97,10 +97,15 @@ def test_random_cones(compiling: Executor):
 
 def test_what_is_wrong_is_found():
     (kernel, *_) = BACKEND.build(CONES["gelu"], FEW)
-    (name, *_) = wrong({"sine": replace(kernel, source=kernel.source.replace("tl.erf", "tl.sin"))})
+    (name, *_) = wrong(
+        {"sine": replace(kernel, body=replace(kernel.body, source=kernel.source.replace("tl.erf", "tl.sin")))}
+    )
     assert name == "sine"
     unwritten = [replace(launch, grid=(1, 1, 1)) for launch in kernel.launches]
-    assert "nan instead of" in wrong({"short": replace(kernel, launches=tuple(unwritten))})["short"]
+    assert (
+        "nan instead of"
+        in wrong({"short": replace(kernel, body=replace(kernel.body, launches=tuple(unwritten)))})["short"]
+    )
 
 
 def test_extremes_are_nan_where_one_value_is():

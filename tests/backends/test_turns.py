@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from korch.backends.contract import Kernel
+from korch.backends.cpu.c import Block, Code, Function, Statements
+from korch.backends.cpu.c.printing import printed
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
-from korch.backends.cpu.loops.turns import ENOUGH, FEW, LONG, MOST, Loop, open_shared
-from korch.backends.cpu.loops.writer import Text
+from korch.backends.cpu.loops.turns import ENOUGH, FEW, LONG, MOST, Loop, shared_out
 from korch.backends.cpu.tiles.backend import BACKEND as TILES
 from korch.backends.libraries import find_libraries
-from korch.backends.program import compose, include, is_helped
+from korch.backends.program import compose, include
 from korch.backends.toolchain import find_toolchain
 from korch.profile.arena import Bytes
 from korch.profile.runners import Call, entry
@@ -100,10 +101,12 @@ HELPED = [
 def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[ctypes.CDLL, list[Kernel]]:
     """All kernels that a team runs, in one library."""
     every = [k for c in HELPED for b in (TILES, LOOPS) if b.declines(c) is None for k in b.build(c, THREADS)]
-    kernels = list(filter(is_helped, every))
+    kernels = [k for k in every if k.code and k.code.steals]
     folder = tmp_path_factory.mktemp("turns")
     libraries = find_libraries(n for k in kernels for n in k.libraries)
-    find_toolchain().compile_library({"program.c": compose(kernels)}, folder / "program.so", libraries)
+    find_toolchain().compile_library(
+        {"program.c": compose([k.code for k in kernels])}, folder / "program.so", libraries
+    )
     return load(folder / "program.so"), kernels
 
 
@@ -153,19 +156,20 @@ def _room(size: int) -> Bytes:
 def test_loops_find_their_place(counts: tuple[int, ...], tmp_path: Path):
     """The variables of loops that are shared out, in the order in which one thread takes the turns."""
     loops = [Loop(f"v{i}", n, step=i + 1, low=5 * i) for i, n in enumerate(counts)]
-    text = Text()
-    blocks = open_shared(text, loops, 1, LONG)
-    plain = "\n".join(text.lines)
-    text = Text()
-    text.add("korch_share shares[2] = {0};", "korch_shares = shares;")
-    opened = open_shared(text, loops, 2, LONG)
-    shared = "\n".join(text.lines)
-    assert "korch_share_out" in shared and opened <= blocks == len(counts)
-    put = "".join(f"*to++ = {loop.name}; " for loop in loops)
+    put = [f"*to++ = {loop.name};" for loop in loops]
+    plain, shared = Statements(), Statements()
+    with shared_out(plain, loops, 1, LONG):
+        plain.add(*put)
+    shared.add("korch_share shares[2] = {0};", "korch_shares = shares;")
+    with shared_out(shared, loops, 2, LONG):
+        shared.add(*put)
+    assert shared.steals and not plain.steals
+    functions = (Function("plain", "int *to", plain.body), Function("shared", "int *to", shared.body))
     source = f"""{include("korch_rt.h")}
 _Thread_local korch_share *korch_shares;
-void plain(int *to) {{ {plain} {put} {"}" * blocks} }}
-void shared(int *to) {{ {shared} {put} {"}" * opened} }}
+{printed(Code(functions), "own_")}
+void plain(int *to) {{ own_plain(to); }}
+void shared(int *to) {{ own_shared(to); }}
 """
     find_toolchain().compile_library({"loops.c": source}, tmp_path / "loops.so")
     library = load(tmp_path / "loops.so")
@@ -178,14 +182,20 @@ void shared(int *to) {{ {shared} {put} {"}" * opened} }}
 
 def test_few_turns_and_short_kernels_are_divided_once_and_for_all():
     for count, work in ((2 * FEW - 1, LONG), (2 * FEW, LONG - 1)):
-        text = Text()
-        assert open_shared(text, (Loop("i", count),), 2, work) == 1
-        assert "#pragma omp for schedule(static) nowait collapse(1)" in text.lines[0]
+        text = Statements()
+        with shared_out(text, (Loop("i", count),), 2, work):
+            text.add("one();")
+        assert not text.steals and text.items[0] == "#pragma omp for schedule(static) nowait collapse(1)"
 
 
 def test_inner_loops_stay_whole():
     """Where outer ones have turns enough, and where all together would not fit a share."""
     for counts, inner in (((2 * ENOUGH, 8), 1), ((ENOUGH, 8), 0), ((1, MOST), 1)):
-        text = Text()
-        open_shared(text, [Loop(f"v{i}", n) for i, n in enumerate(counts)], 2, LONG)
-        assert sum(line.strip().startswith("for (int v") for line in text.lines) == inner
+        text = Statements()
+        with shared_out(text, [Loop(f"v{i}", n) for i, n in enumerate(counts)], 2, LONG):
+            text.add("one();")
+        (turns,) = (s for s in text.body if isinstance(s, Block))
+        depth, inside = 0, turns.body
+        while blocks := [s for s in inside if isinstance(s, Block)]:
+            depth, inside = depth + 1, blocks[0].body
+        assert depth == inner

@@ -9,15 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests import by_hand
 
 from korch.backends import units
-from korch.backends.contract import Kernel
-from korch.backends.program import code_of
+from korch.backends.contract import Alias, Kernel
+from korch.backends.cpu.c import Code, Comment
+from korch.backends.cpu.c.printing import code_digest
 from korch.backends.toolchain import find_toolchain
 from korch.backends.units import Units
 from korch.errors import BackendError
 
-from .test_program import alias, kernel, nested, run_all
+from .test_program import code, kernel, nested, run_all
 
 
 @pytest.fixture
@@ -27,8 +29,16 @@ def kept(tmp_path: Path) -> Units:
 
 
 def linked(kept: Units, kernels: list[Kernel], file: Path) -> list[int]:
-    kept.compile_library(find_toolchain(), kernels, file, 4, 2)
+    kept.compile_library(find_toolchain(), [k.code for k in kernels], file, 4, 2)
     return run_all(file, len(kernels))
+
+
+def alias() -> Kernel:
+    return replace(kernel(0), body=Alias())
+
+
+def with_code(code: Code) -> Kernel:
+    return replace(kernel(0), body=code)
 
 
 def said(*command: str | Path) -> str:
@@ -46,7 +56,7 @@ def test_what_is_known_is_not_compiled_again(kept: Units, tmp_path: Path) -> Non
 
 def test_functions_are_compiled_once(kept: Units, tmp_path: Path) -> None:
     """By whichever kernels they are called, later or together."""
-    made = [nested(1, "a"), nested(1, "b"), nested(2, "a"), nested(2, "b")]
+    made = [with_code(nested(value, name)) for value in (1, 2) for name in ("a", "b")]
     assert linked(kept, made[:1], tmp_path / "a.so") == [2]
     (compiled,) = kept.folder.glob("functions*.o")
     assert linked(kept, made[1:2], tmp_path / "b.so") == [2]
@@ -56,27 +66,25 @@ def test_functions_are_compiled_once(kept: Units, tmp_path: Path) -> None:
 
 
 def test_comments_make_no_other_kernel(kept: Units, tmp_path: Path) -> None:
-    told, other = (replace(kernel(1), source=f"// {name}\n{kernel(1).source}") for name in ("relu(x)", "relu(u)"))
-    assert code_of(told) == code_of(other) != code_of(kernel(2))
-    assert linked(kept, [told, other], tmp_path / "a.so") == [1, 1]
+    one, other = (
+        replace(code(1), declarations=(Comment.of(name), *code(1).declarations)) for name in ("relu(x)", "relu(u)")
+    )
+    assert code_digest(one) == code_digest(other) != code_digest(code(2))
+    assert linked(kept, [with_code(one), with_code(other)], tmp_path / "a.so") == [1, 1]
     assert len(list(kept.folder.glob("unit*.o"))) == 1
 
 
 def test_a_unit_that_does_not_compile_is_forgotten(kept: Units, tmp_path: Path) -> None:
-    wrong = replace(kernel(5), source="static void KERNEL_run( {\n")
+    wrong = with_code(by_hand.code("is no C;"))
     with pytest.raises(BackendError, match="error"):
-        kept.compile_library(find_toolchain(), [kernel(4), wrong], tmp_path / "a.so", 4, 2)
+        kept.compile_library(find_toolchain(), [kernel(4).code, wrong.code], tmp_path / "a.so", 4, 2)
     assert linked(kept, [kernel(4), kernel(6)], tmp_path / "b.so") == [4, 6]
 
 
 def test_a_library_has_nothing_of_other_kernels(kept: Units, tmp_path: Path) -> None:
     """Neither their code nor the libraries that they need, though they lie in the same object."""
-    asks = replace(
-        kernel(0),
-        source=kernel(0).source.replace("= 0; }", "= dnnl_version()->major > 0; }"),
-        headers=("korch_dnnl.h",),
-        libraries=("dnnl",),
-    )
+    run = "*(int *)out = dnnl_version()->major > 0;"
+    asks = with_code(by_hand.code(run, headers=("korch_dnnl.h",), libraries=("dnnl",)))
     assert linked(kept, [asks, kernel(8)], tmp_path / "a.so") == [1, 8]
     assert linked(kept, [kernel(8)], tmp_path / "b.so") == [8]
     for file, number in (("a.so", 2), ("b.so", 1)):

@@ -17,7 +17,7 @@ from .small_plans import alias, plan_of
 
 
 def called(p: Primitive) -> Kernel:
-    return alias(p) if p.op == "Reshape" else Kernel(Cone.of([p]), "hand", variant="plain", call=Call("reference"))
+    return alias(p) if p.op == "Reshape" else Kernel(Cone.of([p]), "hand", "plain", Call("reference"))
 
 
 def reference(kernel: Kernel, buffers: Sequence[np.ndarray]) -> None:
@@ -45,7 +45,7 @@ def random_plan(seed: int, most: int = 30) -> Plan:
     return replace(
         plan,
         steps=tuple(
-            replace(s, kernel=replace(s.kernel, workspace=0 if s.kernel.alias else n))
+            s if s.kernel.alias else replace(s, kernel=replace(s.kernel, body=replace(s.kernel.body, workspace=n)))
             for s, n in zip(plan.steps, spaces, strict=True)
         ),
     )
@@ -68,4 +68,6 @@ def prepared_kernel(p: Primitive) -> Kernel:
     """A kernel of `x + w` that reads `w` doubled... as it is prepared: transposed, in half precision."""
     leaf = next(i for i, t in enumerate(p.inputs) if t.const)
     made = Prepared("float16", tuple(reversed(p.inputs[leaf].shape)), leaf, (1, 0))
-    return replace(called(p), prepared=(made, Prepared("int32", (2,), values=(3, 4))))
+    kernel = called(p)
+    assert kernel.call
+    return replace(kernel, body=replace(kernel.call, prepared=(made, Prepared("int32", (2,), values=(3, 4)))))

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from tests.by_hand import by_hand, code
 
-from korch.backends.contract import Kernel
+from korch.backends.contract import Alias, Host, Kernel
+from korch.backends.cpu.c import Comment
 from korch.executable.plan import Plan, RunnerUp, Step
 from korch.ir import Builder, Cone, Graph, Primitive, Value
 from korch.ir.onnx_write import cone_to_onnx
@@ -18,31 +20,26 @@ BODIES = {
     "Add": "y[i] = a[i] + b[i]",
     "Mul": "y[i] = a[i] * b[i]",
 }
-LOOP = """\
-// {comment}
-static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {{
-    const float *a = in[0], *b = in[{second}];
+LOOP = """const float *a = in[0], *b = in[{second}];
     float *y = out;
 #pragma omp parallel for simd
-    for (int i = 0; i < {size}; ++i) {body};
-}}
-"""
+    for (int i = 0; i < {size}; ++i) {body};"""
 
 
 def native(p: Primitive) -> Kernel:
     """A kernel for elementwise `p` whose operands have the shape of its output."""
     second = len(p.inputs) - 1
-    source = LOOP.format(comment=p.op, second=second, size=p.output.size, body=BODIES[p.op])
-    return Kernel(Cone.of([p]), "hand", source, variant="plain")
+    run = LOOP.format(second=second, size=p.output.size, body=BODIES[p.op])
+    return by_hand(Cone.of([p]), code(run, before=(Comment.of(p.op),), opens=True), "plain", "hand")
 
 
 def alias(p: Primitive) -> Kernel:
-    return Kernel(Cone.of([p]), "alias", alias=True)
+    return Kernel(Cone.of([p]), "alias", "", Alias())
 
 
 def host(p: Primitive) -> Kernel:
     cone = Cone.of([p])
-    return Kernel(cone, "onnxruntime", host=cone_to_onnx(cone).SerializeToString())
+    return Kernel(cone, "onnxruntime", "", Host(cone_to_onnx(cone).SerializeToString()))
 
 
 def kernel_of(p: Primitive) -> Kernel:
@@ -74,5 +71,8 @@ def feeds_of(plan: Plan, seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def with_workspace(plan: Plan, sizes: dict[int, int]) -> Plan:
-    steps = [replace(s, kernel=replace(s.kernel, workspace=sizes.get(i, 0))) for i, s in enumerate(plan.steps)]
+    steps = [
+        replace(s, kernel=replace(s.kernel, body=replace(s.kernel.body, workspace=sizes.get(i, 0))))
+        for i, s in enumerate(plan.steps)
+    ]
     return replace(plan, steps=tuple(steps))

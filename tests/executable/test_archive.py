@@ -187,7 +187,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("edit", "text"),
     [
-        (lambda d: d.update(format=99, korch="9.9"), "has format 99, this Korch reads 6: it was written by korch 9.9"),
+        (lambda d: d.update(format=99, korch="9.9"), "has format 99, this Korch reads 7: it was written by korch 9.9"),
         (lambda d: d["isa"].append("avx9000"), "lacks avx9000: run `korch optimize` again on this machine"),
         (lambda d: d.update(system="Plan9 vax"), "was made for Plan9 vax"),
         (lambda d: d["libraries"].update(dnnl="0.1"), "needs onednn-cpu-gomp 0.1, "),

@@ -15,7 +15,7 @@ from korch.executable.cuda.layout import Layout
 from korch.executable.cuda.schedule import schedule
 from korch.executable.memory import Room
 from korch.executable.plan import Plan
-from korch.ir import Builder
+from korch.ir import Builder, Primitive
 from korch.ir.evaluate import evaluate_graph
 
 from .device_plans import called, device_plan, prepared_kernel, random_plan, reference
@@ -70,14 +70,17 @@ def test_what_is_prepared_is_made_once_and_lies_behind_the_leaves() -> None:
 
 
 def test_weights_that_no_launch_reads_take_nothing() -> None:
-    from korch.backends.contract import Launch
+    from korch.backends.contract import Kernel, Launch, Triton
 
     b = Builder()
     w = b.constant(np.ones((3, 5), np.float32), name="w")
     graph = b.graph([("y", b.input("x", "float32", (3, 5)) + w)])
-    plan = plan_of(
-        graph, lambda p: replace(prepared_kernel(p), call=None, launches=(Launch("f", (1, 1, 1), (0, 2, 3)),))
-    )
+
+    def launched(p: Primitive) -> Kernel:
+        kernel = prepared_kernel(p)
+        return replace(kernel, body=Triton("", (Launch("f", (1, 1, 1), (0, 2, 3)),), kernel.prepared))
+
+    plan = plan_of(graph, launched)
     layout = Layout(plan, schedule(plan).memory)
     assert layout.sizes[Room.WEIGHTS] == 0 and layout.steps[0][1].buffer.nbytes == 0
     assert Layout(plan_of(graph, called), schedule(plan).memory).sizes[Room.WEIGHTS] == 256

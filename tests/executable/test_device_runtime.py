@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
@@ -14,7 +14,7 @@ from threading import get_ident
 import numpy as np
 import pytest
 
-from korch.backends.contract import Call, Kernel, Launch
+from korch.backends.contract import Call, Kernel, Launch, Triton
 from korch.backends.cuda.buffers import buffers_of
 from korch.devices import DEVICES
 from korch.errors import ArchiveError, BackendError, Error, InputError
@@ -41,8 +41,8 @@ def launched(plan: Plan) -> Plan:
         k = s.kernel
         count = len(buffers_of(k))
         if not k.alias:
-            source = f"{k.cone.signature} {k.workspace}"
-            k = replace(k, call=None, source=source, launches=(Launch("f", (1, 1, 1), tuple(range(count))),))
+            source, launch = f"{k.cone.signature} {k.workspace}", Launch("f", (1, 1, 1), tuple(range(count)))
+            k = replace(k, body=Triton(source, (launch,), workspace=k.workspace))
         steps.append(replace(s, kernel=k))
     return replace(plan, steps=tuple(steps))
 
@@ -52,8 +52,9 @@ def opened(plan: Plan) -> DeviceExecutable:
 
 
 @pytest.fixture
-def small(gpu: FakeGpu) -> DeviceExecutable:
-    return opened(launched(random_plan(3)))
+def small(gpu: FakeGpu) -> Iterator[DeviceExecutable]:
+    with opened(launched(random_plan(3))) as e:
+        yield e
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -72,7 +73,7 @@ def test_calls_are_given_every_buffer(gpu: FakeGpu) -> None:
     plan = random_plan(5)
 
     def told(k: Kernel) -> Kernel:
-        return replace(k, call=k.call and replace(k.call, attrs=(("kernel", lambda: k),)))
+        return replace(k, body=replace(k.call, attrs=(("kernel", lambda: k),)) if k.call else k.body)
 
     steps = tuple(replace(s, kernel=told(s.kernel)) for s in plan.steps)
     feeds = feeds_of(plan)
@@ -227,7 +228,9 @@ def test_kernels_for_other_targets_are_refused(gpu: FakeGpu) -> None:
 
 def test_calls_that_nobody_knows_are_named(gpu: FakeGpu) -> None:
     plan = random_plan(5)
-    steps = tuple(replace(s, kernel=replace(s.kernel, call=s.kernel.call and Call("gone"))) for s in plan.steps)
+    steps = tuple(
+        replace(s, kernel=replace(s.kernel, body=Call("gone") if s.kernel.call else s.kernel.body)) for s in plan.steps
+    )
     with opened(replace(plan, steps=steps)) as e, pytest.raises(BackendError, match="calls 'gone', which this Korch"):
         e.run(feeds_of(plan))
 
@@ -272,7 +275,7 @@ def triton_plan() -> Plan:
         if p.op == "Reshape":
             return made
         source = SOURCE.format(name=p.op.lower(), body=bodies[p.op])
-        return replace(made, alias=False, source=source, launches=(Launch(p.op.lower(), (1, 1, 1), (0, 1)),))
+        return replace(made, body=Triton(source, (Launch(p.op.lower(), (1, 1, 1), (0, 1)),)))
 
     return plan_of(graph, kernel).on("cuda", "H200")
 

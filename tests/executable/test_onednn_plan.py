@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 from korch.backends import libraries
+from korch.backends.cpu.c import Code, Function, run_function
 from korch.backends.cpu.onednn import install
 from korch.errors import ArchiveError, BackendError, Error
 from korch.executable.plan import Plan, Step
@@ -101,15 +101,19 @@ def test_where_openmp_would_start_fewer_threads_all_is_written(tmp_path: Path, n
     assert_near(np.load(tmp_path / "y.npy"), plan, feeds)
 
 
-def with_source(plan: Plan, change: Callable[[str], str]) -> Plan:
-    steps = (replace(s, kernel=replace(s.kernel, source=change(s.kernel.source))) for s in plan.steps)
+def with_run(plan: Plan, run: Function) -> Plan:
+    """The plan with another function that runs each kernel."""
+
+    def changed(code: Code) -> Code:
+        return replace(code, declarations=(*(d for d in code.declarations if d != code.functions["run"]), run))
+
+    steps = (replace(s, kernel=replace(s.kernel, body=changed(s.kernel.code))) for s in plan.steps if s.kernel.code)
     return replace(plan, steps=tuple(steps))
 
 
 def test_a_call_that_fails_is_an_error_of_that_run() -> None:
-    call = "korch_dnnl_run(state, in, out);"
-    broken = f"if (*(const float *)in[0] == 7) ((korch_dnnl_state *)state)->arg_count = 0;\n    {call}"
-    plan = with_source(one_product(), lambda source: source.replace(call, broken))
+    breaks = "if (*(const float *)in[0] == 7) ((korch_dnnl_state *)state)->arg_count = 0;"
+    plan = with_run(one_product(), run_function(False, (breaks, "korch_dnnl_run(state, in, out);")))
     feeds = feeds_of(plan)
     with Executable.link(plan) as e:
         assert_near(e.run(feeds)["y"], plan, feeds)

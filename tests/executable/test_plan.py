@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from korch.backends.contract import Call, Kernel, Launch, Prepared
+from korch.backends.contract import Call, Kernel, Launch, Prepared, Triton
 from korch.errors import Error
 from korch.executable.plan import Plan, Step, check
 from korch.executable.plan_json import pack, plan_from_json, plan_to_json, unpack
@@ -88,8 +88,8 @@ def test_launches_calls_and_prepared_constants_survive_json() -> None:
     call = Call("product", (("a", (0, (3, 4), None)), ("relu", True)))
     first, second = (s.kernel.cone for s in plan.steps)
     kernels = (
-        Kernel(first, "triton", "def f(): ...", 64, "tf32", launches=launches, prepared=made),
-        Kernel(second, "vendor", call=call),
+        Kernel(first, "triton", "tf32", Triton("def f(): ...", launches, made, 64)),
+        Kernel(second, "vendor", "", call),
     )
     plan = replace(plan, steps=tuple(replace(s, kernel=k) for s, k in zip(plan.steps, kernels, strict=True)))
     again = plan_from_json(plan_to_json(plan.on("cuda", "H200")), plan.graph.constants)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.by_hand import by_hand, code
 
 from korch.backends.contract import Kernel
 from korch.backends.toolchain import find_toolchain
@@ -18,30 +19,17 @@ from .small_plans import chain, feeds_of, native, plan_of
 TURNS, EACH, THREADS = 16, 20e-6, 2
 FLOOR = TURNS * EACH / THREADS
 """Seconds that a step takes at least, whoever takes its turns."""
-HELPED = f"""\
-static double KERNEL_now(void) {{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}}
-static void KERNEL_team(void *state, const void *const *in, void *out, void *workspace) {{
-    static const int begins[] = {{0, {TURNS // 2}, {TURNS}}};
+HELPED = code(
+    f"""static const int begins[] = {{0, {TURNS // 2}, {TURNS}}};
     korch_turns turns = korch_share_out(omp_get_thread_num(), {THREADS}, begins, NULL);
     for (int turn; (turn = korch_take(&turns)) >= 0;)
-        for (double end = KERNEL_now() + {EACH}; KERNEL_now() < end;) {{}}
+        for (double end = omp_get_wtime() + {EACH}; omp_get_wtime() < end;) {{}}
 #pragma omp single nowait
-    *(float *)out = 1;
-}}
-"""
-SINGLE = (
-    HELPED.replace("KERNEL_team", "KERNEL_run").split("static void")[0]
-    + f"""\
-static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {{
-    for (double end = KERNEL_now() + {FLOOR}; KERNEL_now() < end;) {{}}
-    *(float *)out = 1;
-}}
-"""
+    *(float *)out = 1;""",
+    team=True,
+    steals=True,
 )
+SINGLE = code(f"for (double end = omp_get_wtime() + {FLOOR}; omp_get_wtime() < end;) {{}} *(float *)out = 1;")
 
 
 @pytest.mark.skipif(not find_toolchain().openmp, reason="the compiler has no OpenMP")
@@ -53,7 +41,7 @@ def test_no_step_is_shorter_than_its_work_whichever_thread_is_held_up(delay: str
     numbers = iter(range(100))
 
     def by(p: Primitive) -> Kernel:
-        return Kernel(native(p).cone, "hand", "#include <time.h>\n" + (SINGLE if next(numbers) % 4 == 3 else HELPED))
+        return by_hand(native(p).cone, SINGLE if next(numbers) % 4 == 3 else HELPED)
 
     plan = plan_of(chain(12, (1,)).graph, by, THREADS)
     feeds = [np.ones(1, np.float32)] * len(plan.graph.inputs)

@@ -15,8 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.by_hand import by_hand, code
 
 from korch.backends.contract import Kernel
+from korch.backends.cpu.c import Code
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.toolchain import find_toolchain
 from korch.errors import ArchiveError, Error, InputError
@@ -25,7 +27,7 @@ from korch.executable.runtime import Executable, load
 from korch.ir import Builder, Cone, Primitive
 from korch.ir.evaluate import evaluate_graph
 
-from .small_plans import BODIES, chain, feeds_of, host, native, plan_of, with_workspace
+from .small_plans import BODIES, LOOP, chain, feeds_of, host, native, plan_of, with_workspace
 
 
 def assert_right(plan: Plan, seed: int = 0) -> None:
@@ -122,29 +124,23 @@ def test_a_failing_host_step_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
         e.run(feeds_of(plan))
 
 
-STATEFUL = """\
-static int KERNEL_init(void **state, const void *const *in) {
-    if (in[0] || !in[1]) return 7;
+INIT = """if (in[0] || !in[1]) return 7;
     float *scaled = korch_aligned(12);
     for (int i = 0; i < 3; ++i) scaled[i] = 2 * ((const float *)in[1])[i];
     *state = scaled;
-    return 0;
-}
-static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
-    float *room = workspace;
+    return 0;"""
+STATEFUL = """float *room = workspace;
     for (int i = 0; i < 3; ++i) room[i] = ((const float *)in[0])[i] + ((float *)state)[i];
-    memcpy(out, room, 12);
-}
-static void KERNEL_free(void *state) { free(state); }
-"""
+    memcpy(out, room, 12);"""
 
 
-def stateful(source: str = STATEFUL) -> Plan:
+def stateful(init: str = INIT) -> Plan:
     b = Builder()
     x = b.input("x", "float32", (3,))
     w = b.constant(np.array([1, 2, 3], np.float32), name="w")
     g = b.graph([("y", x + w), ("z", x + w * w)])
-    return plan_of(g, lambda p: Kernel(native(p).cone, "hand", source, workspace=12))
+    made = code(STATEFUL, init=init, free="free(state);", workspace=12)
+    return plan_of(g, lambda p: by_hand(native(p).cone, made))
 
 
 def test_each_step_has_its_own_state_and_a_workspace() -> None:
@@ -157,7 +153,7 @@ def test_each_step_has_its_own_state_and_a_workspace() -> None:
 
 def test_a_kernel_that_does_not_start_is_named() -> None:
     with pytest.raises(ArchiveError, match=r"kernel of step 0 \(.*\) failed to start: status 7"):
-        Executable.link(stateful(STATEFUL.replace("in[0] ||", "1 ||")))
+        Executable.link(stateful(INIT.replace("in[0] ||", "1 ||")))
 
 
 def test_big_arena_and_misaligned_buffers() -> None:
@@ -230,41 +226,36 @@ def test_runs_are_bit_equal_from_any_thread(small: Executable) -> None:
         assert not any(pool.map(wrong, range(4)))
 
 
-COUNT = """\
-static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
+COUNT = code("""
 #ifdef _OPENMP
     *(float *)out = omp_get_max_threads();
 #else
     *(float *)out = -1;
 #endif
-}
-"""
+""")
 
 
-COUNT_TEAM = """\
-static void KERNEL_team(void *state, const void *const *in, void *out, void *workspace) {
+COUNT_TEAM = code(
+    """
 #pragma omp single
 #ifdef _OPENMP
     *(float *)out = omp_get_num_threads();
 #else
     *(float *)out = -1;
 #endif
-}
-"""
+""",
+    team=True,
+)
 
 
-SLOW = """\
-#include <unistd.h>
-static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
-    WAIT;
-    *(float *)out = 7;
-}
-"""
+def slow(waiting: str) -> Code:
+    """A kernel that runs as long as a statement takes."""
+    return code(f"extern int usleep(unsigned), access(const char *, int); {waiting}; *(float *)out = 7;")
 
 
-def waits_for(file: Path) -> str:
+def waits_for(file: Path) -> Code:
     """A kernel that runs until there is the file."""
-    return SLOW.replace("WAIT", f'while (access("{file}", F_OK)) usleep(1000)')
+    return slow(f'while (access("{file}", 0)) usleep(1000)')
 
 
 def soon(file: Path) -> None:
@@ -272,12 +263,12 @@ def soon(file: Path) -> None:
     threading.Timer(0.4, file.touch).start()
 
 
-@pytest.mark.parametrize("source", [COUNT, COUNT_TEAM])
-def test_the_threads_of_a_run_are_the_plans_or_fewer(source: str) -> None:
+@pytest.mark.parametrize("counting", [COUNT, COUNT_TEAM], ids=["one", "team"])
+def test_the_threads_of_a_run_are_the_plans_or_fewer(counting: Code) -> None:
     b = Builder()
 
     def count(p: Primitive) -> Kernel:
-        return Kernel(native(p).cone, "hand", source)
+        return by_hand(native(p).cone, counting)
 
     plan = plan_of(b.graph([("y", b.op("Neg", b.input("x", "float32", ())))]), count, threads=3)
     with Executable.link(plan) as e, Executable.link(plan, threads=2) as two:
@@ -290,14 +281,10 @@ def test_the_threads_of_a_run_are_the_plans_or_fewer(source: str) -> None:
         assert two.run(feeds)["y"] == (2 if openmp else -1)
 
 
-TEAM_LOOP = """\
-static void KERNEL_team(void *state, const void *const *in, void *out, void *workspace) {{
-    const float *a = in[0], *b = in[{second}];
+TEAM_LOOP = """const float *a = in[0], *b = in[{second}];
     float *y = out;
 #pragma omp for schedule(static) nowait
-    for (int k = 0; k < {size}; ++k) {{ int i = {index}; {body}; }}
-}}
-"""
+    for (int k = 0; k < {size}; ++k) {{ int i = {index}; {body}; }}"""
 
 
 def called_by(callers: str) -> Callable[[Primitive], Kernel]:
@@ -309,9 +296,12 @@ def called_by(callers: str) -> Callable[[Primitive], Kernel]:
         if kind in "tb":
             index = "k" if kind == "t" else f"{p.output.size - 1} - k"
             text = TEAM_LOOP.format(second=len(p.inputs) - 1, size=p.output.size, index=index, body=BODIES[p.op])
-            return replace(kernel, source=text)
-        single = kernel.source.replace("#pragma omp parallel for simd", "")
-        return replace(kernel, source=single) if kind == "s" else kernel
+            return by_hand(kernel.cone, code(text, team=True))
+        second = len(p.inputs) - 1
+        single = LOOP.format(second=second, size=p.output.size, body=BODIES[p.op]).replace(
+            "#pragma omp parallel for simd", ""
+        )
+        return by_hand(kernel.cone, code(single)) if kind == "s" else kernel
 
     return choose
 
@@ -330,13 +320,9 @@ def test_teams_wait_for_each_other(callers: str, threads: int) -> None:
     assert len(profile.steps) == 24 and all(s > 0 for s in profile.steps)
 
 
-FAULTY = """\
-static void KERNEL_team(void *state, const void *const *in, void *out, void *workspace) {{
-    if (omp_get_thread_num() == {thread} && *(const float *)in[0] == 7) korch_failure = 5;
+FAULTY = """if (omp_get_thread_num() == {thread} && *(const float *)in[0] == 7) korch_failure = 5;
 #pragma omp single
-    *(float *)out = 1;
-}}
-"""
+    *(float *)out = 1;"""
 
 
 @pytest.mark.skipif(not find_toolchain().openmp, reason="the compiler has no OpenMP")
@@ -346,7 +332,7 @@ def test_a_call_that_fails_on_any_thread_of_a_team_is_an_error_of_that_run(threa
     graph = b.graph([("y", b.op("Relu", b.op("Neg", b.input("x", "float32", ()))))])
 
     def by(p: Primitive) -> Kernel:
-        return Kernel(native(p).cone, "hand", FAULTY.format(thread=thread))
+        return by_hand(native(p).cone, code(FAULTY.format(thread=thread), team=True))
 
     with Executable.link(plan_of(graph, by, threads=2)) as e:
         for _ in range(2):
@@ -363,7 +349,7 @@ def test_an_index_that_any_thread_of_a_team_finds_outside_is_an_error_of_that_ru
     source = FAULTY.format(thread=thread).replace("korch_failure = 5", "korch_out_of_range = 1")
 
     def by(p: Primitive) -> Kernel:
-        return Kernel(native(p).cone, "hand", source)
+        return by_hand(native(p).cone, code(source, team=True))
 
     with Executable.link(plan_of(graph, by, threads=2)) as e:
         for _ in range(2):
@@ -374,11 +360,11 @@ def test_an_index_that_any_thread_of_a_team_finds_outside_is_an_error_of_that_ru
 
 def test_a_profile_has_the_time_of_every_step() -> None:
     b = Builder()
-    slow = SLOW.replace("WAIT", "usleep(20000)")
+    sleeping = slow("usleep(20000)")
     graph = b.graph([("y", b.op("Relu", b.op("Neg", b.input("x", "float32", ()))))])
 
     def by(p: Primitive) -> Kernel:
-        return Kernel(native(p).cone, "hand", slow) if p.op == "Neg" else native(p)
+        return by_hand(native(p).cone, sleeping) if p.op == "Neg" else native(p)
 
     with Executable.link(plan_of(graph, by)) as e:
         profile = e.profile(feeds_of(e.plan), runs=3, blocks=2)
@@ -411,10 +397,10 @@ def test_nobody_closes_what_another_thread_runs(tmp_path: Path) -> None:
     """The model is freed when the run is over, not under it."""
     b = Builder()
 
-    def slow(p: Primitive) -> Kernel:
-        return Kernel(native(p).cone, "hand", waits_for(tmp_path / "end"))
+    def waiting(p: Primitive) -> Kernel:
+        return by_hand(native(p).cone, waits_for(tmp_path / "end"))
 
-    e = Executable.link(plan_of(b.graph([("y", b.op("Neg", b.input("x", "float32", ())))]), slow))
+    e = Executable.link(plan_of(b.graph([("y", b.op("Neg", b.input("x", "float32", ())))]), waiting))
     feeds, found = feeds_of(e.plan), []
     other = threading.Thread(target=lambda: found.append(e.run(feeds)["y"]))
     other.start()
@@ -441,10 +427,10 @@ def test_a_fork_waits_for_what_another_thread_runs(tmp_path: Path) -> None:
     """Nobody would end that run in the child, whose own would wait for ever."""
     b = Builder()
 
-    def slow(p: Primitive) -> Kernel:
-        return Kernel(native(p).cone, "hand", waits_for(tmp_path / "end"))
+    def waiting(p: Primitive) -> Kernel:
+        return by_hand(native(p).cone, waits_for(tmp_path / "end"))
 
-    with Executable.link(plan_of(b.graph([("y", b.op("Neg", b.input("x", "float32", ())))]), slow)) as e:
+    with Executable.link(plan_of(b.graph([("y", b.op("Neg", b.input("x", "float32", ())))]), waiting)) as e:
         feeds = feeds_of(e.plan)
         other = threading.Thread(target=lambda: e.run(feeds))
         other.start()

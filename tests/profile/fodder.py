@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from tests.by_hand import by_hand, code
 
 from korch.backends.contract import Kernel
 from korch.ir import Builder, Cone
@@ -22,55 +23,40 @@ def relu_cone(n: int) -> Cone:
 
 def relu(n: int = 1 << 14, loop: str = LOOP, first: str = "", variant: str = "") -> Kernel:
     """Relu of n floats; `loop` computes element i, `first` is what happens before the loop."""
-    source = f"""\
-static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {{
-  const float *x = in[0];
+    run = f"""const float *x = in[0];
   float *y = out;
   {first}
   #pragma omp parallel for
-  for (int i = 0; i < {n}; i++) {{ {loop} }}
-}}
-"""
-    return Kernel(relu_cone(n), "by-hand", source, variant=variant)
+  for (int i = 0; i < {n}; i++) {{ {loop} }}"""
+    return by_hand(relu_cone(n), code(run, opens=True), variant)
 
 
 def shared_relu(anew: str, variant: str = "") -> Kernel:
     """Relu in 16 turns of which two threads have 8 each; zeros are `anew` in a turn that follows none of the thread's
     and is not its first."""
-    source = f"""\
-static void KERNEL_team(void *state, const void *const *in, void *out, void *workspace) {{
-  const float *x = in[0];
+    run = f"""const float *x = in[0];
   float *y = out;
   static const int begins[] = {{0, 8, 16}};
   static const unsigned char anew[] = {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
   korch_turns turns = korch_share_out(omp_get_thread_num(), 2, begins, anew);
   for (int turn, next = -1; (turn = korch_take(&turns)) >= 0; next = turn + 1)
     for (int i = turn * 1024; i < (turn + 1) * 1024; i++)
-      y[i] = !(x[i] <= 0) ? x[i] : turn != next && turn % 8 ? {anew} : 0;
-}}
-"""
-    return Kernel(relu_cone(1 << 14), "by-hand", source, variant=variant)
+      y[i] = !(x[i] <= 0) ? x[i] : turn != next && turn % 8 ? {anew} : 0;"""
+    return by_hand(relu_cone(1 << 14), code(run, team=True, steals=True), variant)
 
 
 def scaled_product() -> Kernel:
     """y = x * w, w constant: init copies w and free releases the copy."""
     b = Builder()
     b.op("Mul", b.input("x", "float32", (64, 32)), b.constant(np.arange(32, dtype=np.float32)))
-    source = """\
-static int KERNEL_init(void **state, const void *const *in) {
-  if (in[0] || !in[1]) return 1;
+    init = """if (in[0] || !in[1]) return 1;
   *state = korch_aligned(128);
   memcpy(*state, in[1], 128);
-  return 0;
-}
-static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
-  float *copy = workspace;
+  return 0;"""
+    run = """float *copy = workspace;
   memcpy(copy, state, 128);
-  for (int i = 0; i < 2048; i++) ((float *)out)[i] = ((const float *)in[0])[i] * copy[i % 32];
-}
-static void KERNEL_free(void *state) { free(state); }
-"""
-    return Kernel(Cone.of(b.primitives), "by-hand", source, workspace=128)
+  for (int i = 0; i < 2048; i++) ((float *)out)[i] = ((const float *)in[0])[i] * copy[i % 32];"""
+    return by_hand(Cone.of(b.primitives), code(run, init=init, free="free(state);", workspace=128))
 
 
 def several(count: int) -> list[Kernel]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from korch.backends.contract import Kernel, Launch
+from korch.backends.contract import Kernel, Launch, Triton
 from korch.backends.cuda.triton.compile import Binary
 from korch.backends.table import entry_of
 from korch.profile.cuda import torch_board
@@ -108,7 +108,7 @@ def test_memory_holds_what_is_written_and_has_guards(driver: FakeDriver, size: i
 def test_launches_get_addresses_and_nulls_and_old_functions_go(driver: FakeDriver):
     board = HostBoard()
     launches = (Launch("f", (3, 2, 1), (0, 2), 8), Launch("g", (1, 1, 1), (2,)))
-    kernel = Kernel(relu_cone(), "by-hand", "f", launches=launches)
+    kernel = Kernel(relu_cone(), "by-hand", "", Triton("f", launches))
     binaries = [Binary("f", b"one", "f", 100, 8, 4), Binary("g", b"two", "g", 0, 4, 1)]
     buffers = [board.memory(64) for _ in range(3)]
     board.finish(board.bind(kernel, binaries, buffers))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.backends.endless import all_gone, end_limits_once_started, endless_compiler
 
-from korch.backends.contract import Kernel
+from korch.backends.contract import Host, Kernel
 from korch.backends.table import entry_of
 from korch.errors import BackendError
 from korch.ir import Builder, Cone
@@ -148,7 +148,7 @@ def test_what_onnxruntime_raises_is_the_kernels_own_fault(profiler: Profiler) ->
     backend = entry_of("onnxruntime").backend
     assert backend
     (kernel,) = backend.build(relu_cone(4096), 2)
-    broken = replace(kernel, host=b"no model", variant="broken")
+    broken = replace(kernel, body=Host(b"no model"), variant="broken")
     failed, right = profiler.measure([broken, kernel])
     assert isinstance(failed, Failed) and failed.lasting and "INVALID_PROTOBUF" in failed.reason
     assert "ended its process" not in failed.reason and profiler.known(broken)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from korch.backends.contract import Kernel
+from korch.backends.cpu.c import Code, Comment
 from korch.candidates import enumerate_cones
 from korch.ir import Builder
 from korch.machine import Machine
@@ -37,7 +38,9 @@ class Twofold:
         return 1e-6
 
     def build(self, cone: Any, threads: int) -> tuple[Kernel, ...]:
-        return tuple(Kernel(cone, self.name, f"{v} {cone.key}", variant=f"{v} 64x64") for v in ("fp16", "bf16x3"))
+        return tuple(
+            Kernel(cone, self.name, f"{v} 64x64", Code((Comment.of(f"{v} {cone.key}"),))) for v in ("fp16", "bf16x3")
+        )
 
 
 def search(*columns: int, extra: dict[int, float] | None = None) -> tuple[Ledger, Tuned, Any]:

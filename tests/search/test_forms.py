@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from korch.backends.contract import Kernel
+from korch.backends.contract import Alias, Kernel
 from korch.ir import Builder, Cone
 from korch.profile import Failed, Measurement
 from korch.profile.results import Result
@@ -16,7 +16,7 @@ CONE = Cone.of(_B.graph([("y", _B.input("x", "float32", (4,)) + 1.0)]).primitive
 
 
 def kernels(*variants: str) -> list[Kernel]:
-    return [Kernel(CONE, "any", variant=v) for v in variants]
+    return [Kernel(CONE, "any", v, Alias()) for v in variants]
 
 
 def taught(*rounds: tuple[float, float]) -> Forms:

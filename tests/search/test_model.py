@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
+from tests.by_hand import by_hand, code
 
 from korch.backends import table
 from korch.backends.contract import Backend, Declined, Kernel
@@ -32,10 +33,7 @@ from korch.targets import processor
 
 ROWS, SIZE, COLUMNS = 32, 256, 3  # the loops take no product with so few columns
 STRETCH = 4e-6
-CODE = """\
-// {comment}
-static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {{
-    const float *x = in[0], *w = in[1];
+CODE = """const float *x = in[0], *w = in[1];
     float *y = out;
     for (volatile int i = 0; i < {delay}; i++);
     for (int i = 0; i < {rows}; i++)
@@ -43,9 +41,7 @@ static void KERNEL_run(void *state, const void *const *in, void *out, void *work
             double sum = 0;
             for (int k = 0; k < {size}; k++) sum += (double)x[i * {size} + k] * w[k * {columns} + j];
             y[i * {columns} + j] = (float)(sum * (1 + {stretch})){epilogue};
-        }}
-}}
-"""
+        }}"""
 
 
 @dataclass(frozen=True)
@@ -75,12 +71,11 @@ class ByHand:
         return 1e-9
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
-        return tuple(Kernel(cone, self.name, self._source(cone, way), variant=way.variant) for way in self.ways)
+        return tuple(by_hand(cone, code(self._run(cone, way)), way.variant, self.name) for way in self.ways)
 
-    def _source(self, cone: Cone, way: Way) -> str:
+    def _run(self, cone: Cone, way: Way) -> str:
         epilogue = " * (sum > 0)" if len(cone.primitives) > 1 else ""
         return CODE.format(
-            comment=f"{self.name} {way.variant}",
             rows=ROWS,
             size=SIZE,
             columns=COLUMNS,

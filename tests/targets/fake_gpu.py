@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from korch.backends import table
-from korch.backends.contract import Backend, Call, Declined, Kernel, Launch
+from korch.backends.contract import Alias, Backend, Call, Declined, Kernel, Launch, Triton
 from korch.backends.footprint import footprint
 from korch.backends.precision import THRICE, allowed, peak
 from korch.devices import Device
@@ -49,16 +49,16 @@ class Toy:
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):
-            return (Kernel(cone, self.name, alias=True),)
+            return (Kernel(cone, self.name, "", Alias()),)
         if not cone.linear:
             blocks = -(-cone.root.size // ROWS)
-            return (Kernel(cone, self.name, "moves", launches=(Launch("moves", (blocks, 1, 1), (0,)),)),)
+            return (Kernel(cone, self.name, "", Triton("moves", (Launch("moves", (blocks, 1, 1), (0,)),))),)
         return tuple(self._product(cone, p, side) for p in self.precisions for side in (TILE, 2 * TILE))
 
     def _product(self, cone: Cone, precision: str, side: int) -> Kernel:
         blocks = max(cone.root.size // side**2, 1)
         launch = Launch("product", (blocks, 1, 1), (0,))
-        return Kernel(cone, self.name, f"product {side}", variant=f"{precision} {side}x{side}", launches=(launch,))
+        return Kernel(cone, self.name, f"{precision} {side}x{side}", Triton(f"product {side}", (launch,)))
 
 
 def is_view(cone: Cone) -> bool:
@@ -66,7 +66,7 @@ def is_view(cone: Cone) -> bool:
 
 
 def vendor(cone: Cone, variant: str = "tf32") -> Kernel:
-    return Kernel(cone, "vendor", variant=variant, call=Call("matmul"))
+    return Kernel(cone, "vendor", variant, Call("matmul"))
 
 
 @dataclass

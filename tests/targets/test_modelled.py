@@ -12,7 +12,7 @@ import onnx.parser
 import pytest
 from onnx import numpy_helper
 
-from korch.backends.contract import Kernel, Launch
+from korch.backends.contract import Kernel, Launch, Triton
 from korch.backends.cuda.triton.compile import Binary
 from korch.backends.precision import precision_of
 from korch.devices import Device, device_named
@@ -152,6 +152,6 @@ class Pool:
 
 def test_what_does_not_fit_a_device_is_refused(monkeypatch: pytest.MonkeyPatch):
     x, y = Tensor("x", "float32", (4,)), Tensor("y", "float32", (4,))
-    kernel = Kernel(Cone.of([Primitive("Relu", (x,), y)]), "toy", launches=(Launch("f", (1, 1, 1), (0, 1)),))
+    kernel = Kernel(Cone.of([Primitive("Relu", (x,), y)]), "toy", "", Triton("", (Launch("f", (1, 1, 1), (0, 1)),)))
     monkeypatch.setattr(gpu, "compilers", Pool(200 << 10))
     assert unfit([kernel], device_named("A100")) == [kernel] and not unfit([kernel], device_named("H100"))

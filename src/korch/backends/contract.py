@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
+from korch.backends.cpu.c.printing import printed
+from korch.backends.cpu.c.tree import Code
 from korch.ir.cone import Cone
 from korch.ir.primitive import Attrs
 from korch.machine import Machine
@@ -35,17 +37,6 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A function of a vendor's library, by its name in the backend's table, which is given `attrs` and the kernel's
-    buffers. It starts so many `launches`, between which so many bytes pass through `temporary` memory."""
-
-    function: str
-    attrs: Attrs = ()
-    launches: int = 1
-    temporary: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Prepared:
     """A constant that a kernel reads beside its leaves, made once when a program is linked.
 
@@ -60,34 +51,109 @@ class Prepared:
     values: tuple[float, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Nothing runs: the root is the bytes of leaf 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """An ONNX model that onnxruntime runs, the leaves in order as its inputs."""
+
+    model: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Triton:
+    """Triton's Python, whose functions run one after another as `launches` say, with `workspace` bytes."""
+
+    source: str
+    launches: tuple[Launch, ...]
+    prepared: tuple[Prepared, ...] = ()
+    workspace: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of a vendor's library, by its name in the backend's table, which is given `attrs` and the kernel's
+    buffers, `workspace` bytes last. It starts `count` launches, between which so many bytes pass through `temporary`
+    memory."""
+
+    function: str
+    attrs: Attrs = ()
+    count: int = 1
+    temporary: int = 0
+    prepared: tuple[Prepared, ...] = ()
+    workspace: int = 0
+
+
+Body = Code | Triton | Call | Host | Alias
+
+
 @dataclass(frozen=True)
 class Kernel:
-    """One way to run a cone.
-
-    On a processor, `source` is C for one kernel, every global name starting with the token `KERNEL_` (see
-    `program.py`): `KERNEL_run`, which one thread calls, or `KERNEL_team`, which every thread of a parallel region
-    calls. Its `in` points to the leaves, then the root; `out` is the root. `host`: an ONNX model
-    that onnxruntime runs, leaves in order as its inputs.
-
-    On a device, `source` is Triton, whose functions run one after another as `launches` say; or a library is asked for
-    a `call`. Either may read what is `prepared`.
-
-    `alias`: nothing runs, the root is the bytes of leaf 0. `workspace` is in bytes. `variant` tells several kernels of
-    one backend apart.
-    """
+    """One way to run a cone. `variant` tells several kernels of one backend apart."""
 
     cone: Cone
     backend: str
-    source: str = ""
-    workspace: int = 0
-    variant: str = ""
-    alias: bool = False
-    host: bytes | None = None
-    headers: tuple[str, ...] = ()
-    libraries: tuple[str, ...] = ()
-    launches: tuple[Launch, ...] = ()
-    call: Call | None = None
-    prepared: tuple[Prepared, ...] = ()
+    variant: str
+    body: Body
+
+    @property
+    def alias(self) -> bool:
+        """Whether nothing runs."""
+        return isinstance(self.body, Alias)
+
+    @property
+    def host(self) -> bytes | None:
+        """The model that onnxruntime runs, if one does."""
+        return self.body.model if isinstance(self.body, Host) else None
+
+    @property
+    def code(self) -> Code | None:
+        """Its C, on a processor."""
+        return self.body if isinstance(self.body, Code) else None
+
+    @property
+    def call(self) -> Call | None:
+        """What a vendor's library is asked for, if one is."""
+        return self.body if isinstance(self.body, Call) else None
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        """What is started on a device."""
+        return self.body.launches if isinstance(self.body, Triton) else ()
+
+    @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        """Constants that a device's kernel reads beside its leaves."""
+        return self.body.prepared if isinstance(self.body, Triton | Call) else ()
+
+    @property
+    def workspace(self) -> int:
+        """Bytes of memory that it uses while it runs."""
+        return self.body.workspace if isinstance(self.body, Code | Triton | Call) else 0
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Shared libraries that its C calls."""
+        return self.body.libraries if isinstance(self.body, Code) else ()
+
+    @property
+    def source(self) -> str:
+        """Its text: C, or Triton's Python."""
+        match self.body:
+            case Code():
+                return printed(self.body, "")
+            case Triton():
+                return self.body.source
+            case _:
+                return ""
+
+    def placed(self, cone: Cone) -> Kernel:
+        """The kernel for another cone of the same signature, whose tensors comments name then."""
+        code = self.code
+        return replace(self, cone=cone, body=code.titled(self.cone, cone) if code else self.body)
 
 
 class Backend(Protocol):

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from korch.backends.contract import Kernel
+from korch.backends.cpu.c import Code
+from korch.backends.cpu.c.printing import code_digest
 from korch.backends.libraries import find_libraries
 from korch.backends.program import (
     Numbered,
-    code_of,
     functions_text,
     share_out,
     share_out_functions,
@@ -66,7 +66,7 @@ class Units:
     def compile_library(
         self,
         toolchain: Toolchain,
-        kernels: Sequence[Kernel],
+        codes: Sequence[Code | None],
         output: Path,
         size: int,
         jobs: int,
@@ -75,12 +75,13 @@ class Units:
         limit: float | None = None,
         beside: Path | None = None,
     ) -> None:
-        """Makes the shared library `output` with a table of the `kernels` in their order, and what `completed` puts
-        behind the table's text. New kernels are compiled in units of about `size`, each within `limit` seconds and
+        """Makes the shared library `output` with a table of the kernels' `codes` in their order, and what `completed`
+        puts after the table's text. New kernels are compiled in units of about `size`, each within `limit` seconds and
         while nobody else holds the lock `beside`. BackendError where that fails."""
-        coded = [(code_of(k), k) for k in kernels]
-        fresh = {c: k for c, k in coded if k.source and c not in self._known}
-        numbered = [Numbered(n, k) for n, k in enumerate(fresh.values(), len(self._known))]
+        coded = [(code_digest(code), code) if code else ("", None) for code in codes]
+        fresh = {key: code for key, code in coded if code and key not in self._known}
+        numbered = [Numbered(n, code) for n, code in enumerate(fresh.values(), len(self._known))]
+        keys = dict(zip((n.number for n in numbered), fresh, strict=True))
         texts: dict[str, Text] = {}
         functions = dict(self._functions)
         new = {name: text for name, text in shared_by(numbered).items() if name not in functions}
@@ -90,13 +91,15 @@ class Units:
         known = dict(self._known)
         for i, unit in enumerate(share_out(numbered, size, jobs), self._count):
             texts[f"unit{i}.c"] = unit_text(unit)
-            known |= {code_of(n.kernel): _Compiled(n.number, self.folder / f"unit{i}.o") for n in unit}
-        used = [known[c] for c, k in coded if k.source]
+            known |= {keys[n.number]: _Compiled(n.number, self.folder / f"unit{i}.o") for n in unit}
+        used = [known[key] for key, code in coded if code]
         objects = [
             p for p in dict.fromkeys((*functions.values(), *(u.unit for u in used))) if f"{p.stem}.c" not in texts
         ]
-        texts["table.c"] = completed(table_text([Numbered(known[c].number if k.source else 0, k) for c, k in coded]))
-        libraries = find_libraries(name for k in kernels for name in k.libraries)
+        texts["table.c"] = completed(
+            table_text([Numbered(known[key].number if code else 0, code) for key, code in coded])
+        )
+        libraries = find_libraries(name for code in codes if code for name in code.libraries)
         toolchain.compile_library(
             texts,
             output,

@@ -10,9 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
 
-from korch.backends.contract import Kernel
+from korch.backends.cpu.c import Code
+from korch.backends.cpu.c.printing import code_digest
 from korch.backends.libraries import Library, find_libraries
-from korch.backends.program import code_of, compose_units, include
+from korch.backends.program import compose_units, include
 from korch.backends.toolchain import Text, find_toolchain
 from korch.backends.units import Units
 from korch.errors import ArchiveError
@@ -156,7 +157,7 @@ def _behind(table: str, plan: Plan, memory: MemoryPlan, checksum: Callable[[], i
 
     @cache
     def whole() -> str:
-        number = {code_of(k): i for i, k in enumerate(_native(plan.steps))}
+        number = {code_digest(code): i for i, code in enumerate(_native(plan.steps))}
         tables = _tables(plan, memory, weights.layout(plan.constants), checksum(), number)
         return "\n".join(
             (
@@ -179,12 +180,12 @@ def _text(name: str) -> str:
     return C_TEXTS.joinpath(name).read_text("utf-8")
 
 
-def _native(steps: Iterable[Step]) -> list[Kernel]:
-    """The kernels in the order of their first steps. Of several with the same code the first stands for all."""
-    found: dict[str, Kernel] = {}
+def _native(steps: Iterable[Step]) -> list[Code]:
+    """The code of kernels in the order of their first steps. Of equal code the first stands for all."""
+    found: dict[str, Code] = {}
     for s in steps:
-        if not s.idle and not s.kernel.host:
-            found.setdefault(code_of(s.kernel), s.kernel)
+        if not s.idle and s.kernel.code:
+            found.setdefault(code_digest(s.kernel.code), s.kernel.code)
     return list(found.values())
 
 
@@ -243,7 +244,7 @@ def _steps(steps: Sequence[Step], memory: MemoryPlan, number: Mapping[str, int])
     rows: list[str] = []
     first = 0
     for step, workspace in zip(steps, memory.workspaces, strict=True):
-        kernel = number.get(code_of(step.kernel), 0)
+        kernel = 0 if step.idle or not step.kernel.code else number[code_digest(step.kernel.code)]
         rows.append(f"{{{_work(step)}, {kernel}, {first}, {len(step.reads)}, {workspace}}},  // {_one_line(str(step))}")
         first += len(step.reads) + 1
     return rows

@@ -13,7 +13,7 @@ from korch.executable.plan import Plan
 from korch.ir.tensor import Tensor
 from korch.system.processor import cpu_flags, cpu_model
 
-FORMAT = 6
+FORMAT = 7
 _NEEDS: Mapping[str, Any] = {"system": "", "cpu": "", "isa": (), "libraries": {}, "device": {}}
 _DISTRIBUTIONS = {"dnnl": "onednn-cpu-gomp", "onnxruntime": "onnxruntime"}
 # Instruction sets that a compiler uses unasked with -march=native; the other flags of a CPU do not matter to code.

@@ -1,4 +1,4 @@
-"""A plan as JSON text and back. Tensors, primitives and sources are written once and referred to by index."""
+"""A plan as JSON text and back. Tensors, primitives and bodies of kernels are written once and referred to by index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
-from korch.backends.contract import Call, Kernel, Launch, Prepared
+from korch.backends.contract import Alias, Body, Call, Host, Kernel, Launch, Prepared, Triton
+from korch.backends.cpu.c import Code
+from korch.backends.cpu.c import json as c_json
 from korch.executable.plan import Accuracy, Choice, Plan, RunnerUp, Step
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
@@ -32,7 +34,7 @@ class _Table(Generic[Item]):
 
 def plan_to_json(plan: Plan) -> str:
     """The plan without the values of its constants; its graph is the choice-free selection."""
-    tensors, primitives, sources = _Table[Tensor](), _Table[Primitive](), _Table[str]()
+    tensors, primitives, bodies = _Table[Tensor](), _Table[Primitive](), _Table[Body]()
 
     def cone(c: Cone) -> dict[str, Any]:
         return {
@@ -45,16 +47,8 @@ def plan_to_json(plan: Plan) -> str:
         return {
             "cone": cone(k.cone),
             "backend": k.backend,
-            "source": sources.index(k.source),
-            "workspace": k.workspace,
             "variant": k.variant,
-            "alias": k.alias,
-            "host": pack(k.host),
-            "headers": k.headers,
-            "libraries": k.libraries,
-            "launches": [_fields(x) for x in k.launches],
-            "call": k.call and _call_to_json(k.call),
-            "prepared": [_fields(x) for x in k.prepared],
+            "body": bodies.index(k.body),
         }
 
     def step(s: Step) -> dict[str, Any]:
@@ -90,7 +84,7 @@ def plan_to_json(plan: Plan) -> str:
     }
     document["primitives"] = [_primitive_to_json(p, tensors) for p in primitives.items]
     document["tensors"] = [[t.name, t.dtype, t.shape, t.const, pack(t.value)] for t in tensors.items]
-    document["sources"] = list(sources.items)
+    document["bodies"] = [_body_to_json(b) for b in bodies.items]
     return json.dumps(document, allow_nan=False, separators=(",", ":"))
 
 
@@ -99,6 +93,7 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     d = json.loads(text)
     tensors = [Tensor(n, t, tuple(s), c, unpack(v)) for n, t, s, c, v in d["tensors"]]
     primitives = [_primitive_from_json(p, tensors) for p in d["primitives"]]
+    bodies = [_body_from_json(b) for b in d["bodies"]]
 
     def cone(c: dict[str, Any]) -> Cone:
         return Cone(
@@ -106,20 +101,7 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
         )
 
     def kernel(k: dict[str, Any]) -> Kernel:
-        return Kernel(
-            cone(k["cone"]),
-            k["backend"],
-            d["sources"][k["source"]],
-            k["workspace"],
-            k["variant"],
-            k["alias"],
-            unpack(k["host"]),
-            tuple(k["headers"]),
-            tuple(k["libraries"]),
-            tuple(Launch(**_values(x)) for x in k["launches"]),
-            k["call"] and _call_from_json(k["call"]),
-            tuple(Prepared(**_values(x)) for x in k["prepared"]),
-        )
+        return Kernel(cone(k["cone"]), k["backend"], k["variant"], bodies[k["body"]])
 
     def step(s: dict[str, Any]) -> Step:
         up = s["runner_up"] and RunnerUp(**{k: unpack(v) for k, v in s["runner_up"].items()})
@@ -156,18 +138,33 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     )
 
 
-def _call_to_json(call: Call) -> dict[str, Any]:
-    return {
-        "function": call.function,
-        "attrs": {k: pack(v) for k, v in call.attrs},
-        "launches": call.launches,
-        "temporary": call.temporary,
-    }
+def _body_to_json(body: Body) -> dict[str, Any]:
+    match body:
+        case Code():
+            return {"c": c_json.to_json(body)}
+        case Triton(source, launches, prepared, workspace):
+            fields = {"launches": [_fields(x) for x in launches], "workspace": workspace}
+            return {"triton": source, "prepared": [_fields(x) for x in prepared], **fields}
+        case Call(function, attrs, count, temporary, prepared, workspace):
+            numbers = {"count": count, "temporary": temporary, "workspace": workspace}
+            fields = {"attrs": {k: pack(v) for k, v in attrs}, **numbers}
+            return {"call": function, "prepared": [_fields(x) for x in prepared], **fields}
+        case Host(model):
+            return {"host": pack(model)}
+        case Alias():
+            return {}
 
 
-def _call_from_json(c: dict[str, Any]) -> Call:
-    attrs = tuple((k, unpack(v)) for k, v in c["attrs"].items())
-    return Call(c["function"], attrs, c.get("launches", 1), c.get("temporary", 0))
+def _body_from_json(b: dict[str, Any]) -> Body:
+    prepared = tuple(Prepared(**_values(x)) for x in b.get("prepared", ()))
+    if "c" in b:
+        return c_json.from_json(b["c"])
+    if "triton" in b:
+        return Triton(b["triton"], tuple(Launch(**_values(x)) for x in b["launches"]), prepared, b["workspace"])
+    if "call" in b:
+        attrs = tuple((k, unpack(v)) for k, v in b["attrs"].items())
+        return Call(b["call"], attrs, b["count"], b["temporary"], prepared, b["workspace"])
+    return Host(unpack(b["host"])) if "host" in b else Alias()
 
 
 def _fields(record: Choice | Accuracy | Launch | Prepared) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,18 +63,22 @@ class Primitive:
         raise KeyError(f"{self.op} has no attribute {name!r}")
 
     def __str__(self) -> str:
-        args = [_operand(t) for t in self.inputs] + [f"{k}={_short(v)}" for k, v in self.attrs]
-        kind = type_text(self.output.dtype, self.output.shape)
-        return f"{self.output.title} = {_snake(self.op)}({', '.join(args)})  # {kind}"
+        return "".join(w if isinstance(w, str) else w.title for w in self.words())
+
+    def words(self) -> Iterator[str | Tensor]:
+        """Its text in pieces, tensors where their titles stand."""
+        yield self.output
+        yield f" = {_snake(self.op)}("
+        args: list[str | Tensor] = [repr(t.value) if t.value is not None else t for t in self.inputs]
+        args += [f"{k}={_short(v)}" for k, v in self.attrs]
+        for number, arg in enumerate(args):
+            yield from (", ", arg) if number else (arg,)
+        yield f")  # {type_text(self.output.dtype, self.output.shape)}"
 
 
 def show(primitives: Iterable[Primitive]) -> str:
     """The primitives as text that reads like Python, one a line."""
     return "\n".join(map(str, primitives))
-
-
-def _operand(t: Tensor) -> str:
-    return repr(t.value) if t.value is not None else t.title
 
 
 def _short(value: Any) -> str:

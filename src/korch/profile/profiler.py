@@ -11,7 +11,6 @@ from pathlib import Path
 
 from korch.backends.contract import Kernel
 from korch.backends.libraries import find_libraries
-from korch.backends.program import is_helped
 from korch.backends.toolchain import Toolchain, find_toolchain
 from korch.backends.units import units_here
 from korch.errors import BackendError
@@ -136,11 +135,12 @@ class Profiler(Remembered):
         yield key, self._recall(kernel, key) or self._keep(key, kernel, Failed(why.reason, lasting))
 
     def _compile(self, kernels: Sequence[Kernel], output: Path, limit: float) -> Failed | None:
-        if not any(k.source for k in kernels):
+        if not any(k.code for k in kernels):
             return None
         try:
             jobs = min(JOBS, processors())
-            self.units.compile_library(self.toolchain, kernels, output, UNIT, jobs, limit=limit, beside=self._lock)
+            codes = [k.code for k in kernels]
+            self.units.compile_library(self.toolchain, codes, output, UNIT, jobs, limit=limit, beside=self._lock)
         except BackendError as e:  # a full disk is not the kernel's own fault
             return Failed(str(e), lasting=bool(_OF_A_LINE.search(str(e))))
         return None
@@ -157,7 +157,7 @@ class Profiler(Remembered):
                 preload,
                 kernel.workspace,
                 kernel.host,
-                is_helped(kernel),
+                kernel.code is not None and kernel.code.steals,
                 Work.of(kernel.cone),
                 self.physics,
             )

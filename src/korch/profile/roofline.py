@@ -60,7 +60,7 @@ def modelled_seconds(kernel: Kernel, device: Device, shares: Shares = SHARES) ->
     """Seconds that `kernel` takes on `device`, as far as its launches and its traffic tell."""
     if kernel.alias:
         return 0.0
-    launches = kernel.call.launches if kernel.call else max(len(kernel.launches), 1)
+    launches = kernel.call.count if kernel.call else max(len(kernel.launches), 1)
     arithmetic = _products(kernel, device, shares) + _rest(kernel, device, shares)
     joined = len(kernel.launches) - 1 if _tile_of(kernel) else 0  # the tile model has them
     return max(arithmetic, _moving(kernel, device, shares)) + LAUNCH * (launches - joined)

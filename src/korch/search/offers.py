@@ -8,7 +8,6 @@ from math import inf
 
 from korch.backends.contract import Backend, Kernel
 from korch.backends.precision import precision_of
-from korch.backends.program import named_for
 from korch.ir.cone import Cone
 from korch.profile.physics import Physics, Work
 from korch.profile.results import Best, Measurement, Result
@@ -165,7 +164,7 @@ class Offer:
         if key not in self.built:
             known = next((k for (_, *same), k in self.built.items() if same == [threads, variant]), None)
             built = (k for k in self.backend.build(cone, threads) if k.variant == variant)
-            self.built[key] = named_for(known, cone) if known and known.source else next(built)
+            self.built[key] = known.placed(cone) if known and known.code else next(built)
         return self.built[key]
 
 

@@ -5,9 +5,11 @@ Models of one process that pack equal bytes hold them once (see `korch_pack` in 
 
 from __future__ import annotations
 
-FREE = "static void KERNEL_free(void *state) { korch_unpack(state); }"
+from korch.backends.cpu.c.tree import free_function
+
+FREE_PACKED = free_function(("korch_unpack(state);",))
 
 
 def packed(size: int | str) -> str:
-    """Returns from KERNEL_init with the state, all of whose `size` bytes are written and stay as they are."""
+    """Ends the function that makes a state, all of whose `size` bytes are written and stay as they are."""
     return f"return korch_pack(state, {size});"

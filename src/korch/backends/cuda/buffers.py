@@ -42,10 +42,11 @@ def buffers_of(kernel: Kernel) -> tuple[Buffer, ...]:
 
 def prepare(kernel: Kernel, leaves: Sequence[Array]) -> list[Array]:
     """What `kernel` reads besides its `leaves`."""
-    return [_prepared(p, leaves) for p in kernel.prepared]
+    return [prepared_array(p, leaves) for p in kernel.prepared]
 
 
-def _prepared(p: Prepared, leaves: Sequence[Array]) -> Array:
+def prepared_array(p: Prepared, leaves: Sequence[Array]) -> Array:
+    """What is prepared of a kernel's `leaves`."""
     if p.leaf is None:
         return np.array(p.values, p.dtype).reshape(p.shape)
     x = np.asarray(leaves[p.leaf])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from korch.backends.contract import Kernel, Prepared
-from korch.backends.cuda.buffers import Buffer, buffers_of, prepare
+from korch.backends.cuda.buffers import Buffer, buffers_of, prepared_array
 from korch.executable.cuda.schedule import DEVICE_ALIGNMENT
 from korch.executable.memory import MemoryPlan, Place, Room, aligned, owners
 from korch.executable.plan import Plan, Step
@@ -46,8 +46,7 @@ class Constant:
     def value(self, constants: Mapping[str, Array]) -> Array:
         """Computed from the plan's constants."""
         leaves = [constants.get(t.name, _NOTHING) for t in self.leaves]
-        (made,) = prepare(replace(self.kernel, prepared=(self.kernel.prepared[self.which],)), leaves)
-        return made
+        return prepared_array(self.kernel.prepared[self.which], leaves)
 
 
 _NOTHING = np.empty(0, np.uint8)

@@ -4,10 +4,11 @@ product, as one generated C function."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 
-from korch.backends.contract import Declined, Kernel
+from korch.backends.contract import Alias, Declined, Kernel
+from korch.backends.cpu.c import Code
 from korch.backends.cpu.loops import (
     bounds,
     convolution,
@@ -20,7 +21,7 @@ from korch.backends.cpu.loops import (
 )
 from korch.backends.cpu.loops.binding import Place
 from korch.backends.cpu.loops.ctypes import C_TYPES, spells
-from korch.backends.cpu.loops.emit import Code, generate
+from korch.backends.cpu.loops.emit import generate
 from korch.backends.cpu.loops.work import operations
 from korch.backends.footprint import footprint
 from korch.backends.views import is_view
@@ -78,7 +79,7 @@ class Loops:
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):
-            return (Kernel(cone, self.name, alias=True),)
+            return (Kernel(cone, self.name, "", Alias()),)
         return (self._kernel(cone, _generator(cone)(cone, threads)),)
 
     def places(self, cone: Cone, place: Place) -> bool:
@@ -97,7 +98,7 @@ class Loops:
         return self._kernel(cone, generator(cone, 1, place))
 
     def _kernel(self, cone: Cone, code: Code) -> Kernel:
-        return Kernel(cone, self.name, code.source, code.workspace, headers=HEADERS)
+        return Kernel(cone, self.name, "", replace(code, headers=HEADERS))
 
 
 def _windowed(cone: Cone) -> ModuleType | None:

@@ -7,29 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from korch.backends.cpu.c import Comment, Statements
 from korch.backends.cpu.loops.spell import C
-from korch.backends.cpu.loops.writer import Text
 from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Requests, Trace
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
-from korch.ir.tensor import Tensor
+from korch.ir.tensor import Tensor, type_text
 
 COMPUTED = frozenset({Category.REDUCE, Category.LINEAR})
 
 
-def write_checks(text: Text, cone: Cone, threads: int) -> None:
+def write_checks(text: Statements, cone: Cone, threads: int) -> None:
     """A loop over the indices of each Take, shared out by a team of so many; who finds one outside of its axis says
     so."""
     for number, (t, n) in enumerate(_taken(cone)):
-        text.open(f"// every index in {t} lies in -{n}..{n - 1}\n" + "  " * text.depth)
-        text.add("int wrong = 0;")
-        if t.rank and threads > 1:
-            text.add(f"#pragma omp for schedule(static) nowait collapse({t.rank})")
-        _write_loops(text, cone, t, n, number)
-        text.add("if (wrong) korch_out_of_range = 1;")
-        text.close()
+        kind = type_text(t.dtype, t.shape)
+        text.add(Comment.of("every index in ", t, f": {kind} lies in -{n}..{n - 1}"))
+        with text.block():
+            text.add("int wrong = 0;")
+            if t.rank and threads > 1:
+                text.add(f"#pragma omp for schedule(static) nowait collapse({t.rank})")
+            _write_loops(text, cone, t, n, number)
+            text.add("if (wrong) korch_out_of_range = 1;")
 
 
 def checks(cone: Cone) -> bool:
@@ -64,13 +65,11 @@ def _below(t: Tensor, makers: dict[Tensor, Primitive]) -> Iterator[Primitive]:
             stack += makers[t].inputs
 
 
-def _write_loops(text: Text, cone: Cone, t: Tensor, n: int, number: int) -> None:
+def _write_loops(text: Statements, cone: Cone, t: Tensor, n: int, number: int) -> None:
     """Sets `wrong` where an index in `t`, the `number`th tensor of them, is outside of an axis of length n."""
     arrays = {leaf: f"in{i}" for i, leaf in enumerate(cone.leaves)}
     trace = Trace(cone.makers, arrays, {}, Requests(), C())
     loops = [Var(f"n{number}_{a}", 0, length) for a, length in enumerate(t.shape)]
     value = trace.value(t, tuple(map(Index.of, loops)))
-    for v in loops:
-        text.open(f"for (int {v.name} = 0; {v.name} < {v.hi}; ++{v.name})")
-    text.add(*trace.lines, f"wrong |= {value} < -{n} || {value} >= {n};")
-    text.close(len(loops))
+    with text.nest(f"for (int {v.name} = 0; {v.name} < {v.hi}; ++{v.name})" for v in loops):
+        text.add(*trace.lines, f"wrong |= {value} < -{n} || {value} >= {n};")

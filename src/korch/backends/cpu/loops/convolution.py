@@ -9,16 +9,16 @@ copied, with zeros, first; rows beyond an edge are left out. Where there are man
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import chain, pairwise
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
+from korch.backends.cpu.c import Code, Function, Statements
 from korch.backends.cpu.loops import epilogue, panels, sums
 from korch.backends.cpu.loops.direct import Direct, packing
-from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.epilogue import close_run, open_run
-from korch.backends.cpu.loops.turns import Loop, open_shared
+from korch.backends.cpu.loops.tile import Group
+from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.windows import lines_seen, window_of
-from korch.backends.cpu.loops.writer import SMALL, Text
+from korch.backends.cpu.loops.writer import SMALL
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive
@@ -113,55 +113,65 @@ def _direct(views: Sequence[Primitive], p: Primitive) -> Direct:
 
 
 def generate(cone: Cone, threads: int) -> Code:
-    """C for a direct convolution and what stands behind it."""
+    """C for a direct convolution and its epilogue."""
     found = _parts(cone)
     assert found, "begins with another primitive"
     views, p, _ = found
-    window, text = _direct(views, p), Text()
-    streamed, threads = epilogue.streams(cone), threads if multiply_adds(p) > SMALL else 1
-    open_run(text, cone, window.image, threads)
+    window, streamed = _direct(views, p), epilogue.streams(cone)
+    threads = threads if multiply_adds(p) > SMALL else 1
+    text = epilogue.begun(cone, window.image)
     write = panels.write if window.in_panels else _write
-    body = write(text, cone, p, window, threads, streamed)
-    close_run(text, body.blocks, streamed)
-    lines = [*packing(window, cone.leaves.index(p.inputs[1])), *chain(*body.functions.values()), *text.lines]
-    return Code("\n".join(lines) + "\n", body.workspace)
+    functions = write(text, cone, p, window, threads, streamed)
+    workspace = panels.workspace(window, threads) if window.in_panels else 0
+    declarations = (*packing(window, cone.leaves.index(p.inputs[1])), *functions)
+    return epilogue.code(cone, text, threads, streamed, declarations, workspace)
 
 
-def _write(text: Text, cone: Cone, p: Primitive, window: Direct, threads: int, streamed: bool) -> panels.Body:
-    """Tile by tile, each by all weights of its columns: as `panels.write`."""
+def _write(
+    text: Statements, cone: Cone, p: Primitive, window: Direct, threads: int, streamed: bool
+) -> Iterable[Function]:
+    """The functions that the kernel's loops call; adds these loops, tile by tile, as `panels.write` does by panels."""
     height, width = window.outputs
     count, columns = window.tiles()
     loops = (Loop("image", window.image.shape[0]), Loop("h", height), Loop("part", count))
-    opened = open_shared(text, loops, threads, multiply_adds(p))
-    text.add(f"const int left = KORCH_MIN(part * {columns}, {width - columns});")
-    _find(text, window, columns)
-    text.add(f"float y[{columns * max(g.width for g in window.columns)}] __attribute__((aligned(64)));")
-    functions: dict[str, list[str]] = {}
-    made, room = window.made // window.groups, sum(g.width for g in window.columns)
-    text.open(f"for (int some = 0; some < {window.groups}; ++some)")
+    room, functions = sum(g.width for g in window.columns), dict[str, Function]()
+    with shared_out(text, loops, threads, multiply_adds(p)):
+        text.add(f"const int left = KORCH_MIN(part * {columns}, {width - columns});")
+        _find(text, window, columns)
+        text.add(f"float y[{columns * max(g.width for g in window.columns)}] __attribute__((aligned(64)));")
+        with text.block(f"for (int some = 0; some < {window.groups}; ++some)"):
+            text.add(
+                f"const float *const own = a + some * {window.read};",
+                f"const float *const packed = (const float *)state + some * {window.steps * room};",
+            )
+            for number, at, group in sums.alike(window.columns):
+                name = f"tile{'_'.join(map(str, group.lanes))}"
+                functions[name] = sums.function(name, columns, window.strides[1] * window.pixel, window.runs, group)
+                with text.block(f"for (int group = 0; group < {number}; ++group)"):
+                    _multiply(text, window, name, group, at)
+                    _store(text, cone, p, group, columns, streamed)
+    return functions.values()
+
+
+def _multiply(text: Statements, window: Direct, name: str, group: Group, at: int) -> None:
+    """The sums of a tile for a group of columns, of which `at` are packed before the first that is alike, by the
+    function `name`."""
     text.add(
-        f"const float *const own = a + some * {window.read};",
-        f"const float *const packed = (const float *)state + some * {window.steps * room};",
+        f"enum {{ count = {group.columns} }};",
+        f"const int c0 = some * {window.made // window.groups} + {group.first} + group * {group.width};",
+        f"const float *b = packed + {window.steps} * ({at} + group * {group.width});",
     )
-    for number, at, group in sums.alike(window.columns):
-        name = f"KERNEL_tile{'_'.join(map(str, group.lanes))}"
-        functions[name] = sums.function(name, columns, window.strides[1] * window.pixel, window.runs, group)
-        text.open(f"for (int group = 0; group < {number}; ++group)")
-        text.add(
-            f"enum {{ count = {group.columns} }};",
-            f"const int c0 = some * {made} + {group.first} + group * {group.width};",
-            f"const float *b = packed + {window.steps} * ({at} + group * {group.width});",
-        )
-        sums.add(text, name, window.runs, group)
-        text.open(f"for (int w = left; w < left + {columns}; ++w)")
+    sums.add(text, name, window.runs, group)
+
+
+def _store(text: Statements, cone: Cone, p: Primitive, group: Group, columns: int, streamed: bool) -> None:
+    """The root from the sums of a tile."""
+    with text.block(f"for (int w = left; w < left + {columns}; ++w)"):
         text.add(f"const float *restrict z = y + (w - left) * {group.width};")
         epilogue.store(text, cone, p, streamed, of=group.columns)
-        text.close(2)
-    text.close()
-    return panels.Body(functions, opened)
 
 
-def _find(text: Text, window: Direct, columns: int) -> None:
+def _find(text: Statements, window: Direct, columns: int) -> None:
     """Where the windows of the outputs from (h, left) on begin: `a`, its lines from `first` to `last` - 1, which are
     `line` floats apart, as channels are `plane`. Those that reach over the left or the right edge are in a copy of what
     they see, with zeros beyond."""
@@ -176,19 +186,17 @@ def _find(text: Text, window: Direct, columns: int) -> None:
         f"int line = {dilation * row}, plane = {math.prod(window.image.shape[2:]) if window.planar else 0};",
         f"float patch[{window.kernel[0] * span * window.channels}] __attribute__((aligned(64)));",
     )
-    text.open(f"if (column < 0 || column + {span} > {width})")
-    text.add(
-        f"const int from = KORCH_MIN(KORCH_MAX(0, -column), {span});",
-        f"const int to = KORCH_MAX(KORCH_MIN({span}, {width} - column), from);",
-    )
-    text.open(f"for (int l = 0; l < (last - first) * {planes}; ++l)")
-    text.add(
-        f"float *const copy = patch + l * {span * pixel};",
-        f"const float *const seen = a + l / {planes} * line + l % {planes} * plane;",
-        f"memset(copy, 0, from * {4 * pixel});",
-        f"memcpy(copy + from * {pixel}, seen + from * {pixel}, (to - from) * {4 * pixel});",
-        f"memset(copy + to * {pixel}, 0, ({span} - to) * {4 * pixel});",
-    )
-    text.close()
-    text.add(f"a = patch, line = {planes * span * pixel}, plane = {span * pixel};")
-    text.close()
+    with text.block(f"if (column < 0 || column + {span} > {width})"):
+        text.add(
+            f"const int from = KORCH_MIN(KORCH_MAX(0, -column), {span});",
+            f"const int to = KORCH_MAX(KORCH_MIN({span}, {width} - column), from);",
+        )
+        with text.block(f"for (int l = 0; l < (last - first) * {planes}; ++l)"):
+            text.add(
+                f"float *const copy = patch + l * {span * pixel};",
+                f"const float *const seen = a + l / {planes} * line + l % {planes} * plane;",
+                f"memset(copy, 0, from * {4 * pixel});",
+                f"memcpy(copy + from * {pixel}, seen + from * {pixel}, (to - from) * {4 * pixel});",
+                f"memset(copy + to * {pixel}, 0, ({span} - to) * {4 * pixel});",
+            )
+        text.add(f"a = patch, line = {planes * span * pixel}, plane = {span * pixel};")

@@ -12,22 +12,22 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
+from korch.backends.cpu.c import Block, Code, Function, Linkage, Statement, Statements, own
+from korch.backends.cpu.c.tree import init_function
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Place
 from korch.backends.cpu.loops.caches import L1, SETS, WAYS, outgrows
-from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.epilogue import close_run, open_run
 from korch.backends.cpu.loops.tile import registers
-from korch.backends.cpu.loops.turns import Loop, open_shared
+from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.wide import Wide
 from korch.backends.cpu.loops.windows import Window, window_of
-from korch.backends.cpu.loops.writer import LINE, SMALL, Text
-from korch.backends.cpu.packed import FREE, packed
-from korch.backends.shared import APART
+from korch.backends.cpu.loops.writer import LINE, SMALL
+from korch.backends.cpu.packed import FREE_PACKED, packed
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive
@@ -63,29 +63,27 @@ def objection(cone: Cone) -> str:
 
 
 def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
-    """C for a depthwise convolution and what stands behind it; the root may be the beginning of a larger tensor."""
+    """C for a depthwise convolution and its epilogue; the root may be the beginning of a larger tensor."""
     p = cone.primitives[0]
     window, threads = window_of(p), threads if multiply_adds(p) > SMALL else 1
     (height, width), shape = window.outputs, _shape(window, p.output.shape[0], threads)
     streamed = epilogue.streams(cone, place.shape if place else ())
-    blocks, text = _Blocks(cone, window, shape, streamed), Text()
+    blocks, text = _Blocks(cone, window, shape, streamed), epilogue.begun(cone, p.inputs[0])
     last = height % shape.rows
     usual, below = blocks.call(shape.rows), blocks.call(last) if last else ""
-    open_run(text, cone, p.inputs[0], threads)
     text.add(*blocks.tables)
     images, tops = Loop("image", p.output.shape[0]), Loop("top", -(-height // shape.band), shape.band)
     loops = (images, tops, Loop("block", -(-width // shape.columns)))
-    opened = open_shared(text, loops, threads, multiply_adds(p))
-    text.add(
-        f"const int left = KORCH_MIN(block * {shape.columns}, {width - shape.columns});",
-        f"const int row = top * {window.strides[0]} - {window.pads[0]};",
-    )
-    if last:
-        text.add(f"if (top == {height - last}) {below}", "else")
-    text.add(usual)
-    close_run(text, opened, blocks.streamed)
-    weights = _weights(window, cone.leaves.index(p.inputs[1]))
-    return Code("\n".join([*weights, *blocks.lines, *text.lines]) + "\n", 0)
+    with shared_out(text, loops, threads, multiply_adds(p)):
+        text.add(
+            f"const int left = KORCH_MIN(block * {shape.columns}, {width - shape.columns});",
+            f"const int row = top * {window.strides[0]} - {window.pads[0]};",
+        )
+        if last:
+            text.add(f"if (top == {height - last}) {below}", "else")
+        text.add(usual)
+    declarations = (*_weights(window, cone.leaves.index(p.inputs[1])), *blocks.functions)
+    return epilogue.code(cone, text, threads, blocks.streamed, declarations)
 
 
 @dataclass(frozen=True)
@@ -130,26 +128,28 @@ def _columns(width: int, most: int) -> int:
 # The weights, tap by tap ------------------------------------------------------------------------------------------
 
 
-def _weights(window: Window, leaf: int) -> list[str]:
-    """State: [C, 1, taps] as [C / LINE, taps, LINE]. A block's weights lie side by side, or they meet in the sets of
-    the first-level cache where columns of its input do. (5x5 over 384 channels of 128x128: 5.0 -> 4.35 ms on Zen 3.)"""
+def _weights(window: Window, leaf: int) -> tuple[Function, ...]:
+    """The functions that make and free the state: [C, 1, taps] as [C / LINE, taps, LINE]. A block's weights are
+    contiguous, or they meet in the sets of the first-level cache where columns of its input do. (5x5 over 384 channels
+    of 128x128: 5.0 -> 4.35 ms on Zen 3.)"""
     channels, taps, place = window.channels, window.taps, f"(c / {LINE} * {window.taps} + t) * {LINE} + c % {LINE}"
-    return [
-        "static int KERNEL_init(void **state, const void *const *in) {",
-        f"  const float *w = in[{leaf}];",
-        f"  float *to = *state = korch_aligned({4 * -(-channels // LINE) * LINE * taps});",
-        "  if (!to) return 1;",
-        f"  for (int c = 0; c < {channels}; ++c)",
-        f"    for (int t = 0; t < {taps}; ++t) to[{place}] = w[c * {taps} + t];",
-        f"  {packed(4 * -(-channels // LINE) * LINE * taps)}",
-        "}",
-        FREE,
-    ]
+    size = 4 * -(-channels // LINE) * LINE * taps
+    making = init_function(
+        (
+            f"const float *w = in[{leaf}];",
+            f"float *to = *state = korch_aligned({size});",
+            "if (!to) return 1;",
+            f"for (int c = 0; c < {channels}; ++c)",
+            f"  for (int t = 0; t < {taps}; ++t) to[{place}] = w[c * {taps} + t];",
+            packed(size),
+        )
+    )
+    return making, FREE_PACKED
 
 
 # Blocks of outputs ------------------------------------------------------------------------------------------------
 
-TAKES = (
+PARAMETERS = (
     "const float *weights, const void *const *in, float *restrict out, int image, int top, int left, int row, "
     "int height"
 )
@@ -159,16 +159,16 @@ strip to strip of a convolution is not in the text: it is compiled once."""
 
 @dataclass
 class _Blocks:
-    """The functions that compute blocks, one for every set of columns that windows may miss: `lines` is their C,
-    `tables` says which computes which block of a row. The root may be `outgrown`: it goes past the caches then, if
-    vectors can say what is behind the sums."""
+    """The `functions` that compute blocks, one for every set of columns that windows may miss; the declarations
+    `tables` say which computes which block of a row. The root may be `outgrown`: it goes past the caches then, if
+    vectors can express the epilogue."""
 
     cone: Cone
     window: Window
     shape: _Shape
     outgrown: bool
-    lines: list[str] = field(default_factory=list[str])
-    tables: list[str] = field(default_factory=lambda: [f"typedef void Block({TAKES});"])
+    functions: list[Function] = field(default_factory=list[Function])
+    tables: list[str] = field(default_factory=lambda: [f"typedef void Block({PARAMETERS});"])
 
     @property
     def streamed(self) -> bool:
@@ -184,9 +184,9 @@ class _Blocks:
         for at in range(0, width, self.shape.columns):
             columns = self._there(min(at, width - self.shape.columns))
             if columns not in names:
-                names[columns] = f"KERNEL_block{rows}_{len(names)}"
-                self.lines += self._function(names[columns], rows, columns)
-            blocks.append(names[columns])
+                names[columns] = f"block{rows}_{len(names)}"
+                self.functions.append(self._function(names[columns], rows, columns))
+            blocks.append(own(names[columns]))
         self.tables.append(f"static Block *const blocks{rows}[] = {{{', '.join(blocks)}}};")
         return f"blocks{rows}[block](state, in, out, image, top, left, row, {self.window.inputs[0]});"
 
@@ -195,51 +195,51 @@ class _Blocks:
         begin = first * self.window.strides[1] - self.window.pads[1]
         return tuple(c for c in self.window.readers(1, self.shape.columns) if 0 <= begin + c < self.window.inputs[1])
 
-    def _function(self, name: str, rows: int, columns: tuple[int, ...]) -> list[str]:
-        window, p = self.window, self.cone.primitives[0]
-        width, channels = window.inputs[1], window.channels
-        text = Text(depth=0)
-        text.open(f"{APART}\nstatic void {name}({TAKES})")
+    def _function(self, name: str, rows: int, columns: tuple[int, ...]) -> Function:
+        """Computes the blocks of a band whose windows see these `columns` of the input."""
+        window, x = self.window, self.cone.primitives[0].inputs[0]
+        text = Statements()
         for i, t in enumerate(self.cone.leaves):
             if t.value is None:
                 text.add(f"const float *restrict in{i} = in[{i}]; (void)in{i};")
         text.add(f"const int column = left * {window.strides[1]} - {window.pads[1]};")
         text.add(*(self._next_block() if self._asks else ()))
-        begin, end, opened = self._open_band(text)
-        text.add(
-            f"const float *x = in{self.cone.leaves.index(p.inputs[0])} + "
-            f"((image * height + row) * {width} + column) * {channels};",
-            f"int c0 = {begin};",
-        )
-        for lanes in _lanes(channels):
-            if lanes < LINE and self.streamed:
-                text.add(f"float line[{rows * self.shape.columns * LINE}] __attribute__((aligned(64)));")
-            text.open(f"for (; c0 + {lanes} <= {end}; c0 += {lanes})")
-            ends = self._ends(rows, lanes) if lanes > 1 else None
-            start, asked = self._start(lanes) if ends else "{0}", self._asked_ahead(lanes)
-            _sums(text, window, rows, self.shape.columns, columns, lanes, start, asked)
-            text.add(*(ends or self._ends_in_memory(rows, lanes)))
-            text.close()
-        text.close(1 + opened)
-        return text.lines
-
-    def _open_band(self, text: Text) -> tuple[str, str, int]:
-        """C of the first channel and of the end, inside so many loops that are to be closed: over parts of the
-        channels, and the blocks below each other."""
-        window, shape = self.window, self.shape
-        begin, end, opened = "0", str(window.channels), 0
-        if shape.channels < window.channels:
-            text.open(f"for (int part = 0; part < {window.channels}; part += {shape.channels})")
-            begin, end, opened = "part", "stop", 1
-            text.add(f"const int stop = KORCH_MIN(part + {shape.channels}, {window.channels});")
-        if shape.band > shape.rows:
-            text.add("const int first = top, from = row;")
-            text.open(
-                f"for (int top = first, row = from; top < KORCH_MIN(first + {shape.band}, {window.outputs[0]}); "
-                f"++top, row += {window.strides[0]})"
+        with self._band(text) as (begin, end):
+            text.add(
+                f"const float *x = in{self.cone.leaves.index(x)} + "
+                f"((image * height + row) * {window.inputs[1]} + column) * {window.channels};",
+                f"int c0 = {begin};",
             )
-            opened += 1
-        return begin, end, opened
+            for lanes in _lanes(window.channels):
+                if lanes < LINE and self.streamed:
+                    text.add(f"float line[{rows * self.shape.columns * LINE}] __attribute__((aligned(64)));")
+                with text.block(f"for (; c0 + {lanes} <= {end}; c0 += {lanes})"):
+                    ends = self._ends(rows, lanes) if lanes > 1 else None
+                    start, asked = self._start(lanes) if ends else "{0}", self._asked_ahead(lanes)
+                    _sums(text, window, rows, self.shape.columns, columns, lanes, start, asked)
+                    text.add(*(ends or self._ends_in_memory(rows, lanes)))
+        return Function(name, PARAMETERS, text.body, linkage=Linkage.SEPARATE)
+
+    @contextmanager
+    def _band(self, text: Statements) -> Iterator[tuple[str, str]]:
+        """C of the first channel and of the end, inside the loops over parts of the channels and over the blocks below
+        each other, where there are several."""
+        window, shape = self.window, self.shape
+        begin, end = "0", str(window.channels)
+        with ExitStack() as loops:
+            if shape.channels < window.channels:
+                head = f"for (int part = 0; part < {window.channels}; part += {shape.channels})"
+                loops.enter_context(text.block(head))
+                begin, end = "part", "stop"
+                text.add(f"const int stop = KORCH_MIN(part + {shape.channels}, {window.channels});")
+            if shape.band > shape.rows:
+                text.add("const int first = top, from = row;")
+                head = (
+                    f"for (int top = first, row = from; top < KORCH_MIN(first + {shape.band}, {window.outputs[0]}); "
+                    f"++top, row += {window.strides[0]})"
+                )
+                loops.enter_context(text.block(head))
+            yield begin, end
 
     @property
     def _asks(self) -> bool:
@@ -279,32 +279,34 @@ class _Blocks:
         """Floats in a row that a block sees and the one to its left does not."""
         return self.shape.columns * self.window.strides[1] * self.window.channels
 
-    def _ends(self, rows: int, lanes: int) -> list[str] | None:
-        """C that stores what follows the sums, register by register; None where vectors cannot say it."""
-        lines = list[str]()
+    def _ends(self, rows: int, lanes: int) -> list[Statement] | None:
+        """C that stores the epilogue of the sums, register by register; None where vectors cannot express it."""
+        statements = list[Statement]()
         for n, (i, j) in enumerate(itertools.product(range(rows), range(self.shape.columns))):
             found = epilogue.from_register(self.cone, self.begun.output, lanes, f"a{i}_{j}")
             if found is None:
                 return None
             stored = _in_whole_lines(*found, n) if self.outgrown else found[0].stored(found[1], False)
-            lines += [f"{{ const int h = top + {i}, w = left + {j};", *(f"  {line}" for line in stored), "}"]
-        return lines
+            statements.append(Block("", (f"const int h = top + {i}, w = left + {j};", *stored)))
+        return statements
 
-    def _ends_in_memory(self, rows: int, lanes: int) -> list[str]:
+    def _ends_in_memory(self, rows: int, lanes: int) -> tuple[Statement, ...]:
         """The same by way of a block of sums."""
-        text, at = Text(), f"korch_at{lanes}" if lanes > 1 else "float"
+        text, at = Statements(), f"korch_at{lanes}" if lanes > 1 else "float"
         text.add(
             f"enum {{ count = {lanes} }};",
             f"float y[{rows * self.shape.columns * lanes}] __attribute__((aligned(64)));",
         )
         for i, j in itertools.product(range(rows), range(self.shape.columns)):
             text.add(f"*({at} *)(y + {(i * self.shape.columns + j) * lanes}) = a{i}_{j};")
-        text.open(f"for (int h = top; h < top + {rows}; ++h)")
-        text.open(f"for (int w = left; w < left + {self.shape.columns}; ++w)")
-        text.add(f"const float *restrict z = y + ((h - top) * {self.shape.columns} + w - left) * {lanes};")
-        epilogue.store(text, self.cone, self.cone.primitives[0], streamed=False, of=lanes)
-        text.close(2)
-        return text.lines
+        outputs = (
+            f"for (int h = top; h < top + {rows}; ++h)",
+            f"for (int w = left; w < left + {self.shape.columns}; ++w)",
+        )
+        with text.nest(outputs):
+            text.add(f"const float *restrict z = y + ((h - top) * {self.shape.columns} + w - left) * {lanes};")
+            epilogue.store(text, self.cone, self.cone.primitives[0], streamed=False, of=lanes)
+        return text.body
 
     @property
     def begun(self) -> Primitive:
@@ -322,24 +324,21 @@ class _Blocks:
         return f"*(const korch_at{lanes} *)(in{self.cone.leaves.index(bias)} + c0)"
 
 
-def _in_whole_lines(wide: Wide, place: str, n: int) -> list[str]:
+def _in_whole_lines(wide: Wide, place: str, n: int) -> Sequence[Statement]:
     """C that stores a vector past the caches, in the turn in which its line is whole: until then it waits in place `n`
     of `line`."""
     lanes, last = wide.lanes, LINE - wide.lanes
     if lanes == LINE:
         return wide.stored(place, True)
-    waited = [
-        f"  korch_stream{lanes}({place} - {last - at}, *(korch_f{lanes} *)(line + {n * LINE + at}));"
+    waited = (
+        f"korch_stream{lanes}({place} - {last - at}, *(korch_f{lanes} *)(line + {n * LINE + at}));"
         for at in range(0, last, lanes)
-    ]
+    )
     return [
         *wide.lines,
         f"if (c0 % {LINE} < {last})",
         f"  *(korch_f{lanes} *)(line + {n * LINE} + c0 % {LINE}) = {wide.value};",
-        "else {",
-        *waited,
-        f"  korch_stream{lanes}({place}, {wide.value});",
-        "}",
+        Block("else", (*waited, f"korch_stream{lanes}({place}, {wide.value});")),
     ]
 
 
@@ -350,7 +349,7 @@ def _lanes(channels: int) -> list[int]:
 
 
 def _sums(
-    text: Text,
+    text: Statements,
     window: Window,
     rows: int,
     outputs: int,
@@ -369,13 +368,12 @@ def _sums(
     readers = window.readers(0, rows)
     for n, (line, pairs) in enumerate(readers.items()):
         text.add(*asked[n :: len(readers)])
-        text.open(f"if ((unsigned)(row + {line}) < (unsigned)height)")
-        for i, k in pairs:
-            for tap in range(window.kernel[1]):
-                place = (k * window.kernel[1] + tap) * LINE
-                text.add(f"const {kind} w{i}_{tap} = *(const {at} *)(taps + {place});")
-        for column, seen in window.readers(1, outputs).items():
-            if column in columns:
-                sums = " ".join(f"a{i}_{j} += v * w{i}_{tap};" for j, tap in seen for i, _ in pairs)
-                text.add(f"{{ const {kind} v = *(const {at} *)(x + {window.at(line, column)} + c0); {sums} }}")
-        text.close()
+        with text.block(f"if ((unsigned)(row + {line}) < (unsigned)height)"):
+            for i, k in pairs:
+                for tap in range(window.kernel[1]):
+                    place = (k * window.kernel[1] + tap) * LINE
+                    text.add(f"const {kind} w{i}_{tap} = *(const {at} *)(taps + {place});")
+            for column, seen in window.readers(1, outputs).items():
+                if column in columns:
+                    sums = " ".join(f"a{i}_{j} += v * w{i}_{tap};" for j, tap in seen for i, _ in pairs)
+                    text.add(f"{{ const {kind} v = *(const {at} *)(x + {window.at(line, column)} + c0); {sums} }}")

@@ -1,15 +1,17 @@
-"""A direct convolution in numbers, and how its weights lie in the kernel's state."""
+"""The numbers of a direct convolution, and the order of its weights in the kernel's state."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from korch.backends.cpu.c import Function, Statements, Table
+from korch.backends.cpu.c.tree import init_function
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.caches import L1
 from korch.backends.cpu.loops.sums import Runs
 from korch.backends.cpu.loops.tile import Group, registers
 from korch.backends.cpu.loops.windows import Window
-from korch.backends.cpu.packed import FREE, packed
+from korch.backends.cpu.packed import FREE_PACKED, packed
 from korch.ir.tensor import Tensor
 
 LONG = 64
@@ -92,30 +94,32 @@ class Direct(Window):
         return count, -(-self.outputs[1] // count)
 
 
-def packing(window: Direct, leaf: int) -> list[str]:
-    """State: [made, channels, kh, kw] group by group, in each its columns group by group, each step by step."""
+def packing(window: Direct, leaf: int) -> tuple[Function, ...]:
+    """The functions that make and free the state: [made, channels, kh, kw] group by group, in each its columns group by
+    group, each step by step."""
     made, (high, wide) = window.made // window.groups, window.kernel
     found = [(some * made + g.first, g.columns, g.width) for some in range(window.groups) for g in window.columns]
+    size = 4 * window.steps * sum(width for *_, width in found)
     channel, tap = _place(window)
-    return [
-        "static int KERNEL_init(void **state, const void *const *in) {",
-        f"  const float *w = in[{leaf}];",
-        f"  float *to = *state = korch_aligned({4 * window.steps * sum(width for *_, width in found)});",
-        "  if (!to) return 1;",
-        f"  static const int groups[][3] = {{{', '.join(f'{{{a}, {b}, {c}}}' for a, b, c in found)}}};",
-        f"  for (int g = 0; g < {len(found)}; ++g)",
-        f"    for (int l = 0; l < {high}; ++l)",
-        f"      for (int o = 0; o < {window.runs.outer}; ++o)",
-        f"        for (int k = 0; k < {window.runs.inner}; ++k)",
-        "          for (int n = 0; n < groups[g][2]; ++n) {",
-        f"            const int channel = {channel}, tap = {tap};",
-        f"            const int at = ((groups[g][0] + n) * {window.read} + channel) * {high} + l;",
-        f"            *to++ = n < groups[g][1] ? w[at * {wide} + tap] : 0.0f;",
-        "          }",
-        f"  {packed(4 * window.steps * sum(width for *_, width in found))}",
-        "}",
-        FREE,
-    ]
+    text = Statements()
+    text.add(
+        f"const float *w = in[{leaf}];",
+        f"float *to = *state = korch_aligned({size});",
+        "if (!to) return 1;",
+        Table("int", "groups", (", ".join(f"{{{a}, {b}, {c}}}" for a, b, c in found),), "[][3]"),
+        f"for (int g = 0; g < {len(found)}; ++g)",
+        f"  for (int l = 0; l < {high}; ++l)",
+        f"    for (int o = 0; o < {window.runs.outer}; ++o)",
+        f"      for (int k = 0; k < {window.runs.inner}; ++k)",
+    )
+    with text.block("        for (int n = 0; n < groups[g][2]; ++n)"):
+        text.add(
+            f"const int channel = {channel}, tap = {tap};",
+            f"const int at = ((groups[g][0] + n) * {window.read} + channel) * {high} + l;",
+            f"*to++ = n < groups[g][1] ? w[at * {wide} + tap] : 0.0f;",
+        )
+    text.add(packed(size))
+    return init_function(text.body), FREE_PACKED
 
 
 def _place(window: Direct) -> tuple[str, str]:

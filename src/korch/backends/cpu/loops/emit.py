@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
 
+from korch.backends.cpu.c import Code, run_function
+from korch.backends.cpu.c.tree import comments
 from korch.backends.cpu.loops import ahead, products
 from korch.backends.cpu.loops.binding import POOLS, Place, Schedule, Stage
 from korch.backends.cpu.loops.bounds import write_checks
@@ -16,10 +18,9 @@ from korch.backends.cpu.loops.nests import groups
 from korch.backends.cpu.loops.reductions import Reduction
 from korch.backends.cpu.loops.schedule import schedule
 from korch.backends.cpu.loops.spell import tables_of
-from korch.backends.cpu.loops.turns import Loop, open_shared
+from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.writer import SMALL, Writer, aligned, width
 from korch.backends.maps.index import Var
-from korch.backends.program import run_head
 from korch.ir.cone import Cone
 from korch.ir.macs import products as multiplied
 from korch.ir.ops.elementwise import COSTLY
@@ -33,100 +34,85 @@ MANY_TURNS = 64
 """For each thread: what is left over then leaves no thread idle for long."""
 
 
-@dataclass(frozen=True)
-class Code:
-    """Source of one kernel and the bytes of workspace it wants."""
-
-    source: str
-    workspace: int
-
-
 def generate(cone: Cone, threads: int, place: Place | None = None, small: float = SMALL) -> Code:
     """C for `cone`, run by `threads` threads, or by one where there is no more than `small` to do."""
     product = products.product_of(cone)
     plan = products.planned(cone, threads, place) if product else schedule(cone, threads, place)
     assert plan, "declined"
     writer = Writer(plan, threads if work(cone) > small else 1)
-    _body(writer)
-    head = ["// " + line for line in str(cone).splitlines()]
-    body = "\n".join(writer.text.lines)
-    functions = [line for lines in writer.functions.values() for line in lines]
-    text = "\n".join((*functions, body))
-    opening = run_head(writer.threads > 1, "out_") + " {"
-    lines = [
-        *head,
-        *tables_of(text),
-        *functions,
-        opening,
-        "  (void)state; (void)workspace;",
-        *_pointers(writer.plan),
-        body,
-        "}",
-    ]
-    return Code("\n".join(lines) + "\n", writer.workspace)
+    writer.text.add("(void)state; (void)workspace;", *_pointers(plan))
+    _add_body(writer)
+    run = run_function(writer.threads > 1, writer.text.body, writer.text.steals, "out_")
+    functions = (*writer.functions.values(), run)
+    return Code((*comments(cone), *tables_of(functions), *functions), writer.workspace)
 
 
 def _pointers(plan: Schedule) -> Iterator[str]:
     cone = plan.cone
     for i, t in enumerate(cone.leaves):
         if t.value is None:
-            yield f"  const {C_TYPES[t.dtype]} *restrict in{i} = in[{i}];"
-    yield f"  {C_TYPES[cone.root.dtype]} *restrict out = out_;"
+            yield f"const {C_TYPES[t.dtype]} *restrict in{i} = in[{i}];"
+    yield f"{C_TYPES[cone.root.dtype]} *restrict out = out_;"
 
 
-def _body(writer: Writer) -> None:
+def _add_body(writer: Writer) -> None:
     plan, text = writer.plan, writer.text
     if not plan.hoisted:
         for s in plan.stages[:-1]:
             writer.buffer(s, s.stored, f"b{s.number}")
     write_checks(text, plan.cone, writer.threads)
     if plan.hoisted or plan.config.divided:
-        _hoisted(writer, plan)
+        _add_hoisted(writer, plan)
     else:
         for group in groups(writer):
-            _stages(writer, group, parallel=writer.threads > 1)
+            _add_stages(writer, group, parallel=writer.threads > 1)
     if writer.streamed:
         text.add("korch_streamed();")
 
 
-def _hoisted(writer: Writer, plan: Schedule) -> None:
+def _add_hoisted(writer: Writer, plan: Schedule) -> None:
     """All stages inside the loops they share; what they store stays with the thread."""
     big = [s for s in plan.stages[:-1] if s.stored * width(s) > ON_STACK]
     if big:
         _own_workspace(writer, sum(aligned(s.stored * width(s)) for s in big))
-    loops, first = rows_first(writer), plan.pieces if ahead.lie_between(writer) else ()
+    with _shared_loops(writer, plan):
+        writer.text.add(*ahead.in_shared_loops(writer))
+        offset = 0
+        for s in plan.stages[:-1]:
+            ctype = C_TYPES[s.tensor.dtype]
+            if s in big:
+                writer.text.add(f"{ctype} *restrict b{s.number} = ({ctype} *)(own + {offset});")
+                offset += aligned(s.stored * width(s))
+            else:
+                writer.text.add(f"{ctype} b{s.number}[{s.stored}] __attribute__((aligned(64)));")
+        for group in groups(writer):
+            _add_stages(writer, group, parallel=False)
+
+
+@contextmanager
+def _shared_loops(writer: Writer, plan: Schedule) -> Iterator[None]:
+    """The loops that the stages share, shared out to the threads."""
+    text, loops = writer.text, rows_first(writer)
+    first = plan.pieces if ahead.lie_between(writer) else ()
     unrolled = _unrolled(writer) if loops and loops == plan.hoisted else None
-    for v in first:
-        writer.loop(v)
     inner = [v for v in loops if v not in first]
     apart = inner[: len(plan.apart) - (plan.apart[-1:] == (unrolled,))]
-    opened = len(plan.hoisted)
-    if parts := row_parts(writer) or column_parts(writer):
-        writer.text.add("#pragma omp for schedule(static) nowait")
-        writer.text.open(f"for (int part = 0; part < {parts}; ++part)")
-        opened += 1
-    elif writer.threads > 1 and first:  # one turn in pieces by one thread
-        writer.text.add(f"#pragma omp for schedule(static) nowait collapse({len(apart)})")
-    elif writer.threads > 1:
-        shared = [Loop(v.name, v.extent, low=v.lo) for v in apart]
-        opened += open_shared(writer.text, shared, writer.threads, work(plan.cone)) - len(apart)
-        inner = inner[len(apart) :]
-    for v in inner:
-        if v == unrolled:
-            writer.text.add(f"#pragma GCC unroll {v.extent}")
-        writer.loop(v)
-    writer.text.add(*ahead.in_shared_loops(writer))
-    offset = 0
-    for s in plan.stages[:-1]:
-        ctype = C_TYPES[s.tensor.dtype]
-        if s in big:
-            writer.text.add(f"{ctype} *restrict b{s.number} = ({ctype} *)(own + {offset});")
-            offset += aligned(s.stored * width(s))
-        else:
-            writer.text.add(f"{ctype} b{s.number}[{s.stored}] __attribute__((aligned(64)));")
-    for group in groups(writer):
-        _stages(writer, group, parallel=False)
-    writer.text.close(opened)
+    with ExitStack() as blocks:
+        blocks.enter_context(writer.loops(first))
+        if parts := row_parts(writer) or column_parts(writer):
+            text.add("#pragma omp for schedule(static) nowait")
+            blocks.enter_context(text.block(f"for (int part = 0; part < {parts}; ++part)"))
+        elif writer.threads > 1 and first:  # one turn in pieces by one thread
+            text.add(f"#pragma omp for schedule(static) nowait collapse({len(apart)})")
+        elif writer.threads > 1:
+            shared = [Loop(v.name, v.extent, low=v.lo) for v in apart]
+            blocks.enter_context(shared_out(text, shared, writer.threads, work(plan.cone)))
+            inner = inner[len(apart) :]
+        for v in inner:
+            if v == unrolled:
+                text.add(f"#pragma GCC unroll {v.extent}")
+            blocks.enter_context(writer.loop(v))
+        yield
 
 
 def _unrolled(writer: Writer) -> Var | None:
@@ -144,10 +130,10 @@ def _own_workspace(writer: Writer, each: int) -> None:
     writer.workspace = each * writer.threads
 
 
-def _stages(writer: Writer, group: tuple[Stage, ...], parallel: bool) -> None:
+def _add_stages(writer: Writer, group: tuple[Stage, ...], parallel: bool) -> None:
     """The loop nest of one stage, or of several that fold in the same loops."""
     s = group[-1]
-    writer.text.add(*(f"// {member.maker}" for member in group))
+    writer.text.add(*(c for member in group for c in comments(member.maker)))
     if s.multiplies:
         write_product(writer, s)
     elif s.reduces:

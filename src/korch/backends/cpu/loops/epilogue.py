@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
+from korch.backends.cpu.c import Code, Statement, Statements, run_function
+from korch.backends.cpu.c.tree import Declaration, comments
 from korch.backends.cpu.loops.caches import outgrows
 from korch.backends.cpu.loops.ctypes import spells
 from korch.backends.cpu.loops.spell import C, c_index
 from korch.backends.cpu.loops.wide import Wide, behind_register, in_vectors
-from korch.backends.cpu.loops.writer import LINE, Text
+from korch.backends.cpu.loops.writer import LINE
 from korch.backends.maps.index import Index, Var, flat, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace
-from korch.backends.program import run_head
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
@@ -33,34 +35,50 @@ def objection(first: Primitive, rest: Sequence[Primitive]) -> str:
     return next((f"{p.op} on {p.inputs[0].dtype}" for p in rest if not spells(p)), "")
 
 
-def open_run(text: Text, cone: Cone, x: Tensor, threads: int) -> None:
-    """The head of the function that one thread or a team runs, the leaf `x` as x."""
-    text.depth = 0
-    text.add(*("// " + line for line in str(cone).splitlines()))
-    text.open(run_head(threads > 1, "out_"))
+def begun(cone: Cone, x: Tensor) -> Statements:
+    """The first statements of the function that runs the kernel, the leaf `x` as x."""
+    text = Statements()
     text.add("(void)state; (void)workspace;")
     for i, t in enumerate(cone.leaves):
         if t.value is None:
             text.add(f"const float *restrict in{i} = in[{i}];")
     text.add(f"const float *restrict x = in{cone.leaves.index(x)};", "float *restrict out = out_;")
+    return text
 
 
-def open_blocks(text: Text, name: str, channels: int) -> int:
-    """Opens the loop over blocks of `channels`, `count` of them from `name` on; how many a block has."""
+def code(
+    cone: Cone,
+    text: Statements,
+    threads: int,
+    streamed: bool = False,
+    declarations: Iterable[Declaration] = (),
+    workspace: int = 0,
+) -> Code:
+    """The code of the cone, which a team of `threads` or one thread runs by the statements `text`; what these need
+    stands before."""
+    if streamed:
+        text.add("korch_streamed();")
+    run = run_function(threads > 1, text.body, text.steals, "out_")
+    return Code((*comments(cone), *declarations, run), workspace)
+
+
+@contextmanager
+def blocks(text: Statements, name: str, channels: int) -> Iterator[int]:
+    """The loop over blocks of `channels`, `count` of them from `name` on; how many a block has."""
     block = min(BLOCK, channels)
-    text.open(f"for (int {name} = 0; {name} < {channels}; {name} += {block})")
-    text.add(f"const int count = {f'KORCH_MIN({block}, {channels} - {name})' if channels % block else block};")
-    return block
+    with text.block(f"for (int {name} = 0; {name} < {channels}; {name} += {block})"):
+        text.add(f"const int count = {f'KORCH_MIN({block}, {channels} - {name})' if channels % block else block};")
+        yield block
 
 
-def simd(text: Text, body: list[str]) -> None:
+def simd(text: Statements, body: Iterable[Statement]) -> None:
+    """The loop over a block's channels c, as vectors."""
     text.add("#pragma omp simd")
-    text.open("for (int c = 0; c < count; ++c)")
-    text.add(*body)
-    text.close()
+    with text.block("for (int c = 0; c < count; ++c)"):
+        text.add(*body)
 
 
-def store(text: Text, cone: Cone, p: Primitive, streamed: bool, of: int) -> None:
+def store(text: Statements, cone: Cone, p: Primitive, streamed: bool, of: int) -> None:
     """Stores `count` channels, a block `of` so many, of the root at (image, h, w, c0), or (image, w, c0), from the
     result of `p`, the first primitive that computes, in z. Images of volumes are their frames."""
     lead = _lead(p.output.shape)
@@ -68,23 +86,22 @@ def store(text: Text, cone: Cone, p: Primitive, streamed: bool, of: int) -> None
     _store(text, cone, p, lead, f"{c_index(at)} + c0", streamed, of)
 
 
-def store_row(text: Text, cone: Cone, p: Primitive, streamed: bool, of: int) -> None:
+def store_row(text: Statements, cone: Cone, p: Primitive, streamed: bool, of: int) -> None:
     """The same for a result of any rank, at (row, c0): rows are counted through all axes but the last."""
     *lead, channels = p.output.shape
     rows = unflat(_axis("row", math.prod(lead)), tuple(lead))
     _store(text, cone, p, rows, f"row * {channels} + c0", streamed, of)
 
 
-def _store(text: Text, cone: Cone, p: Primitive, lead: Indices, place: str, streamed: bool, of: int) -> None:
+def _store(text: Statements, cone: Cone, p: Primitive, lead: Indices, place: str, streamed: bool, of: int) -> None:
     """Stores the root from `place` on, its indices being `lead` and c0 + c."""
     channels = p.output.shape[-1]
     c = Var("c", 0, channels)
     idx = (*lead, Index.of(Var("c0", 0, channels)) + Index.of(c))
     traced = _tracer(cone, p.output, idx, ("z", Index.of(c)))
     if wide := in_vectors(c, of, traced):
-        text.open(f"for (int c = 0; c < count; c += {wide.lanes})")
-        text.add(*wide.stored(f"out + {place} + c", streamed))
-        text.close()
+        with text.block(f"for (int c = 0; c < count; c += {wide.lanes})"):
+            text.add(*wide.stored(f"out + {place} + c", streamed))
         return
     trace, value = traced(C())
     if streamed:
@@ -119,14 +136,6 @@ def _tracer(cone: Cone, t: Tensor, idx: Indices, at: tuple[str, Index]) -> Calla
 def streams(cone: Cone, whole: Sequence[int] = ()) -> bool:
     """Whether the root, a part of a tensor of the `whole` shape or all of it, is worth storing past the caches."""
     return outgrows(whole or cone.root.shape) and cone.root.shape[-1] % LINE == 0
-
-
-def close_run(text: Text, loops: int, streamed: bool) -> None:
-    """Ends the function that runs, and so many loops in it."""
-    text.close(loops)
-    if streamed:
-        text.add("korch_streamed();")
-    text.close()
 
 
 def _lead(shape: Sequence[int]) -> Indices:

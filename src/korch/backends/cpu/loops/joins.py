@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from korch.backends.cpu.c import Code, Function, Statements, own, run_function
+from korch.backends.cpu.c.rename import prefixed
+from korch.backends.cpu.c.tree import FREE, INIT, RUN, TEAM, Declaration, comments, free_function, init_function
 from korch.backends.cpu.loops import products
 from korch.backends.cpu.loops.binding import Place, is_reduction
-from korch.backends.cpu.loops.emit import Code, work
 from korch.backends.cpu.loops.emit import generate as generate_part
+from korch.backends.cpu.loops.emit import work
 from korch.backends.cpu.loops.writer import SMALL
-from korch.backends.program import has, renamed, run_head
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Shape
 from korch.ir.primitive import Primitive
@@ -68,32 +70,25 @@ def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
     threads = threads if work(cone) > SMALL else 1
     ordered = sorted(parts(cone, place), key=lambda found: not found[0].linear)
     made = [(part, generate_part(part, threads, at, small=0)) for part, at in ordered]
-    team = any(has(code.source, "team") for _, code in made)
+    team = any(code.has(TEAM) for _, code in made)
     _, *waiting = [i for i, (_, code) in enumerate(made) if code.workspace] or [0]
-    texts: list[str] = []
-    runs: list[str] = []
+    declarations: list[Declaration] = [*comments(cone)]
+    text = Statements()
     for i, (part, code) in enumerate(made):
-        texts.append(renamed(code.source, f"KERNEL_{i}_"))
-        given = f"  const void *const in{i}[] = {{{', '.join(f'in[{cone.leaves.index(t)}]' for t in part.leaves)}}};"
-        runs += [given, *(["#pragma omp barrier"] if team and i in waiting else []), *_call(i, code, team)]
-        if has(code.source, "init"):
-            texts.append("\n".join(_state(i, given)))
-    head = ["// " + line for line in str(cone).splitlines()]
-    lines = [*head, *texts, run_head(team) + " {", *runs, "}", ""]
-    return Code("\n".join(lines), max(code.workspace for _, code in made))
+        declarations += prefixed(code, f"part{i}_")
+        given = f"const void *const in{i}[] = {{{', '.join(f'in[{cone.leaves.index(t)}]' for t in part.leaves)}}};"
+        text.add(given, *(["#pragma omp barrier"] if team and i in waiting else []))
+        if team and not code.has(TEAM):
+            text.add("#pragma omp single nowait")
+        text.add(f"{own(f'part{i}_{TEAM if code.has(TEAM) else RUN}')}(state, in{i}, out, workspace);")
+        if code.has(INIT):
+            declarations += _state(i, given)
+    run = run_function(team, text.body)
+    return Code((*declarations, run), max(code.workspace for _, code in made))
 
 
-def _call(i: int, code: Code, team: bool) -> list[str]:
-    single = ["#pragma omp single nowait"] if team and not has(code.source, "team") else []
-    function = "run" if single or not team else "team"
-    return [*single, f"  KERNEL_{i}_{function}(state, in{i}, out, workspace);"]
-
-
-def _state(i: int, given: str) -> list[str]:
-    return [
-        "static int KERNEL_init(void **state, const void *const *in) {",
-        given,
-        f"  return KERNEL_{i}_init(state, in{i});",
-        "}",
-        f"static void KERNEL_free(void *state) {{ KERNEL_{i}_free(state); }}",
-    ]
+def _state(i: int, given: str) -> tuple[Function, Function]:
+    return (
+        init_function((given, f"return {own(f'part{i}_{INIT}')}(state, in{i});")),
+        free_function((f"{own(f'part{i}_{FREE}')}(state);",)),
+    )

@@ -145,20 +145,17 @@ def _plain(writer: Writer, nests: Sequence[_Nest], parallel: bool) -> None:
     if shared:
         simd = " simd" if vector[0] and shared > len(loops) and not nests[0].streamed and nests[0].step == 1 else ""
         text.add(f"#pragma omp for{simd} schedule(static) nowait collapse({shared})")
-    for v in loops:
-        writer.loop(v)
-    for nest, v, wide in zip(nests, inner, vector, strict=True):
-        if shared <= len(loops):
-            text.add(*nest.ahead)
-        if nest.streamed:
-            _streamed(writer, v, nest.body, *nest.streamed)
-            continue
-        if wide and shared <= len(loops) and nest.step == 1:
-            text.add("#pragma omp simd")
-        writer.loop(v, step=nest.step)
-        text.add(*nest.body)
-        text.close()
-    text.close(len(loops))
+    with writer.loops(loops):
+        for nest, v, wide in zip(nests, inner, vector, strict=True):
+            if shared <= len(loops):
+                text.add(*nest.ahead)
+            if nest.streamed:
+                _streamed(writer, v, nest.body, *nest.streamed)
+                continue
+            if wide and shared <= len(loops) and nest.step == 1:
+                text.add("#pragma omp simd")
+            with writer.loop(v, step=nest.step):
+                text.add(*nest.body)
 
 
 def _interleaved(writer: Writer, whole: Interleaved, parallel: bool) -> None:
@@ -166,35 +163,31 @@ def _interleaved(writer: Writer, whole: Interleaved, parallel: bool) -> None:
     if parallel:
         shared = _collapse((*whole.loops, whole.loops[-1]), writer.threads)
         writer.text.add(f"#pragma omp for schedule(static) nowait collapse({min(shared, len(whole.loops))})")
-    for v in whole.loops[:-1]:
-        writer.loop(v)
-    writer.loop(whole.loops[-1], step=whole.lanes)
-    writer.text.add(*whole.body())
-    writer.text.close(len(whole.loops))
+    with writer.loops(whole.loops[:-1]), writer.loop(whole.loops[-1], step=whole.lanes):
+        writer.text.add(*whole.body())
 
 
 def _streamed(writer: Writer, v: Var, body: list[str], value: str, to: str) -> None:
     """The loop over `v` in pieces."""
     length = max(n for n in range(LINE, PIECE + 1, LINE) if v.extent % n == 0)
-    writer.text.open(f"for (int {v.name}0 = {v.lo}; {v.name}0 < {v.hi}; {v.name}0 += {length})")
-    _piece(writer, v, length, body, value, to)
-    writer.text.close()
+    with writer.text.block(f"for (int {v.name}0 = {v.lo}; {v.name}0 < {v.hi}; {v.name}0 += {length})"):
+        _piece(writer, v, length, body, value, to)
 
 
 def _piece(writer: Writer, v: Var, length: int, body: list[str], value: str, to: str) -> None:
     """So many turns of the loop over `v`. What they make is in the first-level cache before it is stored."""
     text, first = writer.text, f"{v.name}0"
     text.add(f"float piece[{length}] __attribute__((aligned(64)));", "#pragma omp simd")
-    writer.loop(v, first, f"{first} + {length}")
-    text.add(*body, f"piece[{v.name} - {first}] = {value};")
-    text.close()
+    with writer.loop(v, first, f"{first} + {length}"):
+        text.add(*body, f"piece[{v.name} - {first}] = {value};")
     text.add(f"korch_stream({to} + {first}, piece, {length});")
 
 
 def _once(writer: Writer, body: list[str], parallel: bool) -> None:
-    writer.text.open("#pragma omp single nowait\n" + "  " * writer.text.depth if parallel else "")
-    writer.text.add(*body)
-    writer.text.close()
+    if parallel:
+        writer.text.add("#pragma omp single nowait")
+    with writer.text.block():
+        writer.text.add(*body)
 
 
 def _tiled(writer: Writer, nest: _Nest, across: Var, parallel: bool) -> None:
@@ -203,29 +196,30 @@ def _tiled(writer: Writer, nest: _Nest, across: Var, parallel: bool) -> None:
     others = [v for v in nest.outer if v != across]
     if parallel:
         text.add(f"#pragma omp for schedule(static) nowait collapse({len(others) + 2})")
-    for v in others:
-        writer.loop(v)
-    for v in (along, across):
-        text.open(f"for (int {v.name}0 = {v.lo}; {v.name}0 < {v.hi}; {v.name}0 += {TILE})")
+    squares = (f"for (int {v.name}0 = {v.lo}; {v.name}0 < {v.hi}; {v.name}0 += {TILE})" for v in (along, across))
+    with writer.loops(others), text.nest(squares):
+        text.add(*_turned(nest, across))
+        with writer.loop(across, f"{across.name}0", f"KORCH_MIN({across.name}0 + {TILE}, {across.hi})"):
+            if nest.streamed:
+                _piece(writer, along, TILE, nest.body, *nest.streamed)
+                return
+            end = f"{along.name}0 + {TILE}"
+            text.add("#pragma omp simd")
+            hi = end if along.extent % TILE == 0 else f"KORCH_MIN({end}, {along.hi})"
+            with writer.loop(along, f"{along.name}0", hi):
+                text.add(*nest.body)
+
+
+def _turned(nest: _Nest, across: Var) -> Iterator[str]:
+    """The squares of a nest that are turned, before they are read."""
+    along = nest.stage.loops[-1]
     for (array, at), name in nest.turned.items():
         corner = at
         for v in (along, across):
             corner = corner + (Index.of(replace(v, name=f"{v.name}0")) - Index.of(v)) * (at.coefficient(v) or 0)
-        text.add(
-            f"float {name}[{TILE * TILE}] __attribute__((aligned(64)));",
-            f"korch_turn({name}, {array} + {c_index(corner)}, {at.coefficient(along)}, "
-            f"KORCH_MIN({across.hi} - {across.name}0, {TILE}));",
-        )
-    writer.loop(across, f"{across.name}0", f"KORCH_MIN({across.name}0 + {TILE}, {across.hi})")
-    if nest.streamed:
-        _piece(writer, along, TILE, nest.body, *nest.streamed)
-    else:
-        end = f"{along.name}0 + {TILE}"
-        text.add("#pragma omp simd")
-        writer.loop(along, f"{along.name}0", end if along.extent % TILE == 0 else f"KORCH_MIN({end}, {along.hi})")
-        text.add(*nest.body)
-        text.close()
-    text.close(len(others) + 3)
+        yield f"float {name}[{TILE * TILE}] __attribute__((aligned(64)));"
+        rows = f"KORCH_MIN({across.hi} - {across.name}0, {TILE})"
+        yield f"korch_turn({name}, {array} + {c_index(corner)}, {at.coefficient(along)}, {rows});"
 
 
 def _collapse(loops: tuple[Var, ...], threads: int) -> int:

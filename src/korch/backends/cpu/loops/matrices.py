@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from korch.backends.cpu.c import Block, Statement
 from korch.backends.cpu.loops.ctypes import literal
 from korch.ir.ops.table import Array
 
@@ -101,7 +102,7 @@ def sandwich(lines: Lines, left: Array, right: Array, x: Callable[[int, int], st
 
 def sandwich_in_passes(
     matrix: Array, lanes: int, most: int, x: Callable[[str, str], str], result: Callable[[str, str], str]
-) -> list[str]:
+) -> list[Statement]:
     """C that stores matrix @ x @ matrix^T of `parts`, at `most` so many, vectors side by side: first all columns, by
     way of memory, then all rows. Registers that hold a column need not hold the whole, and what lies in one line is
     read and written together. `x` and `result` give the C text of an element's address."""
@@ -119,12 +120,10 @@ def sandwich_in_passes(
     ]
 
 
-def _looped(name: str, count: int, body: Sequence[str]) -> list[str]:
+def _looped(name: str, count: int, body: Sequence[str]) -> list[Statement]:
     return [
         "#pragma GCC unroll 1",
         f"for (int {name} = 0; {name} < {count}; ++{name})",
         "#pragma GCC unroll 1",
-        "  for (int part = 0; part < parts; ++part) {",
-        *(f"    {line}" for line in body),
-        "  }",
+        Block("  for (int part = 0; part < parts; ++part)", tuple(body)),
     ]

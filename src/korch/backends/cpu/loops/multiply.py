@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from korch.backends.cpu.c import Statements, own
 from korch.backends.cpu.loops import ahead, tile
 from korch.backends.cpu.loops.behind import Behind
 from korch.backends.cpu.loops.binding import Schedule, Stage
 from korch.backends.cpu.loops.block import LEAST, Block, Operand, block_of, packs, start_of, step_of
 from korch.backends.cpu.loops.packing import packed_at, packing
 from korch.backends.cpu.loops.tile import Group, Strides
-from korch.backends.cpu.loops.writer import FAR, LINE, Text, Writer
+from korch.backends.cpu.loops.writer import FAR, LINE, Writer
 from korch.backends.maps.index import Var
 
 AHEAD = 4
@@ -83,14 +84,19 @@ def write_product(writer: Writer, s: Stage) -> None:
     assert block is not None, "no product was planned"
     if block.second is None:
         writer.functions.update(packing(writer.plan, s, block))
-    for v in block.others:
-        writer.loop(v)
     count = block.step.extent
     chunks = -(-count // tile.LONGEST)
     each = -(-count // chunks)
-    text.open(f"for (int k0 = 0; k0 < {count}; k0 += {each})" if chunks > 1 else "")
-    if chunks == 1:
-        text.add("const int k0 = 0;")
+    steps = f"for (int k0 = 0; k0 < {count}; k0 += {each})" if chunks > 1 else ""
+    with writer.loops(block.others), text.block(steps):
+        if chunks == 1:
+            text.add("const int k0 = 0;")
+        _add_tiles(writer, s, block, chunks, each)
+
+
+def _add_tiles(writer: Writer, s: Stage, block: Block, chunks: int, each: int) -> None:
+    """The tiles of `each` steps from `k0` on, one of so many `chunks` of the steps."""
+    count, text = block.step.extent, writer.text
     text.add(f"const int count = {f'KORCH_MIN({each}, {count} - k0)' if count % each else each};")
     parts = row_parts(writer)
     low, higher = divmod(block.height, parts or 1)
@@ -112,11 +118,9 @@ def write_product(writer: Writer, s: Stage) -> None:
     grouped = list(zip(tile.groups(block.width), _following(s, block, each), strict=True))
     later = _next_block(writer, block, chunks, each)
     for condition, height, some in _shares(grouped, column_parts(writer), low, higher):
-        text.open(condition)
-        for group, following in some:
-            _write_group(writer, block, height, group, following, streamed, later)
-        text.close()
-    text.close(1 + len(block.others))
+        with text.block(condition):
+            for group, following in some:
+                _write_group(writer, block, height, group, following, streamed, later)
 
 
 def _shares(
@@ -193,32 +197,31 @@ def _write_group(
     earlier = sum(_tiles_of(height, g) for g in tile.groups(block.width) if g.first < group.first)
     wanted = _constants(following, group, _tiles_of(height, group)) if following else _next_piece(writer)
     for begin, end, rows in runs:
-        text.open(f"for (int r = {begin}; r < {end}; r += {rows})")
-        call = f"(a + r * {strides.row}, {where}, c + r * {strides.result} + {group.first}, count"
-        ends = "".join(f", e{i} + r * {row} + {group.first * column}" for i, (row, column) in enumerate(others))
-        afar = not group.first and block.first.step(block.step) == 1 and _comes_from_afar(writer, block.first)
-        asked = wanted or (_next_rows(rows, steps) if afar and strides.row == steps <= tile.LONGEST else None)
-        tiles, number = _Tiles(writer, rows, group, strides, asked and asked.ahead), f"(r - {begin}) / {rows}"
-        if asked:
-            text.add(f"const float *const ahead = {asked.at(f'({done} + {number})')};")
-            call += ", ahead"
-        if later:
-            text.add(*later.spread.in_turn(f"({later.before} + {earlier + done} + {number})"))
-        done += (end - begin) // rows
-        if afar and asked is wanted and not later:
-            _ask_ahead(text, rows, f"a + (r + j) * {strides.row}", "count")
-        for i, (o, (row, column)) in enumerate(zip(block.extras, others, strict=True)):
-            if row and column == 1 and _comes_from_afar(writer, o):
-                _ask_ahead(text, rows, f"e{i} + (r + j) * {row} + {group.first}", str(group.columns))
-        if not turns:
-            text.add(f"{tiles.named(False, block.behind)}{call}{ends});")
-        else:
-            text.add(
-                f"if ({turns[0]}) {tiles.named(False, None)}{call});",
-                f"else if ({turns[1]}) {tiles.named(True, None)}{call});",
-                f"else {tiles.named(True, block.behind)}{call}{ends});",
-            )
-        text.close()
+        with text.block(f"for (int r = {begin}; r < {end}; r += {rows})"):
+            call = f"(a + r * {strides.row}, {where}, c + r * {strides.result} + {group.first}, count"
+            ends = "".join(f", e{i} + r * {row} + {group.first * column}" for i, (row, column) in enumerate(others))
+            afar = not group.first and block.first.step(block.step) == 1 and _comes_from_afar(writer, block.first)
+            asked = wanted or (_next_rows(rows, steps) if afar and strides.row == steps <= tile.LONGEST else None)
+            tiles, number = _Tiles(writer, rows, group, strides, asked and asked.ahead), f"(r - {begin}) / {rows}"
+            if asked:
+                text.add(f"const float *const ahead = {asked.at(f'({done} + {number})')};")
+                call += ", ahead"
+            if later:
+                text.add(*later.spread.in_turn(f"({later.before} + {earlier + done} + {number})"))
+            done += (end - begin) // rows
+            if afar and asked is wanted and not later:
+                _ask_ahead(text, rows, f"a + (r + j) * {strides.row}", "count")
+            for i, (o, (row, column)) in enumerate(zip(block.extras, others, strict=True)):
+                if row and column == 1 and _comes_from_afar(writer, o):
+                    _ask_ahead(text, rows, f"e{i} + (r + j) * {row} + {group.first}", str(group.columns))
+            if not turns:
+                text.add(f"{tiles.named(False, block.behind)}{call}{ends});")
+            else:
+                text.add(
+                    f"if ({turns[0]}) {tiles.named(False, None)}{call});",
+                    f"else if ({turns[1]}) {tiles.named(True, None)}{call});",
+                    f"else {tiles.named(True, block.behind)}{call}{ends});",
+                )
 
 
 @dataclass(frozen=True)
@@ -283,7 +286,7 @@ def _comes_from_afar(writer: Writer, o: Operand) -> bool:
     return leaf is not None and leaf.nbytes >= FAR
 
 
-def _ask_ahead(text: Text, rows: int, at: str, count: str) -> None:
+def _ask_ahead(text: Statements, rows: int, at: str, count: str) -> None:
     """Asks for `count` numbers from `at` on, of each row j that a later tile of so many rows reads."""
     text.add(
         f"for (int j = {AHEAD * rows}; j < {(AHEAD + 1) * rows}; ++j)",
@@ -308,7 +311,7 @@ class _Tiles:
         ahead = f"_{self.ahead.lines}ahead{self.ahead.step}" if self.ahead else ""
         forms = {ahead: self.ahead, "_streamed": strides.streamed, "_all": behind}
         named = "_".join(map(str, numbers)) + "".join(form for form, is_so in forms.items() if is_so)
-        name = f"KERNEL_tile_{named.replace('-', 'm')}"
+        name = f"tile_{named.replace('-', 'm')}"
         if name not in self.writer.functions:
             self.writer.functions[name] = tile.function(name, self.rows, self.group, strides, more, behind, self.ahead)
-        return name
+        return own(name)

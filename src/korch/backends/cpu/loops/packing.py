@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
+from korch.backends.cpu.c import Function, Statements, Table
+from korch.backends.cpu.c.tree import init_function
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
 from korch.backends.cpu.loops.block import Block, without
 from korch.backends.cpu.loops.spell import c_index
-from korch.backends.cpu.loops.writer import Text
-from korch.backends.cpu.packed import FREE, packed
+from korch.backends.cpu.packed import FREE_PACKED, packed
 from korch.backends.maps.index import Index, Var, flat
 from korch.backends.maps.trace import Requests
 
@@ -34,30 +35,29 @@ def _room(at: int, block: Block) -> list[tuple[int, int, int]]:
     return [(at + g.first, g.columns, g.width) for g in tile.groups(block.width)]
 
 
-def packing(plan: Schedule, s: Stage, block: Block) -> dict[str, list[str]]:
-    """State: the second operand group by group, each group step by step."""
+def packing(plan: Schedule, s: Stage, block: Block) -> dict[str, Function]:
+    """The functions of the state: the second operand group by group, each group step by step."""
     w, columns, steps, found = s.maker.inputs[1], s.tensor.shape[-1], block.step, _packed(s, block)
     batch = [Var(f"i{a}", 0, n) for a, n in enumerate(w.shape[:-2])] if s.maker.op == "MatMul" else []
     n, at = Index.of(Var("n", 0, columns)), Index.of(steps)
     second = (*map(Index.of, batch), at, n) if s.maker.op == "MatMul" else (n, at, *[Index()] * (w.rank - 2))
     trace = tracer(plan, s, Requests())
     value = trace.value(w, second)
-    text = Text(depth=0)
-    text.open("static int KERNEL_init(void **state, const void *const *in)")
+    each = sum(width for *_, width in found) * steps.extent
+    size = 4 * each * math.prod(v.extent for v in batch)
+    text = Statements()
     for i, t in enumerate(plan.cone.leaves):
         if t.const and t.value is None:
             text.add(f"const float *in{i} = in[{i}]; (void)in{i};")
-    each = sum(width for *_, width in found) * steps.extent
-    size = 4 * each * math.prod(v.extent for v in batch)
-    text.add(f"float *to = *state = korch_aligned({size});")
-    text.add("if (!to) return 1;")
-    text.add(f"static const int groups[][3] = {{{', '.join(f'{{{a}, {b}, {c}}}' for a, b, c in found)}}};")
-    for v in (*batch, Var("g", 0, len(found)), steps):
-        text.open(f"for (int {v.name} = 0; {v.name} < {v.extent}; ++{v.name})")
-    text.open("for (int j = 0; j < groups[g][2]; ++j)")
-    text.add(f"const int n = KORCH_MIN(groups[g][0] + j, {columns - 1});", *trace.lines)
-    text.add(f"*to++ = j < groups[g][1] ? {value} : 0.0f;")
-    text.close(3 + len(batch))
+    text.add(
+        f"float *to = *state = korch_aligned({size});",
+        "if (!to) return 1;",
+        Table("int", "groups", tuple(f"{{{a}, {b}, {c}}}" for a, b, c in found), "[][3]"),
+    )
+    loops = (*batch, Var("g", 0, len(found)), steps)
+    heads = (f"for (int {v.name} = 0; {v.name} < {v.extent}; ++{v.name})" for v in loops)
+    with text.nest((*heads, "for (int j = 0; j < groups[g][2]; ++j)")):
+        text.add(f"const int n = KORCH_MIN(groups[g][0] + j, {columns - 1});", *trace.lines)
+        text.add(f"*to++ = j < groups[g][1] ? {value} : 0.0f;")
     text.add(packed(size))
-    text.close()
-    return {"KERNEL_init": text.lines, "KERNEL_free": [FREE]}
+    return {"init": init_function(text.body), "free": FREE_PACKED}

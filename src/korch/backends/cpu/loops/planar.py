@@ -13,15 +13,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from korch.backends.cpu.c import Block, Code, Function, Linkage, Statement, Statements, own
+from korch.backends.cpu.c.tree import init_function
 from korch.backends.cpu.loops import epilogue, tile
-from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.epilogue import close_run, open_run
 from korch.backends.cpu.loops.tile import DEEP, registers
-from korch.backends.cpu.loops.turns import Loop, open_shared
+from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.windows import Window, lines_seen, window_of
-from korch.backends.cpu.loops.writer import LINE, SMALL, Text
-from korch.backends.cpu.packed import FREE, packed
-from korch.backends.shared import APART
+from korch.backends.cpu.loops.writer import LINE, SMALL
+from korch.backends.cpu.packed import FREE_PACKED, packed
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive
@@ -97,101 +96,121 @@ class _Shape:
         """Of the input, that are summed at a time: sums of sums err less than one long sum."""
         return max(1, tile.LONGEST // self.window.taps)
 
+    @property
+    def has_edges(self) -> bool:
+        """Whether windows reach over the left or the right edge."""
+        return self.window.span(self.window.outputs[1]) > self.window.inputs[1]
+
 
 def generate(cone: Cone, threads: int) -> Code:
-    """C for a direct convolution to few channels and what stands behind it."""
+    """C for a direct convolution to few channels and its epilogue."""
     p = cone.primitives[0]
-    shape, text, threads = _Shape.of(p), Text(), threads if multiply_adds(p) > SMALL else 1
-    window, made, columns = shape.window, shape.made, shape.columns
-    (height, width), plane = window.outputs, math.prod(window.inputs)
-    open_run(text, cone, p.inputs[0], threads)
-    opened = open_shared(text, (Loop("image", p.output.shape[0]), Loop("h", height)), threads, multiply_adds(p))
-    text.add(
-        *lines_seen(window),
-        f"const float *const a = x + (image * INT64_C({window.channels * window.inputs[0]}) + top + first * "
-        f"{window.dilations[0]}) * {window.inputs[1]};",
-        f"const float *const b = (const float *)state + first * {window.kernel[1] * made};",
-        f"float y[{shape.row}] __attribute__((aligned(64)));",
-    )
-    text.open(f"for (int c = 0; c < {window.channels}; c += {shape.channels})")
-    text.open(f"for (int part = 0; part < {shape.count}; ++part)")
-    text.add(
-        f"const int left = KORCH_MIN(part * {columns}, {width - columns}) - {window.pads[1]};",
-        f"const float *const at = a + c * INT64_C({plane}) + left;",
-        f"const float *const packed = b + c * {window.taps * made};",
-        f"float *const sums = y + part * {shape.tile};",
-        f"const int channels = KORCH_MIN({shape.channels}, {window.channels} - c);",
-    )
-    if window.span(width) > window.inputs[1]:
+    shape, threads = _Shape.of(p), threads if multiply_adds(p) > SMALL else 1
+    window, text = shape.window, epilogue.begun(cone, p.inputs[0])
+    loops = Loop("image", p.output.shape[0]), Loop("h", window.outputs[0])
+    with shared_out(text, loops, threads, multiply_adds(p)):
         text.add(
-            f"if (left < 0 || left + {window.span(columns)} > {window.inputs[1]})",
-            "  KERNEL_edge(at, packed, sums, channels, last - first, c > 0, left);",
-            "else",
+            *lines_seen(window),
+            f"const float *const a = x + (image * INT64_C({window.channels * window.inputs[0]}) + top + first * "
+            f"{window.dilations[0]}) * {window.inputs[1]};",
+            f"const float *const b = (const float *)state + first * {window.kernel[1] * shape.made};",
+            f"float y[{shape.row}] __attribute__((aligned(64)));",
         )
-    text.add("KERNEL_tile(at, packed, sums, channels, last - first, c > 0, left);")
-    text.close(2)
-    text.open(f"for (int part = 0; part < {shape.count}; ++part)")
-    text.open(f"for (int m = 0; m < {made}; ++m)")
-    text.add(
-        f"enum {{ count = {columns} }};",
-        f"const int row = (image * {made} + m) * {height} + h, c0 = KORCH_MIN(part * {columns}, {width - columns});",
-        f"const float *restrict z = y + (part * {made} + m) * {columns};",
+        _multiply(text, shape)
+        _store(text, cone, p, shape)
+    tiles = [_tile(shape, edge) for edge in (False, True)[: 1 + shape.has_edges]]
+    declarations = (*_packing(shape, cone.leaves.index(p.inputs[1])), *tiles)
+    return epilogue.code(cone, text, threads, declarations=declarations)
+
+
+def _multiply(text: Statements, shape: _Shape) -> None:
+    """The sums of a row, over some channels of the input at a time, tile by tile."""
+    window, made, columns, width = shape.window, shape.made, shape.columns, shape.window.inputs[1]
+    parts = (
+        f"for (int c = 0; c < {window.channels}; c += {shape.channels})",
+        f"for (int part = 0; part < {shape.count}; ++part)",
     )
-    epilogue.store_row(text, cone, p, streamed=False, of=columns)
-    text.close(2)
-    close_run(text, opened, streamed=False)
-    edges = _tile(shape, edge=True) if window.span(width) > window.inputs[1] else []
-    lines = [*_packing(shape, cone.leaves.index(p.inputs[1])), *_tile(shape, edge=False), *edges, *text.lines]
-    return Code("\n".join(lines) + "\n", 0)
+    with text.nest(parts):
+        text.add(
+            f"const int left = KORCH_MIN(part * {columns}, {window.outputs[1] - columns}) - {window.pads[1]};",
+            f"const float *const at = a + c * INT64_C({math.prod(window.inputs)}) + left;",
+            f"const float *const packed = b + c * {window.taps * made};",
+            f"float *const sums = y + part * {shape.tile};",
+            f"const int channels = KORCH_MIN({shape.channels}, {window.channels} - c);",
+        )
+        operands = "at, packed, sums, channels, last - first, c > 0, left"
+        if shape.has_edges:
+            text.add(
+                f"if (left < 0 || left + {window.span(columns)} > {width})",
+                f"  {own('edge')}({operands});",
+                "else",
+            )
+        text.add(f"{own('tile')}({operands});")
 
 
-def _tile(shape: _Shape, edge: bool) -> list[str]:
-    """C that sums a tile into y, over some channels and so many lines of the windows; at an `edge`, of what begins at
-    `left` in its row. It asks for the line that the tile below will see and this one does not."""
+def _store(text: Statements, cone: Cone, p: Primitive, shape: _Shape) -> None:
+    """The root from the sums of a row."""
+    made, columns, (height, width) = shape.made, shape.columns, shape.window.outputs
+    rows = (f"for (int part = 0; part < {shape.count}; ++part)", f"for (int m = 0; m < {made}; ++m)")
+    with text.nest(rows):
+        text.add(
+            f"enum {{ count = {columns} }};",
+            f"const int row = (image * {made} + m) * {height} + h, "
+            f"c0 = KORCH_MIN(part * {columns}, {width - columns});",
+            f"const float *restrict z = y + (part * {made} + m) * {columns};",
+        )
+        epilogue.store_row(text, cone, p, streamed=False, of=columns)
+
+
+def _tile(shape: _Shape, edge: bool) -> Function:
+    """Sums a tile into y, over some channels and so many lines of the windows; at an `edge`, of what begins at `left`
+    in its row. It prefetches the line that the tile below reads and this one does not."""
     window, made, lanes = shape.window, shape.made, registers().lanes
     (high, wide), line, plane = window.kernel, window.dilations[0] * window.inputs[1], math.prod(window.inputs)
     sums = [(m, v) for m in range(made) for v in range(shape.vectors)]
-    lines = [
-        APART,
-        f"static void KERNEL_{'edge' if edge else 'tile'}(const float *restrict a, const float *restrict b, "
-        "float *restrict y, int channels, int lines, int more, int left) {",
-        *(_masks(shape) if edge else ["  (void)left;"]),
-        *(f"  korch_f{lanes} s{m}_{v} = {{0}};" for m, v in sums),
-        f"  for (int c = 0; c < channels; ++c, a += {plane}, b += {high * wide * made}) {{",
-        f"    const float *row = a, *next = b, *const ahead = a + lines * {line};",
-        *(f"    __builtin_prefetch(ahead + {at}, 0, 2);" for at in range(0, shape.columns, LINE)),
-        f"    for (int l = 0; l < lines; ++l, row += {line})",
-    ]
+    text = Statements()
+    if edge:
+        _add_masks(text, shape)
+    else:
+        text.add("(void)left;")
+    text.add(*(f"korch_f{lanes} s{m}_{v} = {{0}};" for m, v in sums))
     each = max(n for n in range(1, UNROLLED + 1) if wide % n == 0)
-    lines += [
-        f"      for (int k0 = 0; k0 < {wide}; k0 += {each})",
-        f"#pragma GCC unroll {each}",
-        f"        for (int i = 0; i < {each}; ++i, next += {made}) {{",
-        "          const int k = k0 + i;",
-        *_step(shape, edge),
-        tile.STEP_ENDS,
-        "        }",
-        "  }",
-    ]
+    with text.block(f"for (int c = 0; c < channels; ++c, a += {plane}, b += {high * wide * made})"):
+        text.add(
+            f"const float *row = a, *next = b, *const ahead = a + lines * {line};",
+            *(f"__builtin_prefetch(ahead + {at}, 0, 2);" for at in range(0, shape.columns, LINE)),
+            f"for (int l = 0; l < lines; ++l, row += {line})",
+            f"  for (int k0 = 0; k0 < {wide}; k0 += {each})",
+            f"#pragma GCC unroll {each}",
+        )
+        with text.block(f"    for (int i = 0; i < {each}; ++i, next += {made})"):
+            text.add("const int k = k0 + i;", *_step(shape, edge), tile.STEP_ENDS)
     places = [(f"*(korch_at{lanes} *)(y + {m * shape.columns + v * lanes})", f"s{m}_{v}") for m, v in sums]
-    lines += ["  if (more) {", *(f"    {s} += {place};" for place, s in places), "  }"]
-    return [*lines, *(f"  {place} = {s};" for place, s in places), "}"]
+    with text.block("if (more)"):
+        text.add(*(f"{s} += {place};" for place, s in places))
+    text.add(*(f"{place} = {s};" for place, s in places))
+    parameters = (
+        "const float *restrict a, const float *restrict b, float *restrict y, int channels, int lines, int more, "
+        "int left"
+    )
+    return Function("edge" if edge else "tile", parameters, text.body, linkage=Linkage.SEPARATE)
 
 
-def _masks(shape: _Shape) -> list[str]:
-    """C of which lanes each step has of each vector of the row: those that are in the image."""
+def _add_masks(text: Statements, shape: _Shape) -> None:
+    """Masks of the lanes of each vector of the row that are in the image, for each step."""
     lanes, wide, width = registers().lanes, shape.window.kernel[1], shape.window.inputs[1]
-    return [
-        f"  korch_some{lanes} masks[{wide}][{shape.vectors}];",
-        f"  for (int k = 0; k < {wide}; ++k)",
-        f"    for (int v = 0; v < {shape.vectors}; ++v) {{",
-        f"      const int at = left + k * {shape.window.dilations[1]} + v * {lanes};",
-        f"      masks[k][v] = korch_between{lanes}(-at, {width} - at);",
-        "    }",
-    ]
+    text.add(
+        f"korch_some{lanes} masks[{wide}][{shape.vectors}];",
+        f"for (int k = 0; k < {wide}; ++k)",
+    )
+    with text.block(f"  for (int v = 0; v < {shape.vectors}; ++v)"):
+        text.add(
+            f"const int at = left + k * {shape.window.dilations[1]} + v * {lanes};",
+            f"masks[k][v] = korch_between{lanes}(-at, {width} - at);",
+        )
 
 
-def _step(shape: _Shape, edge: bool) -> list[str]:
+def _step(shape: _Shape, edge: bool) -> list[Statement]:
     """C of step k of a line, which holds the fewer of its operands, weights or vectors of the row, and takes the others
     one after another."""
     made, vectors, lanes = shape.made, shape.vectors, registers().lanes
@@ -203,24 +222,25 @@ def _step(shape: _Shape, edge: bool) -> list[str]:
     weights = [[f"const korch_fn w{m} = KORCH_ALL(next[{m}]);"] for m in range(made)]
     row = [[f"korch_f{lanes} x{v} = {seen(v)};", *tile.held(f"x{v}")] for v in range(vectors)]
     held, others = (weights, row) if made <= vectors else (row, weights)
-    lines = [line for operand in held for line in operand]
+    statements: list[Statement] = [line for operand in held for line in operand]
     for i, operand in enumerate(others):
         pairs = [(j, i) if made <= vectors else (i, j) for j in range(len(held))]
-        lines += ["{", *operand, *(f"KORCH_FMA{lanes}(s{m}_{v}, w{m}, x{v});" for m, v in pairs), "}"]
-    return [f"          {line}" for line in lines]
+        added = (f"KORCH_FMA{lanes}(s{m}_{v}, w{m}, x{v});" for m, v in pairs)
+        statements.append(Block("", (*operand, *added)))
+    return statements
 
 
-def _packing(shape: _Shape, leaf: int) -> list[str]:
-    """State: the weights [made, channels, taps] as [channels, taps, made]."""
+def _packing(shape: _Shape, leaf: int) -> tuple[Function, ...]:
+    """The functions that make and free the state: the weights [made, channels, taps] as [channels, taps, made]."""
     made, steps = shape.made, shape.window.channels * shape.window.taps
-    return [
-        "static int KERNEL_init(void **state, const void *const *in) {",
-        f"  const float *w = in[{leaf}];",
-        f"  float *to = *state = korch_aligned({4 * made * steps});",
-        "  if (!to) return 1;",
-        f"  for (int step = 0; step < {steps}; ++step)",
-        f"    for (int m = 0; m < {made}; ++m) *to++ = w[m * {steps} + step];",
-        f"  {packed(4 * made * steps)}",
-        "}",
-        FREE,
-    ]
+    making = init_function(
+        (
+            f"const float *w = in[{leaf}];",
+            f"float *to = *state = korch_aligned({4 * made * steps});",
+            "if (!to) return 1;",
+            f"for (int step = 0; step < {steps}; ++step)",
+            f"  for (int m = 0; m < {made}; ++m) *to++ = w[m * {steps} + step];",
+            packed(4 * made * steps),
+        )
+    )
+    return making, FREE_PACKED

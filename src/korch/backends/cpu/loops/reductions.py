@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
 from korch.backends.cpu.loops.binding import ARGS, POOLS, Stage
@@ -168,11 +169,13 @@ class Reduction:
 
     # loops
 
-    def _red_loop(self, s: Stage, v: Var, simd: str = "", chunk: tuple[str, str] | None = None) -> None:
+    def _red_loop(
+        self, s: Stage, v: Var, simd: str = "", chunk: tuple[str, str] | None = None
+    ) -> AbstractContextManager[None]:
         lo, hi = chunk or _window_bounds(s, v)
         if simd:
             self.text.add(simd)
-        self.writer.loop(v, lo, hi)
+        return self.writer.loop(v, lo, hi)
 
     def _row(
         self,
@@ -186,18 +189,17 @@ class Reduction:
         """Folds along contiguous memory into one accumulator an output."""
         s = folds[0].s
         ctype = C_TYPES[s.tensor.dtype]
-        self._open_outer(s.loops, parallel)
-        self.text.add(*(f"{ctype} {f.acc} = {f.start};" for f in folds))
-        outer = [v for v in s.reds if v != along]
-        for v in outer:
-            self._red_loop(s, v, chunk=chunk if v == s.reds[0] else None)
-        if along:
-            self._along(trace, folds, along, chunk if along == s.reds[0] else None)
-        else:
-            self.text.add(*trace.lines, *(line for f in folds for line in f.steps(f.acc)))
-        self.text.close(len(outer))
-        self.text.add(*(store(f, f.acc) for f in folds))
-        self._close_outer(s.loops)
+        with self._outer(s.loops, parallel):
+            self.text.add(*(f"{ctype} {f.acc} = {f.start};" for f in folds))
+            with ExitStack() as loops:
+                for v in s.reds:
+                    if v != along:
+                        loops.enter_context(self._red_loop(s, v, chunk=chunk if v == s.reds[0] else None))
+                if along:
+                    self._along(trace, folds, along, chunk if along == s.reds[0] else None)
+                else:
+                    self.text.add(*trace.lines, *(line for f in folds for line in f.steps(f.acc)))
+            self.text.add(*(store(f, f.acc) for f in folds))
 
     def _along(self, trace: Trace, folds: list[Fold], along: Var, chunk: tuple[str, str] | None) -> None:
         """Folds along contiguous memory, as vectors."""
@@ -206,9 +208,8 @@ class Reduction:
             return
         opened = [f.opened_apart() for f in folds]
         self.text.add(*(line for lines, _ in opened for line in lines))
-        self._red_loop(folds[0].s, along, f"#pragma omp simd {' '.join(clause for _, clause in opened)}", chunk)
-        self.text.add(*trace.lines, *(line for f in folds for line in f.steps_apart()))
-        self.text.close()
+        with self._red_loop(folds[0].s, along, f"#pragma omp simd {' '.join(clause for _, clause in opened)}", chunk):
+            self.text.add(*trace.lines, *(line for f in folds for line in f.steps_apart()))
         self.text.add(*(f.closed_apart() for f in folds))
 
     def _in_lanes(self, trace: Trace, folds: list[Fold], along: Var, lanes: int, part: tuple[str, str]) -> None:
@@ -218,9 +219,8 @@ class Reduction:
         self.text.add(f"const int {v}1 = {lo} + ({hi} - ({lo})) / {lanes} * {lanes};")
         self._accumulators([f.part for f in folds], folds, lanes, " = {0}")
         folded = [line for f in folds for line in f.steps(f"{f.part}[{v} - {v}0]")]
-        self.text.open(f"for (int {v}0 = {lo}; {v}0 < {v}1; {v}0 += {lanes})")
-        self._sweep(along, f"{v}0", f"{v}0 + {lanes}", [*trace.lines, *folded])
-        self.text.close()
+        with self.text.block(f"for (int {v}0 = {lo}; {v}0 < {v}1; {v}0 += {lanes})"):
+            self._sweep(along, f"{v}0", f"{v}0 + {lanes}", [*trace.lines, *folded])
         if not lo.isdigit() or along.extent % lanes:
             folded = [line for f in folds for line in f.steps(f"{f.part}[{v} - {v}1]")]
             self._sweep(along, f"{v}1", hi, [*trace.lines, *folded])
@@ -234,30 +234,29 @@ class Reduction:
         along = s.loops[-1]
         strip = min(STRIP, along.extent)
         single = strip == along.extent
-        self._open_outer(s.loops[:-1], parallel, strips=None if single else along)
-        lo, hi = (str(along.lo), str(along.hi)) if single else (f"{along.name}0", f"{along.name}1")
-        at = f"[{along.name} - {lo}]"
         blocked = (
             len(s.reds) > 1 and all(f.omp in ("+", "*") for f in folds) and all(v.extent >= 8 for v in s.reds[-2:])
         )
-        self._accumulators([f.acc for f in folds], folds, strip)
-        self._sweep(along, lo, hi, [f"{f.acc}{at} = {f.start};" for f in folds])
-        for i, v in enumerate(s.reds[:-1]):
-            self._red_loop(s, v, chunk=chunk if i == 0 else None)
-        if blocked:
-            self._accumulators([f.part for f in folds], folds, strip)
-            self._sweep(along, lo, hi, [f"{f.part}{at} = {f.start};" for f in folds])
-        if s.reds:
-            self._red_loop(s, s.reds[-1], chunk=chunk if len(s.reds) == 1 else None)
-        folded = [line for f in folds for line in f.steps((f.part if blocked else f.acc) + at)]
-        self._sweep(along, lo, hi, [*trace.lines, *folded])
-        if s.reds:
-            self.text.close()
-        if blocked:
-            self._sweep(along, lo, hi, [f.step(f.acc + at, f.part + at) for f in folds])
-        self.text.close(max(len(s.reds) - 1, 0))
-        self._sweep(along, lo, hi, [store(f, f.acc + at) for f in folds])
-        self._close_outer(s.loops[:-1], strips=None if single else along)
+        lo, hi = (str(along.lo), str(along.hi)) if single else (f"{along.name}0", f"{along.name}1")
+        at = f"[{along.name} - {lo}]"
+        with self._outer(s.loops[:-1], parallel, strips=None if single else along):
+            self._accumulators([f.acc for f in folds], folds, strip)
+            self._sweep(along, lo, hi, [f"{f.acc}{at} = {f.start};" for f in folds])
+            with ExitStack() as loops:
+                for i, v in enumerate(s.reds[:-1]):
+                    loops.enter_context(self._red_loop(s, v, chunk=chunk if i == 0 else None))
+                if blocked:
+                    self._accumulators([f.part for f in folds], folds, strip)
+                    self._sweep(along, lo, hi, [f"{f.part}{at} = {f.start};" for f in folds])
+                folded = [line for f in folds for line in f.steps((f.part if blocked else f.acc) + at)]
+                if s.reds:
+                    with self._red_loop(s, s.reds[-1], chunk=chunk if len(s.reds) == 1 else None):
+                        self._sweep(along, lo, hi, [*trace.lines, *folded])
+                else:
+                    self._sweep(along, lo, hi, [*trace.lines, *folded])
+                if blocked:
+                    self._sweep(along, lo, hi, [f.step(f.acc + at, f.part + at) for f in folds])
+            self._sweep(along, lo, hi, [store(f, f.acc + at) for f in folds])
 
     def _accumulators(self, names: list[str], folds: list[Fold], strip: int, start: str = "") -> None:
         ctype = C_TYPES[folds[0].s.tensor.dtype]
@@ -265,27 +264,27 @@ class Reduction:
 
     def _sweep(self, v: Var, lo: str, hi: str, body: list[str]) -> None:
         self.text.add("#pragma omp simd")
-        self.writer.loop(v, lo, hi)
-        self.text.add(*body)
-        self.text.close()
+        with self.writer.loop(v, lo, hi):
+            self.text.add(*body)
 
-    def _open_outer(self, loops: tuple[Var, ...], parallel: bool, strips: Var | None = None) -> None:
+    @contextmanager
+    def _outer(self, loops: tuple[Var, ...], parallel: bool, strips: Var | None = None) -> Iterator[None]:
+        """The loops over outputs, shared out to the threads where `parallel`; a block where there are none."""
         depth = len(loops) + (strips is not None)
         if parallel and depth:
             self.text.add(f"#pragma omp for schedule(static) nowait collapse({depth})")
         elif parallel:
             self.text.add("#pragma omp single nowait")
-        for v in loops:
-            self.writer.loop(v)
-        if strips is not None:
-            n = strips.name
-            self.text.open(f"for (int {n}0 = {strips.lo}; {n}0 < {strips.hi}; {n}0 += {STRIP})")
-            self.text.add(f"const int {n}1 = KORCH_MIN({n}0 + {STRIP}, {strips.hi});")
-        if not depth:
-            self.text.open("")
-
-    def _close_outer(self, loops: tuple[Var, ...], strips: Var | None = None) -> None:
-        self.text.close(max(len(loops) + (strips is not None), 1))
+        with ExitStack() as blocks:
+            blocks.enter_context(self.writer.loops(loops))
+            if strips is not None:
+                n = strips.name
+                head = f"for (int {n}0 = {strips.lo}; {n}0 < {strips.hi}; {n}0 += {STRIP})"
+                blocks.enter_context(self.text.block(head))
+                self.text.add(f"const int {n}1 = KORCH_MIN({n}0 + {STRIP}, {strips.hi});")
+            if not depth:
+                blocks.enter_context(self.text.block())
+            yield
 
     # few outputs, long folds: every thread folds a part, then the parts are folded in order
 
@@ -301,33 +300,33 @@ class Reduction:
         s = folds[0].s
         first = s.reds[0]
         chunks = min(CHUNKS, first.extent)
-        self.text.open("")
-        for f in folds:
-            name, room = f"p{f.s.number}", chunks * s.stored
-            if self.writer.plan.hoisted:  # each thread adds up what is its own
-                self.text.add(f"{C_TYPES[f.s.tensor.dtype]} {name}[{room}];")
-            else:
-                self.writer.buffer(f.s, room, name)
-        if self.parallel:
-            self.text.add("#pragma omp for schedule(static)")
-        self.text.open(f"for (int chunk = 0; chunk < {chunks}; ++chunk)")
         bounds = (
             f"{first.lo} + (int)(chunk * INT64_C({first.extent}) / {chunks})",
             f"{first.lo} + (int)((chunk + 1) * INT64_C({first.extent}) / {chunks})",
         )
-        if along or not s.loops:
-            self._row(trace, folds, along, _stored_apart, parallel=False, chunk=bounds)
-        else:
-            self._columns(trace, folds, _stored_apart, parallel=False, chunk=bounds)
-        self.text.close()
-        if self.parallel:
-            self.text.add("#pragma omp single nowait" if s.root else "#pragma omp single")
-        for v in s.loops:
-            self.writer.loop(v)
-        self.text.open("")
+        with self.text.block():
+            self._rooms(folds, chunks)
+            if self.parallel:
+                self.text.add("#pragma omp for schedule(static)")
+            with self.text.block(f"for (int chunk = 0; chunk < {chunks}; ++chunk)"):
+                if along or not s.loops:
+                    self._row(trace, folds, along, _stored_apart, parallel=False, chunk=bounds)
+                else:
+                    self._columns(trace, folds, _stored_apart, parallel=False, chunk=bounds)
+            if self.parallel:
+                self.text.add("#pragma omp single nowait" if s.root else "#pragma omp single")
+            with self.writer.loops(s.loops), self.text.block():
+                for f in folds:
+                    self._sum_up(f, chunks)
+
+    def _rooms(self, folds: list[Fold], chunks: int) -> None:
+        """Room for the results of the chunks."""
         for f in folds:
-            self._sum_up(f, chunks)
-        self.text.close(2 + len(s.loops))
+            name, room = f"p{f.s.number}", chunks * f.s.stored
+            if self.writer.plan.hoisted:  # each thread adds up what is its own
+                self.text.add(f"{C_TYPES[f.s.tensor.dtype]} {name}[{room}];")
+            else:
+                self.writer.buffer(f.s, room, name)
 
     def _sum_up(self, f: Fold, chunks: int) -> None:
         """The chunks' results, in order."""
@@ -348,15 +347,13 @@ class Reduction:
         if s.reds and s.loops and _vector_reduction(s, trace) is None:
             self._arg_columns(trace, value)
             return
-        self._open_outer(s.loops, self.parallel)
-        self.text.add(f"{C_TYPES[p.inputs[0].dtype]} best = 0;", "int64_t at = 0, seen = 0;")
-        for v in s.reds:
-            self.writer.loop(v)
-        self.text.add(*trace.lines)
-        self.text.add(f"if (!seen || ({_better(p, value, 'best')})) {{ best = {value}; at = seen; }}", "++seen;")
-        self.text.close(len(s.reds))
-        self.text.add(self.writer.store(s, "at"))
-        self._close_outer(s.loops)
+        with self._outer(s.loops, self.parallel):
+            self.text.add(f"{C_TYPES[p.inputs[0].dtype]} best = 0;", "int64_t at = 0, seen = 0;")
+            with self.writer.loops(s.reds):
+                self.text.add(*trace.lines)
+                better = _better(p, value, "best")
+                self.text.add(f"if (!seen || ({better})) {{ best = {value}; at = seen; }}", "++seen;")
+            self.text.add(self.writer.store(s, "at"))
 
     def _arg_columns(self, trace: Trace, value: str) -> None:
         """The same across memory, for a strip of outputs. (150 classes of
@@ -366,34 +363,24 @@ class Reduction:
         strips = None if strip == along.extent else along
         lo, hi = (f"{along.name}0", f"{along.name}1") if strips else (str(along.lo), str(along.hi))
         best, place = (f"{name}[{along.name} - {lo}]" for name in ("best", "places"))
-        self._open_outer(s.loops[:-1], self.parallel, strips)
-        self.text.add(
-            f"{C_TYPES[s.maker.inputs[0].dtype]} best[{strip}] __attribute__((aligned(64)));",
-            f"int32_t places[{strip}] __attribute__((aligned(64)));",
-            "int32_t seen = 0;",
-        )
-        for v in s.reds:
-            self.writer.loop(v)
-        self.text.open("if (!seen)")
-        self._sweep(along, lo, hi, [*trace.lines, f"{best} = {value};", f"{place} = 0;"])
-        self.text.close()
-        self.text.open("else")
-        self._sweep(
-            along,
-            lo,
-            hi,
-            [
-                *trace.lines,
-                f"const int better = {_better(s.maker, value, best)};",
-                f"{best} = better ? {value} : {best};",
-                f"{place} = better ? seen : {place};",
-            ],
-        )
-        self.text.close()
-        self.text.add("++seen;")
-        self.text.close(len(s.reds))
-        self._sweep(along, lo, hi, [self.writer.store(s, place)])
-        self._close_outer(s.loops[:-1], strips)
+        with self._outer(s.loops[:-1], self.parallel, strips):
+            self.text.add(
+                f"{C_TYPES[s.maker.inputs[0].dtype]} best[{strip}] __attribute__((aligned(64)));",
+                f"int32_t places[{strip}] __attribute__((aligned(64)));",
+                "int32_t seen = 0;",
+            )
+            with self.writer.loops(s.reds):
+                with self.text.block("if (!seen)"):
+                    self._sweep(along, lo, hi, [*trace.lines, f"{best} = {value};", f"{place} = 0;"])
+                with self.text.block("else"):
+                    compared = [
+                        f"const int better = {_better(s.maker, value, best)};",
+                        f"{best} = better ? {value} : {best};",
+                        f"{place} = better ? seen : {place};",
+                    ]
+                    self._sweep(along, lo, hi, [*trace.lines, *compared])
+                self.text.add("++seen;")
+            self._sweep(along, lo, hi, [self.writer.store(s, place)])
 
 
 def _better(p: Primitive, value: str, best: str) -> str:

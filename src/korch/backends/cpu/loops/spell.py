@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from korch.backends.cpu.c.tree import Function, Table, own, references
 from korch.backends.cpu.loops.ctypes import C_TYPES, elementwise, literal, together
 from korch.backends.maps.index import Index
 from korch.backends.maps.text import IndexText
@@ -21,7 +21,7 @@ class C(IndexText):
         return f"KORCH_MIN(KORCH_MAX({text}, {lo}), {hi})"
 
     def entry(self, table: tuple[float, ...], at: Index) -> str:
-        return f"{table_name(table)}[{self.index(at)}]"
+        return f"{own(table_name(table))}[{self.index(at)}]"
 
     def declared(self, name: str, dtype: str, expression: str) -> str:
         return f"const {C_TYPES[dtype]} {name} = {expression};"
@@ -65,18 +65,19 @@ def table_name(table: tuple[float, ...]) -> str:
     """A name that depends on the contents alone (so that equal kernels have equal text)."""
     key = all(isinstance(v, int) for v in table), table
     if key not in _NAMES:
-        _NAMES[key] = "KERNEL_table_" + hashlib.sha256(repr(table).encode()).hexdigest()[:10]
+        _NAMES[key] = "table_" + hashlib.sha256(repr(table).encode()).hexdigest()[:10]
         _TABLES[_NAMES[key]] = table
     return _NAMES[key]
 
 
-def tables_of(text: str) -> list[str]:
-    """The C definitions of the tables that `text` names."""
-    return [_definition(n) for n in dict.fromkeys(re.findall(r"KERNEL_table_[0-9a-f]{10}", text))]
+def tables_of(functions: Iterable[Function]) -> list[Table]:
+    """The tables that functions refer to."""
+    names = dict.fromkeys(name for f in functions for name in references(f))
+    return [_table(name) for name in names if name in _TABLES]
 
 
-def _definition(name: str) -> str:
+def _table(name: str) -> Table:
     table = _TABLES[name]
     if all(isinstance(v, int) for v in table):
-        return f"static const int32_t {name}[] = {{{', '.join(map(str, table))}}};"
-    return f"static const float {name}[] = {{{', '.join(literal(v, 'float32') for v in table)}}};"
+        return Table("int32_t", name, tuple(map(str, table)))
+    return Table("float", name, tuple(literal(v, "float32") for v in table))

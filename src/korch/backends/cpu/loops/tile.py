@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
+from korch.backends.cpu.c import Function, Linkage, Statements
 from korch.backends.cpu.loops.behind import Behind, broadcast
 from korch.backends.cpu.loops.writer import LINE
-from korch.backends.shared import APART
 from korch.ir.tensor import Tensor
 from korch.system.processor import computes_512_bits_at_once, cpu_flags
 
@@ -23,7 +23,7 @@ find it in the first-level cache. (Of 256 steps and more, 3 to 7% on Granite Rap
 1 to 2% on Zen 5, with pieces for it.)"""
 DEEP = 8
 """Multiply-adds that a core has under way at once: smaller tiles wait for results."""
-STEP_ENDS = '    __asm__ volatile("" ::: "memory");'
+STEP_ENDS = '__asm__ volatile("" ::: "memory");'
 """Between steps. What rows or windows share, compilers would keep for later steps in more registers than there are."""
 UNROLLED = 8
 """Steps between two turns of a tile's loop: what counts and asks ahead is a fifth of a step's instructions else, and a
@@ -61,7 +61,7 @@ def registers() -> Registers:
 def held(vector: str) -> list[str]:
     """C that keeps a vector of the second operand in its register, where there are few: compilers load it for each row
     again. (Four rows of three vectors, on Zen 3: 8.2 turns a step, 6.0 so, as many as they have multiply-adds.)"""
-    return [f"    KORCH_HOLD({vector});"] if registers().few else []
+    return [f"KORCH_HOLD({vector});"] if registers().few else []
 
 
 @dataclass(frozen=True)
@@ -145,45 +145,45 @@ class Ahead:
     @property
     def lines_asked(self) -> list[str]:
         """C that asks for what step k has to ask for."""
-        return [f"    __builtin_prefetch(ahead + k * {self.step} + {LINE * i}, 0, 2);" for i in range(self.lines)]
+        return [f"__builtin_prefetch(ahead + k * {self.step} + {LINE * i}, 0, 2);" for i in range(self.lines)]
 
 
 def function(
     name: str, rows: int, group: Group, strides: Strides, more: bool, behind: Behind | None, ahead: Ahead | None = None
-) -> list[str]:
-    """C that multiplies `count` steps of a tile and ends with what is `behind` it. With `more`, the sums are added to
-    what the result holds already: sums of sums err less than one long sum."""
+) -> Function:
+    """Multiplies `count` steps of a tile and ends with what is `behind` it. With `more`, the sums are added to what the
+    result holds already: sums of sums err less than one long sum."""
     vectors = list(group.vectors())
     tail = _tail_of(rows, group, strides)
     first = None if more or tail else _first_of(behind, strides)
     sums = [(f"s{r}_{j}", r, v) for r in range(rows) for j, v in enumerate(vectors)]
     whole = list(enumerate(vectors))[: len(vectors) - bool(tail)]
-    lines = [
-        APART,
-        f"static void {name}(const float *restrict a, const float *restrict b, float *restrict c, int count"
-        f"{', const float *ahead' if ahead else ''}"
-        f"{''.join(f', const float *restrict e{i}' for i in range(len(strides.others)))}) {{",
-    ]
+    text = Statements()
     if first is None:
-        lines += [f"  korch_f{lanes} s{r}_{j} = {{0}};" for r in range(rows) for j, (_, lanes, _) in whole]
+        text.add(*(f"korch_f{lanes} s{r}_{j} = {{0}};" for r in range(rows) for j, (_, lanes, _) in whole))
     else:
-        lines += [line for j, (at, *width) in whole for line in _loaded(f"s0_{j}", f"e{first} + {at}", *width)]
-        lines += [f"  korch_f{lanes} s{r}_{j} = s0_{j};" for r in range(1, rows) for j, (_, lanes, _) in whole]
+        text.add(*(_loaded(f"s0_{j}", f"e{first} + {at}", *width) for j, (at, *width) in whole))
+        text.add(*(f"korch_f{lanes} s{r}_{j} = s0_{j};" for r in range(1, rows) for j, (_, lanes, _) in whole))
         assert behind
         behind = behind.without_first()
-    lines += tail.before if tail else []
+    text.add(*(tail.before if tail else ()))
     step = list[str]()
     for j, (at, lanes, wanted) in whole:
-        step += _loaded(f"b{j}", f"b + k * {strides.second} + {at}", lanes, lanes if strides.packed else wanted)
+        step.append(_loaded(f"b{j}", f"b + k * {strides.second} + {at}", lanes, lanes if strides.packed else wanted))
         step += held(f"b{j}")
     for r in range(rows):
         added = [(f"s{r}_{j}", f"b{j}", lanes) for j, (_, lanes, _) in whole]
-        step.append(f"    {multiplied(f'a[{r * strides.row} + k * {strides.step}]', added)}")
-    lines += _steps([*step, *(tail.within if tail else []), STEP_ENDS], ahead)
-    lines += tail.after if tail else []
+        step.append(multiplied(f"a[{r * strides.row} + k * {strides.step}]", added))
+    _add_steps(text, [*step, *(tail.within if tail else ()), STEP_ENDS], ahead)
+    text.add(*(tail.after if tail else ()))
     for s, r, vector in sums:
-        lines += _stored(s, r, vector, strides, more, behind)
-    return [*lines, "}"]
+        text.add(*_stored(s, r, vector, strides, more, behind))
+    parameters = [
+        "const float *restrict a, const float *restrict b, float *restrict c, int count",
+        *(["const float *ahead"] if ahead else []),
+        *(f"const float *restrict e{i}" for i in range(len(strides.others))),
+    ]
+    return Function(name, ", ".join(parameters), text.body, linkage=Linkage.SEPARATE)
 
 
 def multiplied(place: str, sums: Sequence[tuple[str, str, int]]) -> str:
@@ -196,24 +196,18 @@ def multiplied(place: str, sums: Sequence[tuple[str, str, int]]) -> str:
     return " ".join((f"{{ const float x = {place}; const korch_fn all = KORCH_ALL(x);", *added, "}"))
 
 
-def _steps(step: list[str], ahead: Ahead | None) -> list[str]:
+def _add_steps(text: Statements, step: list[str], ahead: Ahead | None) -> None:
     """The loop over k of `step`, so many together."""
     asked = ahead.lines_asked if ahead else []
-    seldom = [f"      if (i % {ahead.every} == 0) {{", *asked, "      }"] if ahead else []
-    return [
-        "  int k0 = 0;",
-        f"  for (; k0 + {UNROLLED} <= count; k0 += {UNROLLED})",
-        f"#pragma GCC unroll {UNROLLED}",
-        f"    for (int i = 0; i < {UNROLLED}; ++i) {{",
-        "      const int k = k0 + i;",
-        *seldom,
-        *step,
-        "    }",
-        "  for (int k = k0; k < count; ++k) {",
-        *asked,
-        *step,
-        "  }",
-    ]
+    text.add("int k0 = 0;", f"for (; k0 + {UNROLLED} <= count; k0 += {UNROLLED})", f"#pragma GCC unroll {UNROLLED}")
+    with text.block(f"  for (int i = 0; i < {UNROLLED}; ++i)"):
+        text.add("const int k = k0 + i;")
+        if ahead:
+            with text.block(f"if (i % {ahead.every} == 0)"):
+                text.add(*asked)
+        text.add(*step)
+    with text.block("for (int k = k0; k < count; ++k)"):
+        text.add(*asked, *step)
 
 
 def _first_of(behind: Behind | None, strides: Strides) -> int | None:
@@ -243,16 +237,16 @@ def _tail_of(rows: int, group: Group, strides: Strides) -> _Tail | None:
     if not others or wanted > 1:
         return None
     if strides.row == 1 and rows in (4, 8, 16):
-        step = f"    tail += *(const korch_at{rows} *)(a + k * {strides.step}) * {column};"
-        placed = [f"  korch_f{lanes} {s} = {{tail[{r}]}};" for r, s in enumerate(sums)]
-        return _Tail([f"  korch_f{rows} tail = {{0}};"], [step], placed)
+        step = f"tail += *(const korch_at{rows} *)(a + k * {strides.step}) * {column};"
+        placed = [f"korch_f{lanes} {s} = {{tail[{r}]}};" for r, s in enumerate(sums)]
+        return _Tail([f"korch_f{rows} tail = {{0}};"], [step], placed)
     if strides.step == 1:
         gathered = [
-            f"  float column[{LONGEST}] __attribute__((aligned(64)));",
-            f"  for (int k = 0; k < count; ++k) column[k] = {column};",
+            f"float column[{LONGEST}] __attribute__((aligned(64)));",
+            f"for (int k = 0; k < count; ++k) column[k] = {column};",
         ]
         placed = [
-            f"  korch_f{lanes} {s} = {{korch_dot(a + {r * strides.row}, column, count)}};" for r, s in enumerate(sums)
+            f"korch_f{lanes} {s} = {{korch_dot(a + {r * strides.row}, column, count)}};" for r, s in enumerate(sums)
         ]
         return _Tail(gathered, [], placed)
     return None
@@ -265,7 +259,7 @@ def _stored(
     at, lanes, wanted = vector
     place, lines = f"c + {r * strides.result + at}", list[str]()
     if more:
-        lines += [*_loaded(f"c_{s}", place, lanes, wanted), f"  {s} += c_{s};"]
+        lines += [_loaded(f"c_{s}", place, lanes, wanted), f"{s} += c_{s};"]
     if behind:
         loaded: dict[Tensor, str] = {}
         needed = {t for step in behind.steps for t in step.inputs}
@@ -273,18 +267,18 @@ def _stored(
             if t not in needed:
                 continue
             loaded[t], where = f"x{i}{s}", f"e{i} + {r * row + at * column}"
-            single = f"  korch_f{lanes} {loaded[t]} = {broadcast('*(' + where + ')', lanes)};"
-            lines += _loaded(loaded[t], where, lanes, wanted) if column else [single]
+            single = f"korch_f{lanes} {loaded[t]} = {broadcast('*(' + where + ')', lanes)};"
+            lines.append(_loaded(loaded[t], where, lanes, wanted) if column else single)
         statements, s = behind.lines(s, lanes, loaded, s)
         lines += statements
     if lanes != wanted:
-        return [*lines, f"  korch_store_first{lanes}({place}, {s}, {wanted});"]
-    streamed = f"  korch_stream{lanes}({place}, {s});"
-    return [*lines, streamed if strides.streamed else f"  *(korch_at{lanes} *)({place}) = {s};"]
+        return [*lines, f"korch_store_first{lanes}({place}, {s}, {wanted});"]
+    streamed = f"korch_stream{lanes}({place}, {s});"
+    return [*lines, streamed if strides.streamed else f"*(korch_at{lanes} *)({place}) = {s};"]
 
 
-def _loaded(vector: str, place: str, lanes: int, wanted: int) -> list[str]:
+def _loaded(vector: str, place: str, lanes: int, wanted: int) -> str:
     """A vector from memory, no element beyond the wanted touched."""
     if lanes == wanted:
-        return [f"  korch_f{lanes} {vector} = *(const korch_at{lanes} *)({place});"]
-    return [f"  korch_f{lanes} {vector} = korch_load_first{lanes}({place}, {wanted});"]
+        return f"korch_f{lanes} {vector} = *(const korch_at{lanes} *)({place});"
+    return f"korch_f{lanes} {vector} = korch_load_first{lanes}({place}, {wanted});"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from korch.backends.cpu.c import Code
 from korch.backends.cpu.loops import epilogue, strassen, winograd
-from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.writer import SMALL
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive

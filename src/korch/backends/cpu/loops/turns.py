@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 
-from korch.backends.cpu.loops.writer import Text
+from korch.backends.cpu.c import Statements, Table
 
 LONG = 1 << 23
 """Work of a kernel from which on threads help each other: to look for what others have left takes them half a
@@ -40,17 +41,17 @@ def helped(turns: float, threads: int, work: float) -> bool:
     return threads > 1 and work >= LONG and turns >= FEW * threads
 
 
-def open_shared(text: Text, loops: Sequence[Loop], threads: int, work: float) -> int:
-    """Opens the loops, outermost first, for a team, or for one thread; how many blocks there are to close. `work`: of
-    the whole kernel, in element operations."""
+@contextmanager
+def shared_out(text: Statements, loops: Sequence[Loop], threads: int, work: float) -> Iterator[None]:
+    """The loops, outermost first, for a team, or for one thread. `work`: of the whole kernel, in element operations."""
     shared = _shared(loops, threads) if helped(math.prod(loop.count for loop in loops), threads, work) else 0
-    if shared:
-        _open_turns(text, loops[:shared], threads)
-    elif threads > 1:
-        text.add(f"#pragma omp for schedule(static) nowait collapse({len(loops)})")
-    for loop in loops[shared:]:
-        text.open(loop.head)
-    return len(loops) - shared + bool(shared)
+    with ExitStack() as blocks:
+        if shared:
+            blocks.enter_context(_turns(text, loops[:shared], threads))
+        elif threads > 1:
+            text.add(f"#pragma omp for schedule(static) nowait collapse({len(loops)})")
+        blocks.enter_context(text.nest(loop.head for loop in loops[shared:]))
+        yield
 
 
 def _shared(loops: Sequence[Loop], threads: int) -> int:
@@ -60,19 +61,23 @@ def _shared(loops: Sequence[Loop], threads: int) -> int:
     return max(i for i in range(enough + 1) if not i or counts[i - 1] < MOST)
 
 
-def _open_turns(text: Text, loops: Sequence[Loop], threads: int) -> None:
+@contextmanager
+def _turns(text: Statements, loops: Sequence[Loop], threads: int) -> Iterator[None]:
+    """A loop over the turns of all loops, which threads take from each other."""
     count = math.prod(loop.count for loop in loops)
     low, higher = divmod(count, threads)
     begins = [i * low + min(i, higher) for i in range(threads + 1)]
     text.add(
-        f"static const int begins[] = {{{', '.join(map(str, begins))}}};",
+        Table.of("int", "begins", begins),
         f"korch_turns turns = korch_share_out(omp_get_thread_num(), {threads}, begins, NULL);",
     )
-    text.open("for (int turn; (turn = korch_take(&turns)) >= 0;)")
-    inner = count
-    for loop in loops:
-        outermost, inner = inner == count, inner // loop.count if loop.count else 0
-        at = "turn" if inner == 1 else f"turn / {inner}"
-        at = at if outermost else f"{at} % {loop.count}"
-        at = at if loop.step == 1 else f"{at} * {loop.step}"
-        text.add(f"const int {loop.name} = {f'{loop.low} + ' if loop.low else ''}{at};")
+    text.steals = True
+    with text.block("for (int turn; (turn = korch_take(&turns)) >= 0;)"):
+        inner = count
+        for loop in loops:
+            outermost, inner = inner == count, inner // loop.count if loop.count else 0
+            at = "turn" if inner == 1 else f"turn / {inner}"
+            at = at if outermost else f"{at} % {loop.count}"
+            at = at if loop.step == 1 else f"{at} * {loop.step}"
+            text.add(f"const int {loop.name} = {f'{loop.low} + ' if loop.low else ''}{at};")
+        yield

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, pairwise
 from math import ceil, isinf
 from operator import le
 
+from korch.backends.cpu.c import Code, Function, Linkage, Statement, Statements, Table, own
+from korch.backends.cpu.c.tree import Declaration
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.caches import L1, L2, WAYS, lines_in_a_set
-from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.epilogue import close_run, open_blocks, open_run, simd, thread_number
+from korch.backends.cpu.loops.epilogue import simd, thread_number
 from korch.backends.cpu.loops.matrices import Lines, sandwich, sandwich_in_passes
 from korch.backends.cpu.loops.tile import registers
-from korch.backends.cpu.loops.turns import TRANSFORM, Loop, open_shared
-from korch.backends.cpu.loops.writer import LINE, Text
+from korch.backends.cpu.loops.turns import TRANSFORM, Loop, shared_out
+from korch.backends.cpu.loops.writer import LINE
 from korch.ir.cone import Cone
 from korch.ir.ops.winograd import as_image, frames_of, tiling_of
 from korch.ir.primitive import Primitive
@@ -34,6 +36,10 @@ PIECE = 8 << 10
 """Bytes that each place has until its part is done, so that the next finds what it reads in the cache."""
 KEPT = 128 << 10
 """Bytes of half sums that wait for the other half."""
+OF_PIECE = "for (int tile = begin; tile < end; ++tile)"
+"""The loop over the tiles of a piece."""
+Place = Callable[[object, object], str]
+"""C for the address of a number by its row and column, numbers or C."""
 
 # The input's side ------------------------------------------------------------------------------------------------
 
@@ -41,20 +47,17 @@ KEPT = 128 << 10
 def into(cone: Cone, p: Primitive, threads: int) -> Code:
     """C for the input's transform alone."""
     frames, channels, parts = frames_of(p), p.inputs[0].shape[-1], _parts(p)
-    text = Text()
-    open_run(text, cone, p.inputs[0], threads)
-    opened = _open_parts(text, p, threads, len(parts)) if len(parts) > 1 else _open_tiles(text, p, threads)
-    text.open(f"for (int tap = 0; tap < {frames.taps}; ++tap)")
-    outputs = frames.outputs(depth_of(p))
-    text.add(
-        f"const int volume = image / {outputs};",
-        f"const int frame = image % {outputs} * {frames.stride} - {frames.before} + tap * {frames.dilation};",
-        f"float *const v = out + (tile * {frames.taps} + tap) * {channels};",
-    )
-    add_patch(text, p, "part" if len(parts) > 1 else "0")
-    close_run(text, opened + 1, streamed=False)
-    functions = patch_functions(p, _apart(p), parts)
-    return Code("\n".join([*functions, *text.lines]) + "\n", 0)
+    outputs, several = frames.outputs(depth_of(p)), len(parts) > 1
+    text = epilogue.begun(cone, p.inputs[0])
+    tiles = _tiles_by_parts(text, p, threads, len(parts)) if several else _tiles(text, p, threads)
+    with tiles, text.block(f"for (int tap = 0; tap < {frames.taps}; ++tap)"):
+        text.add(
+            f"const int volume = image / {outputs};",
+            f"const int frame = image % {outputs} * {frames.stride} - {frames.before} + tap * {frames.dilation};",
+            f"float *const v = out + (tile * {frames.taps} + tap) * {channels};",
+        )
+        add_patch(text, p, "part" if several else "0")
+    return epilogue.code(cone, text, threads, declarations=patch_functions(p, _apart(p), parts))
 
 
 def _parts(p: Primitive) -> list[range]:
@@ -70,14 +73,16 @@ def _apart(p: Primitive) -> int:
     return tiling_of(p).tiles * p.output.shape[-1]
 
 
-def _open_parts(text: Text, p: Primitive, threads: int, parts: int) -> int:
-    """The loops over pieces of the tiles, over parts of the result, and over a piece's tiles; how many blocks there are
-    to close."""
-    opened = _open_pieces(text, p, threads, max(PIECE // (4 * p.output.shape[-1]), 1))
-    text.open(f"for (int part = 0; part < {parts}; ++part)")
-    text.open("for (int tile = begin; tile < end; ++tile)")
-    _place(text, p)
-    return opened + 2
+@contextmanager
+def _tiles_by_parts(text: Statements, p: Primitive, threads: int, parts: int) -> Iterator[None]:
+    """The loops over pieces of the tiles, over parts of the result, and over a piece's tiles."""
+    with (
+        _pieces(text, p, threads, max(PIECE // (4 * p.output.shape[-1]), 1)),
+        text.block(f"for (int part = 0; part < {parts}; ++part)"),
+        text.block(OF_PIECE),
+    ):
+        _place(text, p)
+        yield
 
 
 def depth_of(p: Primitive) -> int:
@@ -85,7 +90,7 @@ def depth_of(p: Primitive) -> int:
     return p.inputs[0].shape[1] if p.inputs[0].rank == 5 else 1
 
 
-def add_patch(text: Text, p: Primitive, part: str = "0") -> None:
+def add_patch(text: Statements, p: Primitive, part: str = "0") -> None:
     """The statements that transform the patch at (row, column) of a `frame` of a `volume` into v, or a part of it; what
     of the patch lies beyond an edge is zero."""
     tiling, (_, height, width, channels), depth = tiling_of(p), as_image(p.inputs[0].shape), depth_of(p)
@@ -96,21 +101,20 @@ def add_patch(text: Text, p: Primitive, part: str = "0") -> None:
         f"const float *const seen = x + (volume * {depth} + frame) * INT64_C({height * width * channels});",
         f"const int whole = h >= 0 && h + {high} <= {height} && w >= 0 && w + {wide} <= {width};",
     )
-    text.open(f"if (whole && frame >= 0 && frame < {depth})")
-    text.add(f"KERNEL_patch(seen + (h * {width} + w) * {channels}, {width * channels}, v, {part});")
-    text.close()
-    if not _inside(p):
-        text.open("else")
+    with text.block(f"if (whole && frame >= 0 && frame < {depth})"):
+        text.add(f"{own('patch')}(seen + (h * {width} + w) * {channels}, {width * channels}, v, {part});")
+    if _inside(p):
+        return
+    with text.block("else"):
         text.add(f"const float *at[{high * wide}];")
-        text.open(f"for (int i = 0; i < {high * wide}; ++i)")
-        text.add(
-            f"const int y = h + i / {wide}, z = w + i % {wide};",
-            f"const int seen_there = frame >= 0 && frame < {depth} && y >= 0 && y < {height} && z >= 0 && z < {width};",
-            f"at[i] = seen_there ? seen + (y * {width} + z) * {channels} : KERNEL_zeros;",
-        )
-        text.close()
-        text.add(f"KERNEL_edge(at, v, {part});")
-        text.close()
+        with text.block(f"for (int i = 0; i < {high * wide}; ++i)"):
+            text.add(
+                f"const int y = h + i / {wide}, z = w + i % {wide};",
+                f"const int seen_there = frame >= 0 && frame < {depth} "
+                f"&& y >= 0 && y < {height} && z >= 0 && z < {width};",
+                f"at[i] = seen_there ? seen + (y * {width} + z) * {channels} : {own('zeros')};",
+            )
+        text.add(f"{own('edge')}(at, v, {part});")
 
 
 def _inside(p: Primitive) -> bool:
@@ -120,59 +124,55 @@ def _inside(p: Primitive) -> bool:
     return p.inputs[0].rank == 4 and not any(p.attr("pads")[:2]) and all(map(le, ends, (height, width)))
 
 
-def patch_functions(p: Primitive, step: int, parts: Sequence[range] = ()) -> list[str]:
+def patch_functions(p: Primitive, step: int, parts: Sequence[range] = ()) -> list[Declaration]:
     """The functions B^T d B for one patch, rows `row` floats apart, and for one whose places lie where `at` says;
     positions of the result are `step` floats apart. Of several `parts`, rows of the result, they make the one with the
     number `part`. (Copies of what reaches over an edge took longer than to transform it.)"""
     channels, wide = p.inputs[0].shape[-1], tiling_of(p).sides[1]
-    whole = _patch_function(
-        "patch(const float *restrict d, int row", p, step, parts, lambda i, j: f"d + {i} * row + {j} * {channels}"
-    )
+
+    def function(name: str, patch: str, place: Place) -> Function:
+        body = _patch_body(p, step, parts, place)
+        return Function(name, f"{patch}, float *restrict v, int part", body, linkage=Linkage.INLINE)
+
+    whole = function("patch", "const float *restrict d, int row", lambda i, j: f"d + {i} * row + {j} * {channels}")
     if _inside(p):
-        return whole
-    edge = _patch_function(
-        "edge(const float *const *restrict at", p, step, parts, lambda i, j: f"at[{i} * {wide} + {j}]"
-    )
-    return [*whole, f"static const float KERNEL_zeros[{channels}] = {{0}};", *edge]
+        return [whole]
+    edge = function("edge", "const float *const *restrict at", lambda i, j: f"at[{i} * {wide} + {j}]")
+    return [whole, Table("float", "zeros", ("0",), f"[{channels}]"), edge]
 
 
-def _patch_function(
-    head: str, p: Primitive, step: int, parts: Sequence[range], place: Callable[[object, object], str]
-) -> list[str]:
-    """One of these, `place` giving the address of row i and column j of the patch."""
+def _patch_body(p: Primitive, step: int, parts: Sequence[range], place: Place) -> tuple[Statement, ...]:
+    """The body of one of these, `place` giving the address of row i and column j of the patch."""
     tiling, channels = tiling_of(p), p.inputs[0].shape[-1]
     (_, _, down), (_, _, along) = tiling.matrices
     side = tiling.sides[1]
-    text = Text(depth=0)
-    text.open(f"static inline void KERNEL_{head}, float *restrict v, int part)")
+    text = Statements()
     text.add("int from = 0;", "(void)part;")
     vectors = _vectors(p, step)
     for lanes in vectors:
         most = max(min(TOGETHER, L1 * 2 // 3 // (4 * side * side)) // lanes, 1)
-        text.open(f"for (int parts; from + {lanes} <= {channels}; from += parts * {lanes})")
-        text.add(f"parts = KORCH_MIN({most}, ({channels} - from) / {lanes});")
-        text.add(
-            *sandwich_in_passes(
-                along,
-                lanes,
-                most,
-                lambda i, j: f"{place(i, j)} + from",
-                lambda i, j: f"v + ({i} * {side} + {j}) * {step} + from",
+        with text.block(f"for (int parts; from + {lanes} <= {channels}; from += parts * {lanes})"):
+            text.add(
+                f"parts = KORCH_MIN({most}, ({channels} - from) / {lanes});",
+                *sandwich_in_passes(
+                    along,
+                    lanes,
+                    most,
+                    lambda i, j: f"{place(i, j)} + from",
+                    lambda i, j: f"v + ({i} * {side} + {j}) * {step} + from",
+                ),
             )
-        )
-        text.close()
     if vectors and channels % vectors[-1] == 0:
-        return [*text.lines, "}"]
+        return text.body
     for number, rows in enumerate(parts or [range(len(down))]):
         lines = Lines()
         names = sandwich(lines, down[rows.start : rows.stop], along, lambda i, j: f"({place(i, j)})[c]")
         stores = [f"v[{i * step} + c] = {name};" for i, name in enumerate(chain(*names), rows.start * side)]
-        text.open(f"if (part == {number})")
-        text.add("#pragma omp simd")
-        text.open(f"for (int c = from; c < {channels}; ++c)")
-        text.add(*lines.lines, *stores)
-        text.close(2)
-    return [*text.lines, "}"]
+        with text.block(f"if (part == {number})"):
+            text.add("#pragma omp simd")
+            with text.block(f"for (int c = from; c < {channels}; ++c)"):
+                text.add(*lines.lines, *stores)
+    return text.body
 
 
 def _vectors(p: Primitive, step: int) -> list[int]:
@@ -196,34 +196,27 @@ def _vectors(p: Primitive, step: int) -> list[int]:
 
 
 def back(cone: Cone, p: Primitive, threads: int) -> Code:
-    """C for the output's transform and what stands behind it."""
+    """C for the output's transform and its epilogue."""
     tiling, (high, wide), (_, height, width, channels) = tiling_of(p), _span(p), as_image(p.output.shape)
     (top, left), every = p.attr("skipped"), p.attr("phases") ** 2 * channels
     source, step = f"x + tile * {every} + c0", tiling.tiles * every
-    text, most = Text(), _kept(p)
-    open_run(text, cone, p.inputs[0], threads)
-    if most:
-        opened = _open_pieces(text, p, threads, most)
-        _first_half(text, p, threads, most, source, step)
-        text.open("for (int tile = begin; tile < end; ++tile)")
-        _place(text, p)
-        opened += 1
-    else:
-        opened = _open_tiles(text, p, threads)
-    text.add(f"const int top = row * {high} - {top}, left = column * {wide} - {left};")
-    block = open_blocks(text, "c0", channels)
-    text.add(f"float y[{high * wide * block}] __attribute__((aligned(64)));")
-    if _short(p):
-        place = _phases_at_once(text, p, source, step)
-    else:
-        place = _phases(text, p, source, step, "y", block, _halves(p)[1] if most else None)
-    text.open(f"for (int h = KORCH_MAX(top, 0); h < KORCH_MIN(top + {high}, {height}); ++h)")
-    text.open(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {wide}, {width}); ++w)")
-    text.add("const int i = h - top, j = w - left;", f"const float *restrict z = y + ({place}) * {block};")
-    streamed = epilogue.streams(cone)
-    epilogue.store(text, cone, p, streamed, of=channels)
-    close_run(text, opened + 3, streamed)
-    return Code("\n".join(text.lines) + "\n", 4 * most * high * wide * channels * threads)
+    text, most, streamed = epilogue.begun(cone, p.inputs[0]), _kept(p), epilogue.streams(cone)
+    tiles = _tiles_by_halves(text, p, threads, most, source, step) if most else _tiles(text, p, threads)
+    with tiles:
+        text.add(f"const int top = row * {high} - {top}, left = column * {wide} - {left};")
+        with epilogue.blocks(text, "c0", channels) as block:
+            text.add(f"float y[{high * wide * block}] __attribute__((aligned(64)));")
+            if _short(p):
+                place = _phases_at_once(text, p, source, step)
+            else:
+                place = _phases(text, p, source, step, "y", block, _halves(p)[1] if most else None)
+            with (
+                text.block(f"for (int h = KORCH_MAX(top, 0); h < KORCH_MIN(top + {high}, {height}); ++h)"),
+                text.block(f"for (int w = KORCH_MAX(left, 0); w < KORCH_MIN(left + {wide}, {width}); ++w)"),
+            ):
+                text.add("const int i = h - top, j = w - left;", f"const float *restrict z = y + ({place}) * {block};")
+                epilogue.store(text, cone, p, streamed, of=channels)
+    return epilogue.code(cone, text, threads, streamed, workspace=4 * most * high * wide * channels * threads)
 
 
 def _kept(p: Primitive) -> int:
@@ -241,15 +234,19 @@ def _halves(p: Primitive) -> tuple[range, range]:
     return range(high // 2), range(high // 2, high)
 
 
-def _first_half(text: Text, p: Primitive, threads: int, most: int, source: str, step: int) -> None:
-    """The sums over the first half of the places, of every tile of a piece, which are `kept`."""
+@contextmanager
+def _tiles_by_halves(text: Statements, p: Primitive, threads: int, most: int, source: str, step: int) -> Iterator[None]:
+    """The loops over pieces of at most so many tiles, and over a piece's tiles. Before the second, the sums over the
+    first half of the places, of every tile of the piece, are `kept`."""
     (high, wide), channels = _span(p), p.output.shape[-1]
     each = high * wide * channels
-    text.add(f"float *const kept = (float *)workspace + {thread_number(threads)} * INT64_C({most * each});")
-    text.open("for (int tile = begin; tile < end; ++tile)")
-    open_blocks(text, "c0", channels)
-    _phases(text, p, source, step, f"kept + (tile - begin) * {each} + c0", channels, _halves(p)[0])
-    text.close(2)
+    with _pieces(text, p, threads, most):
+        text.add(f"float *const kept = (float *)workspace + {thread_number(threads)} * INT64_C({most * each});")
+        with text.block(OF_PIECE), epilogue.blocks(text, "c0", channels):
+            _phases(text, p, source, step, f"kept + (tile - begin) * {each} + c0", channels, _halves(p)[0])
+        with text.block(OF_PIECE):
+            _place(text, p)
+            yield
 
 
 def _span(p: Primitive) -> tuple[int, int]:
@@ -263,37 +260,37 @@ def _short(p: Primitive) -> bool:
     return p.attr("phases") > 1 and p.output.shape[-1] < LINE
 
 
-def _phases(text: Text, p: Primitive, first: str, step: int, result: str, apart: int, half: range | None = None) -> str:
+def _phases(
+    text: Statements, p: Primitive, first: str, step: int, result: str, apart: int, half: range | None = None
+) -> str:
     """A^T m A for every phase, to `result` with its places `apart`; positions of m are `step` floats apart. Of its rows
     all, or a `half`: what is kept of the first is added to the second. Gives the place in the result, in C, of row i
     and column j of what the tile makes."""
     phases, (high, span), channels = p.attr("phases"), _span(p), p.output.shape[-1]
-    text.open(f"for (int phase = 0; phase < {phases * phases}; ++phase)")
-    text.add(
-        f"const float *restrict m = {first} + phase * {channels};",
-        f"const int at = phase / {phases} * {span} + phase % {phases};",
-        f"float *restrict to = {result} + at * {apart};",
-    )
     second = half is not None and half.start > 0
-    if second:
-        start = f"kept + (tile - begin) * {high * span * channels} + c0"
-        text.add(f"const float *restrict more = {start} + at * {channels};")
 
     def more(i: int, j: int) -> str:
         return f" + more[{(i * span + j) * phases * channels} + c]" if second else ""
 
-    simd(text, back_sandwich(p, step, lambda i, j: (i * span + j) * phases * apart, half, more))
-    text.close()
+    with text.block(f"for (int phase = 0; phase < {phases * phases}; ++phase)"):
+        text.add(
+            f"const float *restrict m = {first} + phase * {channels};",
+            f"const int at = phase / {phases} * {span} + phase % {phases};",
+            f"float *restrict to = {result} + at * {apart};",
+        )
+        if second:
+            start = f"kept + (tile - begin) * {high * span * channels} + c0"
+            text.add(f"const float *restrict more = {start} + at * {channels};")
+        simd(text, back_sandwich(p, step, lambda i, j: (i * span + j) * phases * apart, half, more))
     return f"i * {span} + j"
 
 
-def _phases_at_once(text: Text, p: Primitive, first: str, step: int) -> str:
+def _phases_at_once(text: Statements, p: Primitive, first: str, step: int) -> str:
     """The same for all phases side by side, as they are in m."""
     (_, tile), phases, every = tiling_of(p).outputs, p.attr("phases"), p.attr("phases") ** 2 * p.output.shape[-1]
-    text.open("")
-    text.add(f"const int count = {every};", f"const float *restrict m = {first};", "float *restrict to = y;")
-    simd(text, back_sandwich(p, step, lambda i, j: (i * tile + j) * every))
-    text.close()
+    with text.block():
+        text.add(f"const int count = {every};", f"const float *restrict m = {first};", "float *restrict to = y;")
+        simd(text, back_sandwich(p, step, lambda i, j: (i * tile + j) * every))
     return f"((i / {phases} * {tile} + j / {phases}) * {phases} + i % {phases}) * {phases} + j % {phases}"
 
 
@@ -324,26 +321,28 @@ def back_sandwich(
 # Both ------------------------------------------------------------------------------------------------------------
 
 
-def _open_pieces(text: Text, p: Primitive, threads: int, most: int) -> int:
-    """The loop over pieces of at most so many tiles, from `begin` to `end`; how many blocks there are to close."""
+@contextmanager
+def _pieces(text: Statements, p: Primitive, threads: int, most: int) -> Iterator[None]:
+    """The loop over pieces of at most so many tiles, from `begin` to `end`."""
     tiles = tiling_of(p).tiles
     pieces = -(-tiles // (threads * most)) * threads
-    opened = open_shared(text, (Loop("piece", pieces),), threads, TRANSFORM * p.output.size)
-    text.add(
-        f"const int begin = (int)(INT64_C({tiles}) * piece / {pieces});",
-        f"const int end = (int)(INT64_C({tiles}) * (piece + 1) / {pieces});",
-    )
-    return opened
+    with shared_out(text, (Loop("piece", pieces),), threads, TRANSFORM * p.output.size):
+        text.add(
+            f"const int begin = (int)(INT64_C({tiles}) * piece / {pieces});",
+            f"const int end = (int)(INT64_C({tiles}) * (piece + 1) / {pieces});",
+        )
+        yield
 
 
-def _open_tiles(text: Text, p: Primitive, threads: int) -> int:
-    """The loop over tiles, and where each lies; how many blocks there are to close."""
-    opened = open_shared(text, (Loop("tile", tiling_of(p).tiles),), threads, TRANSFORM * p.output.size)
-    _place(text, p)
-    return opened
+@contextmanager
+def _tiles(text: Statements, p: Primitive, threads: int) -> Iterator[None]:
+    """The loop over tiles, and where each lies."""
+    with shared_out(text, (Loop("tile", tiling_of(p).tiles),), threads, TRANSFORM * p.output.size):
+        _place(text, p)
+        yield
 
 
-def _place(text: Text, p: Primitive) -> None:
+def _place(text: Statements, p: Primitive) -> None:
     """Where a tile lies."""
     rows, columns = tiling_of(p).counts
     text.add(f"const int column = tile % {columns}, row = tile / {columns} % {rows};")

@@ -8,17 +8,19 @@ frame is transformed once for all windows that see it, and the windows of neighb
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
+from korch.backends.cpu.c import Code, Function, Statements, Table
+from korch.backends.cpu.c.tree import init_function
 from korch.backends.cpu.loops import epilogue, sums, tile, winograd
 from korch.backends.cpu.loops.caches import L2
-from korch.backends.cpu.loops.emit import Code
-from korch.backends.cpu.loops.epilogue import close_run, open_run, simd, thread_number
+from korch.backends.cpu.loops.epilogue import simd, thread_number
 from korch.backends.cpu.loops.sums import Runs
 from korch.backends.cpu.loops.tile import Group
-from korch.backends.cpu.loops.turns import Loop, open_shared
-from korch.backends.cpu.loops.writer import LINE, SMALL, Text
-from korch.backends.cpu.packed import FREE, packed
+from korch.backends.cpu.loops.turns import Loop, shared_out
+from korch.backends.cpu.loops.writer import LINE, SMALL
+from korch.backends.cpu.packed import FREE_PACKED, packed
 from korch.ir.cone import Cone
 from korch.ir.macs import total
 from korch.ir.ops.winograd import Frames, Tiling, as_image, frames_of, tiling_of
@@ -154,84 +156,95 @@ def _options(cone: Cone) -> Iterator[Blocks]:
 
 
 def generate(cone: Cone, threads: int) -> Code:
-    """C for the whole convolution and what stands behind it."""
+    """C for the whole convolution and its epilogue."""
     first, _, last, *_ = cone.primitives
     threads = threads if total(cone.linear) > SMALL else 1
-    blocks, text = blocks_of(cone, threads), Text()
+    blocks, text = blocks_of(cone, threads), epilogue.begun(cone, first.inputs[0])
     points, streamed = blocks.tiling.points, epilogue.streams(cone)
-    open_run(text, cone, first.inputs[0], threads)
     text.add(
         f"float *const between = (float *)workspace + {thread_number(threads)} * INT64_C({blocks.floats});",
         f"float *const products = between + {points * blocks.operand};",
     )
     loops = [Loop(name, n) for name, n in zip(("volume", "part", "block"), blocks.turns, strict=True)]
-    opened = open_shared(text, loops, threads, total(cone.linear))
-    text.add(
-        f"const int begin = KORCH_MIN(part * {blocks.deep}, {blocks.outputs - blocks.deep});",
-        f"const int tile0 = KORCH_MIN(block * {blocks.tiles}, {blocks.each - blocks.tiles});",
-    )
-    _into(text, first, blocks)
-    functions = _products(text, blocks)
-    _back(text, cone, last, blocks, streamed)
-    close_run(text, opened, streamed)
-    lines = [
-        *_packing(blocks, cone.leaves.index(cone.primitives[1].inputs[1])),
+    with shared_out(text, loops, threads, total(cone.linear)):
+        text.add(
+            f"const int begin = KORCH_MIN(part * {blocks.deep}, {blocks.outputs - blocks.deep});",
+            f"const int tile0 = KORCH_MIN(block * {blocks.tiles}, {blocks.each - blocks.tiles});",
+        )
+        _into(text, first, blocks)
+        functions = _products(text, blocks)
+        _back(text, cone, last, blocks, streamed)
+    declarations = [
+        _packing(blocks, cone.leaves.index(cone.primitives[1].inputs[1])),
+        FREE_PACKED,
         *winograd.patch_functions(first, blocks.operand),
         *functions,
-        *text.lines,
     ]
-    return Code("\n".join(lines) + "\n", 4 * blocks.floats * threads)
+    return epilogue.code(cone, text, threads, streamed, declarations, 4 * blocks.floats * threads)
 
 
-def _open_tiles(text: Text, blocks: Blocks, frames: int) -> None:
+@contextmanager
+def _tiles(text: Statements, blocks: Blocks, frames: int) -> Iterator[None]:
     """The loops over a block's tiles in so many frames."""
     columns = blocks.tiling.counts[1]
-    text.open(f"for (int d = 0; d < {frames}; ++d)")
-    text.open(f"for (int t = 0; t < {blocks.tiles}; ++t)")
-    text.add(f"const int row = (tile0 + t) / {columns}, column = (tile0 + t) % {columns};")
+    with (
+        text.block(f"for (int d = 0; d < {frames}; ++d)"),
+        text.block(f"for (int t = 0; t < {blocks.tiles}; ++t)"),
+    ):
+        text.add(f"const int row = (tile0 + t) / {columns}, column = (tile0 + t) % {columns};")
+        yield
 
 
-def _into(text: Text, p: Primitive, blocks: Blocks) -> None:
+def _into(text: Statements, p: Primitive, blocks: Blocks) -> None:
     """The patches of the block, point by point; in each frame by frame."""
     frames = blocks.frames
-    _open_tiles(text, blocks, blocks.seen)
-    text.add(
-        f"const int frame = begin * {frames.stride} - {frames.before} + d;",
-        f"float *const v = between + (d * {blocks.tiles} + t) * {blocks.channels};",
-    )
-    winograd.add_patch(text, p)
-    text.close(2)
+    with _tiles(text, blocks, blocks.seen):
+        text.add(
+            f"const int frame = begin * {frames.stride} - {frames.before} + d;",
+            f"float *const v = between + (d * {blocks.tiles} + t) * {blocks.channels};",
+        )
+        winograd.add_patch(text, p)
 
 
-def _products(text: Text, blocks: Blocks) -> list[str]:
+def _products(text: Statements, blocks: Blocks) -> list[Function]:
     """The products of every point, group of columns by group; gives the functions that it calls."""
     frames, channels = blocks.frames, blocks.channels
     together = blocks.deep if frames.stride == 1 else 1  # frames whose rows are alike far apart
-    rows, inner = blocks.tiles * together, _run(channels)
-    runs, functions = Runs(channels // inner, inner, inner, 1), dict[str, list[str]]()
-    text.open(f"for (int point = 0; point < {blocks.tiling.points}; ++point)")
-    for number, at, group in sums.alike(blocks.columns):
-        text.open(f"for (int group = 0; group < {number}; ++group)")
-        text.add(f"const int column = {at} + group * {group.width};")
-        text.add(f"const float *b = (const float *)state + (point * {blocks.room} + column) * {blocks.steps};")
-        text.open(f"for (int d = 0; d < {blocks.deep // together}; ++d)")
-        for low, end, height in tile.runs(rows, len(group.lanes)):
-            name = f"KERNEL_tile{height}_{'_'.join(map(str, group.lanes))}"
-            functions[name] = sums.function(name, height, channels, runs, group)
-            text.open(f"for (int r = {low}; r < {end}; r += {height})")
-            text.add(
-                f"const float *const own = between + point * {blocks.operand} "
-                f"+ (d * {frames.stride * blocks.tiles} + r) * {channels};",
-                f"float *const y = products + point * {blocks.result} + {blocks.rows} * column "
-                f"+ (d * {rows} + r) * {group.width};",
-                f"enum {{ first = 0, last = {frames.taps}, plane = 0 }};",
-                f"enum {{ line = {frames.dilation * blocks.tiles * channels} }};",
-            )
-            sums.add(text, name, runs, group)
-            text.close()
-        text.close(2)
-    text.close()
-    return [line for function in functions.values() for line in function]
+    inner = _run(channels)
+    runs, functions = Runs(channels // inner, inner, inner, 1), dict[str, Function]()
+    with text.block(f"for (int point = 0; point < {blocks.tiling.points}; ++point)"):
+        for number, at, group in sums.alike(blocks.columns):
+            with _groups(text, number):
+                text.add(
+                    f"const int column = {at} + group * {group.width};",
+                    f"const float *b = (const float *)state + (point * {blocks.room} + column) * {blocks.steps};",
+                )
+                with text.block(f"for (int d = 0; d < {blocks.deep // together}; ++d)"):
+                    for low, end, height in tile.runs(blocks.tiles * together, len(group.lanes)):
+                        name = f"tile{height}_{'_'.join(map(str, group.lanes))}"
+                        functions[name] = sums.function(name, height, channels, runs, group)
+                        with text.block(f"for (int r = {low}; r < {end}; r += {height})"):
+                            _add_tile(text, blocks, together, group)
+                            sums.add(text, name, runs, group)
+    return list(functions.values())
+
+
+def _add_tile(text: Statements, blocks: Blocks, together: int, group: Group) -> None:
+    """Declares the operand, result and windows of a tile from row r on; rows count through `together` frames."""
+    frames, channels = blocks.frames, blocks.channels
+    text.add(
+        f"const float *const own = between + point * {blocks.operand} "
+        f"+ (d * {frames.stride * blocks.tiles} + r) * {channels};",
+        f"float *const y = products + point * {blocks.result} + {blocks.rows} * column "
+        f"+ (d * {blocks.tiles * together} + r) * {group.width};",
+        f"enum {{ first = 0, last = {frames.taps}, plane = 0 }};",
+        f"enum {{ line = {frames.dilation * blocks.tiles * channels} }};",
+    )
+
+
+def _groups(text: Statements, number: int) -> AbstractContextManager[None]:
+    """The loop over so many groups of columns that are alike."""
+    return text.block(f"for (int group = 0; group < {number}; ++group)")
 
 
 def _run(channels: int) -> int:
@@ -239,51 +252,51 @@ def _run(channels: int) -> int:
     return next(n for n in range(min(channels, tile.LONGEST), 0, -1) if channels % n == 0)
 
 
-def _back(text: Text, cone: Cone, p: Primitive, blocks: Blocks, streamed: bool) -> None:
-    """The block's outputs, with what follows them."""
+def _back(text: Statements, cone: Cone, p: Primitive, blocks: Blocks, streamed: bool) -> None:
+    """The block's outputs, with their epilogue."""
     tiling, (_, height, width, _) = blocks.tiling, as_image(p.output.shape)
     high, wide = tiling.outputs
-    _open_tiles(text, blocks, blocks.deep)
-    text.add(
-        f"const int image = volume * {blocks.outputs} + begin + d;",
-        f"const int top = row * {high}, left = column * {wide};",
-    )
-    for number, at, group in sums.alike(blocks.columns):
-        text.open(f"for (int group = 0; group < {number}; ++group)")
+    with _tiles(text, blocks, blocks.deep):
         text.add(
-            f"enum {{ count = {group.columns} }};",
-            f"const int c0 = {group.first} + group * {group.width};",
-            f"const float *restrict m = products + {blocks.rows} * ({at} + group * {group.width}) "
-            f"+ (d * {blocks.tiles} + t) * {group.width};",
-            f"float to[{high * wide * group.width}] __attribute__((aligned(64)));",
+            f"const int image = volume * {blocks.outputs} + begin + d;",
+            f"const int top = row * {high}, left = column * {wide};",
         )
-        simd(text, winograd.back_sandwich(p, blocks.result, lambda i, j, g=group: (i * wide + j) * g.width))
-        text.open(f"for (int h = top; h < KORCH_MIN(top + {high}, {height}); ++h)")
-        text.open(f"for (int w = left; w < KORCH_MIN(left + {wide}, {width}); ++w)")
-        text.add(f"const float *restrict z = to + ((h - top) * {wide} + w - left) * {group.width};")
-        epilogue.store(text, cone, p, streamed, of=group.columns)
-        text.close(3)
-    text.close(2)
+        for number, at, group in sums.alike(blocks.columns):
+            with _groups(text, number):
+                text.add(
+                    f"enum {{ count = {group.columns} }};",
+                    f"const int c0 = {group.first} + group * {group.width};",
+                    f"const float *restrict m = products + {blocks.rows} * ({at} + group * {group.width}) "
+                    f"+ (d * {blocks.tiles} + t) * {group.width};",
+                    f"float to[{high * wide * group.width}] __attribute__((aligned(64)));",
+                )
+                simd(text, winograd.back_sandwich(p, blocks.result, lambda i, j, g=group: (i * wide + j) * g.width))
+                with (
+                    text.block(f"for (int h = top; h < KORCH_MIN(top + {high}, {height}); ++h)"),
+                    text.block(f"for (int w = left; w < KORCH_MIN(left + {wide}, {width}); ++w)"),
+                ):
+                    text.add(f"const float *restrict z = to + ((h - top) * {wide} + w - left) * {group.width};")
+                    epilogue.store(text, cone, p, streamed, of=group.columns)
 
 
-def _packing(blocks: Blocks, leaf: int) -> list[str]:
+def _packing(blocks: Blocks, leaf: int) -> Function:
     """State: [points, steps, made] point by point, in each group by group of columns, each step by step."""
-    found = ", ".join(f"{{{g.first}, {g.columns}, {g.width}}}" for g in blocks.columns)
+    groups = ", ".join(f"{{{g.first}, {g.columns}, {g.width}}}" for g in blocks.columns)
     size = 4 * blocks.tiling.points * blocks.steps * blocks.room
-    return [
-        "static int KERNEL_init(void **state, const void *const *in) {",
-        f"  const float *w = in[{leaf}];",
-        f"  float *to = *state = korch_aligned({size});",
-        "  if (!to) return 1;",
-        f"  static const int groups[][3] = {{{found}}};",
-        f"  for (int point = 0; point < {blocks.tiling.points}; ++point)",
-        f"    for (int g = 0; g < {len(blocks.columns)}; ++g)",
-        f"      for (int k = 0; k < {blocks.steps}; ++k)",
-        "        for (int n = 0; n < groups[g][2]; ++n) {",
-        f"          const int64_t at = (int64_t)(point * {blocks.steps} + k) * {blocks.made} + groups[g][0] + n;",
-        "          *to++ = n < groups[g][1] ? w[at] : 0.0f;",
-        "        }",
-        f"  {packed(size)}",
-        "}",
-        FREE,
-    ]
+    text = Statements()
+    text.add(
+        f"const float *w = in[{leaf}];",
+        f"float *to = *state = korch_aligned({size});",
+        "if (!to) return 1;",
+        Table("int", "groups", (groups,), "[][3]"),
+        f"for (int point = 0; point < {blocks.tiling.points}; ++point)",
+        f"  for (int g = 0; g < {len(blocks.columns)}; ++g)",
+        f"    for (int k = 0; k < {blocks.steps}; ++k)",
+    )
+    with text.block("      for (int n = 0; n < groups[g][2]; ++n)"):
+        text.add(
+            f"const int64_t at = (int64_t)(point * {blocks.steps} + k) * {blocks.made} + groups[g][0] + n;",
+            "*to++ = n < groups[g][1] ? w[at] : 0.0f;",
+        )
+    text.add(packed(size))
+    return init_function(text.body)

@@ -1,12 +1,14 @@
-"""What the loop nests of one kernel are written with: its lines, its workspace, loops, loads and stores."""
+"""What the loop nests of one kernel are written with: its statements, its workspace, loops, loads and stores."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 
+from korch.backends.cpu.c import Function, Statements
 from korch.backends.cpu.loops.binding import Schedule, Stage, trace_body, tracer, within
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.spell import C, c_index
@@ -21,42 +23,25 @@ FAR, LINE = 1 << 18, 16
 
 
 @dataclass
-class Text:
-    """C lines with indentation."""
-
-    lines: list[str] = field(default_factory=list)
-    depth: int = 1
-
-    def add(self, *lines: str) -> None:
-        self.lines += ["  " * self.depth + line for line in lines]
-
-    def open(self, line: str) -> None:
-        self.add(line + " {")
-        self.depth += 1
-
-    def close(self, count: int = 1) -> None:
-        for _ in range(count):
-            self.depth -= 1
-            self.add("}")
-
-
-@dataclass
 class Writer:
     """Writes the kernel of `plan` for `threads` threads; `workspace` is the bytes that it has asked for so far,
     `functions` what it calls, by name."""
 
     plan: Schedule
     threads: int
-    text: Text = field(default_factory=Text)
+    text: Statements = field(default_factory=Statements)
     workspace: int = 0
-    functions: dict[str, list[str]] = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=dict[str, Function])
     streamed: bool = False
     """Whether something of it is stored past the caches."""
 
-    def loop(self, v: Var, lo: str = "", hi: str = "", step: int = 1) -> None:
-        """Opens the loop over `v`, or over a part of its range, in steps."""
-        forth = f"{v.name} += {step}" if step > 1 else f"++{v.name}"
-        self.text.open(f"for (int {v.name} = {lo or v.lo}; {v.name} < {hi or v.hi}; {forth})")
+    def loop(self, v: Var, lo: str = "", hi: str = "", step: int = 1) -> AbstractContextManager[None]:
+        """The loop over `v`, or over a part of its range, in steps, for what is added within."""
+        return self.text.block(loop_head(v, lo, hi, step))
+
+    def loops(self, loops: Iterable[Var]) -> AbstractContextManager[None]:
+        """Loops within each other, outermost first."""
+        return self.text.nest(map(loop_head, loops))
 
     def buffer(self, s: Stage, elements: int, name: str) -> None:
         """Declares room in the workspace for so many elements of what the stage makes."""
@@ -91,6 +76,12 @@ class Writer:
         """The statements of the stage's body, and the names of the values that it stores or folds."""
         trace = tracer(plan, s, Requests(), language)
         return trace, trace_body(trace, s)
+
+
+def loop_head(v: Var, lo: str = "", hi: str = "", step: int = 1) -> str:
+    """The head of the loop over `v`, or over a part of its range, in steps."""
+    forth = f"{v.name} += {step}" if step > 1 else f"++{v.name}"
+    return f"for (int {v.name} = {lo or v.lo}; {v.name} < {hi or v.hi}; {forth})"
 
 
 def target(s: Stage) -> str:

@@ -24,8 +24,8 @@ LOSES_NAN = frozenset({"clip", "exp", "hardsigmoid", "max", "min"})
 class OneDnn:
     """One linear primitive, its operands and result seen through strides, and a chain of post-ops.
 
-    Whether oneDNN has a fast implementation is known only to oneDNN: `KERNEL_init` returns a status other than 0
-    where it has none (KORCH_DNNL_REFERENCE, or dnnl_unimplemented), and such a kernel is no candidate.
+    Whether oneDNN has a fast implementation is known only to oneDNN: the function that makes the state returns a status
+    other than 0 where it has none (KORCH_DNNL_REFERENCE, or dnnl_unimplemented), and such a kernel is no candidate.
     """
 
     name = "onednn"
@@ -97,6 +97,4 @@ def _objection(m: Match) -> str:
 
 
 def _kernel(cone: Cone, call: Call, macs: int) -> Kernel:
-    return Kernel(
-        cone, OneDnn.name, emit(cone, call, macs), variant=call.form, headers=("korch_dnnl.h",), libraries=("dnnl",)
-    )
+    return Kernel(cone, OneDnn.name, call.form, emit(cone, call, macs))

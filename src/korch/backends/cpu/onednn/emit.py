@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from korch.backends.cpu.c import Code, Table, own, run_function
+from korch.backends.cpu.c.tree import comments, free_function, init_function
 from korch.backends.cpu.onednn.call import Call, Sum
 from korch.backends.linear.activations import Eltwise
 from korch.backends.linear.pattern import Binary
@@ -17,27 +19,19 @@ REFERENCE_MACS = 1 << 14
 KEEPING_RELU = Eltwise("elu", -0.0)
 """oneDNN's relu makes zero of NaN; its elu is x where x <= 0 does not hold, and -0 (exp(x) - 1) = 0 elsewhere."""
 
-_ENTRY_POINTS = """
-static int KERNEL_init(void **state, const void *const *in) { return korch_dnnl_init(state, &KERNEL_call, in); }
 
-static void KERNEL_run(void *state, const void *const *in, void *out, void *workspace) {
-    (void)workspace;
-    korch_dnnl_run(state, in, out);
-}
-
-static void KERNEL_free(void *state) { korch_dnnl_free(state); }
-"""
+def emit(cone: Cone, call: Call, macs: int) -> Code:
+    """C of the kernel (see `contract.py`)."""
+    described = Table("korch_dnnl_call", "call", tuple(_fields(call, macs)), "")
+    run = run_function(False, ("(void)workspace;", "korch_dnnl_run(state, in, out);"))
+    init = init_function((f"return korch_dnnl_init(state, &{own('call')}, in);",))
+    free = free_function(("korch_dnnl_free(state);",))
+    return Code((*comments(cone), described, init, run, free), headers=("korch_dnnl.h",), libraries=("dnnl",))
 
 
-def emit(cone: Cone, call: Call, macs: int) -> str:
-    """C source of the kernel (see `contract.py`); needs korch_dnnl.h."""
-    comment = "\n".join(f"// {line}" for line in str(cone).splitlines())
-    return f"{comment}\nstatic const korch_dnnl_call KERNEL_call = {{\n{_fields(call, macs)}}};\n{_ENTRY_POINTS}"
-
-
-def _fields(call: Call, macs: int) -> str:
+def _fields(call: Call, macs: int) -> list[str]:
     matrices = call.window is None
-    lines = [
+    return [
         f".kind = KORCH_DNNL_{call.kind.upper()}",
         f".packing = KORCH_DNNL_{call.packing.upper().replace(' ', '_')}",
         f".allow_reference = {int(macs <= REFERENCE_MACS)}",
@@ -50,7 +44,6 @@ def _fields(call: Call, macs: int) -> str:
         f".post_op_count = {len(call.post_ops)}",
         *(f".post_ops[{i}] = {_post_op(op, call.order)}" for i, op in enumerate(call.post_ops)),
     ]
-    return "".join(f"    {line},\n" for line in lines)
 
 
 def _window(call: Call) -> list[str]:

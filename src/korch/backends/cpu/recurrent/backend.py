@@ -7,15 +7,12 @@ from pathlib import Path
 
 import korch.backends.cpu
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cpu.loops.backend import HEADERS as LOOPS
 from korch.backends.cpu.loops.backend import LARGEST
 from korch.backends.cpu.recurrent.emit import emit
 from korch.backends.libraries import backend_digest
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.machine import Machine
-
-HEADERS = (*LOOPS, "korch_team.h")
 
 
 class Recurrent:
@@ -49,10 +46,7 @@ class Recurrent:
         codes = {"apart": emit(cone, threads, together=False, parts=parts)}
         if threads > 1:
             codes["together"] = emit(cone, threads, together=True, parts=1)
-        return tuple(
-            Kernel(cone, self.name, source, workspace, variant=way, headers=HEADERS)
-            for way, (source, workspace) in codes.items()
-        )
+        return tuple(Kernel(cone, self.name, way, code) for way, code in codes.items())
 
 
 BACKEND = Recurrent()

@@ -12,30 +12,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from korch.backends.cpu.c import Block, Code, Function, Linkage, Statements, Struct, Table, own, run_function
+from korch.backends.cpu.c.tree import Declaration, comments, free_function, init_function
+from korch.backends.cpu.loops.backend import HEADERS as LOOPS
 from korch.backends.cpu.loops.caches import L2
 from korch.backends.cpu.loops.tile import registers
-from korch.backends.cpu.loops.writer import Text
-from korch.backends.program import run_head
-from korch.backends.shared import APART
 from korch.ir.cone import Cone
 from korch.ir.ops.recurrent import GATES, REVERSED
 from korch.ir.primitive import Primitive
 
+HEADERS = (*LOOPS, "korch_team.h")
 CHAINS = 8
 """Sums side by side that keep the multipliers busy."""
 SPARE = 4
 """Registers beside sums: weights, and one state's number."""
 
 
-def emit(cone: Cone, threads: int, together: bool, parts: int) -> tuple[str, int]:
-    """C source of the kernel (see `contract.py`) and the bytes of its workspace: threads share the units of every step,
-    or take directions and `parts` of the batch for themselves."""
+def emit(cone: Cone, threads: int, together: bool, parts: int) -> Code:
+    """C of the kernel (see `contract.py`): threads share the units of every step, or take directions and `parts` of the
+    batch for themselves."""
     form = _Form(cone, cone.primitives[0], threads, parts)
-    lines = ["// " + line for line in str(cone).splitlines()]
-    tiles = [line for rows in form.heights for line in _tile(form, rows)]
-    lines += [*_packing(form), *tiles, *_step(form), *(_shared(form) if together else _alone(form))]
+    tiles = (_tile(form, rows) for rows in form.heights)
+    functions = (*_packing(form), *tiles, _step(form), _shared(form) if together else _alone(form))
     cells = form.kind == "LSTM" and not form.p.attr("cells")
-    return "\n".join(lines) + "\n", 4 * len(form.reversed) * form.batch * form.hidden * cells
+    workspace = 4 * len(form.reversed) * form.batch * form.hidden * cells
+    return Code((*comments(cone), *functions), workspace, HEADERS)
 
 
 @dataclass(frozen=True)
@@ -124,33 +125,30 @@ class _Form:
         return f"*(korch_at{self.lanes} *)({at}) = {value};"
 
 
-def _packing(form: _Form) -> list[str]:
+def _packing(form: _Form) -> tuple[Declaration, ...]:
     """State: where threads meet, and of each direction the weights as [blocks of units, units, gates, lanes]."""
-    hidden, gates, lanes = form.hidden, form.gates, form.lanes
+    hidden, gates, lanes, weights = form.hidden, form.gates, form.lanes, own("weights")
     size = 4 * len(form.reversed) * form.packed
-    text = Text(
-        [
-            "typedef struct { korch_meeting meeting; float *of; } KERNEL_weights;",
-            "static void KERNEL_free(void *state) {",
-            "  korch_unpack(((KERNEL_weights *)state)->of);",
-            "  free(state);",
-            "}",
-            "static int KERNEL_init(void **state, const void *const *in) {",
-        ]
+    text = Statements()
+    text.add(
+        f"{weights} *w = *state = korch_aligned(sizeof *w);",
+        "if (!w) return 1;",
+        "memset(w, 0, sizeof *w);",
+        f"float *to = w->of = korch_aligned({size});",
+        "if (!to) return free(w), *state = NULL, 1;",
     )
-    text.add("KERNEL_weights *w = *state = korch_aligned(sizeof *w);", "if (!w) return 1;", "memset(w, 0, sizeof *w);")
-    text.add(f"float *to = w->of = korch_aligned({size});")
-    text.add("if (!to) return free(w), *state = NULL, 1;")
-    text.open(f"for (int d = 0; d < {len(form.reversed)}; ++d)")
-    text.open(f"for (int u = 0; u < {form.blocks * lanes}; u += {lanes})")
-    text.open(f"for (int k = 0; k < {hidden}; ++k)")
-    text.open(f"for (int g = 0; g < {gates}; ++g)")
-    at = f"((size_t)d * {gates * hidden} + g * {hidden} + u + i) * {hidden} + k"
-    text.add(f"for (int i = 0; i < {lanes}; ++i) *to++ = u + i < {hidden} ? {form.given(1)}[{at}] : 0;")
-    text.close(4)
+    loops = (
+        f"for (int d = 0; d < {len(form.reversed)}; ++d)",
+        f"for (int u = 0; u < {form.blocks * lanes}; u += {lanes})",
+        f"for (int k = 0; k < {hidden}; ++k)",
+        f"for (int g = 0; g < {gates}; ++g)",
+    )
+    with text.nest(loops):
+        at = f"((size_t)d * {gates * hidden} + g * {hidden} + u + i) * {hidden} + k"
+        text.add(f"for (int i = 0; i < {lanes}; ++i) *to++ = u + i < {hidden} ? {form.given(1)}[{at}] : 0;")
     text.add(f"return korch_pack((void **)&w->of, {size});")
-    text.close()
-    return text.lines
+    free = free_function((f"korch_unpack((({weights} *)state)->of);", "free(state);"))
+    return Struct("weights", "korch_meeting meeting; float *of;"), free, init_function(text.body)
 
 
 # Tiles: a vector of units, and some batches -----------------------------------------------------------------------
@@ -159,17 +157,10 @@ _MORE = {"LSTM": "const float *cells_before, float *cells, ", "GRU": "const floa
 """What a tile takes besides: by kind of network."""
 
 
-def _tile(form: _Form, rows: int) -> list[str]:
+def _tile(form: _Form, rows: int) -> Function:
     """`x`, `before`, `out` and cells point to the first of the batches; the first of the units is in `unit`."""
-    gates, hidden, lanes = form.gates, form.hidden, form.lanes
-    chains = form.chains
-    text = Text(
-        [
-            APART,
-            f"static void KERNEL_units{rows}(const float *restrict w, const float *restrict x, "
-            f"const float *restrict before, {_MORE.get(form.kind, '')}float *restrict out, int unit) {{",
-        ]
-    )
+    gates, hidden, lanes, chains = form.gates, form.hidden, form.lanes, form.chains
+    text = Statements()
     if hidden % lanes:
         text.add(f"const int wanted = KORCH_MIN({hidden} - unit, {lanes});")
     for r in range(rows):
@@ -179,20 +170,20 @@ def _tile(form: _Form, rows: int) -> list[str]:
             text.add(f"korch_f{lanes} s{r}_{g}_0 = {start};")
             text.add(*(f"korch_f{lanes} s{r}_{g}_{c} = {{0}};" for c in range(1, chains)))
     text.add("int k = 0;")
-    text.open(f"for (; k + {chains} <= {hidden}; k += {chains})")
-    text.add(*(line for c in range(chains) for line in _multiplied(form, rows, c)))
-    text.close()
+    with text.block(f"for (; k + {chains} <= {hidden}; k += {chains})"):
+        text.add(*(_multiplied(form, rows, c) for c in range(chains)))
     if hidden % chains:
-        text.open(f"for (; k < {hidden}; ++k)")
-        text.add(*_multiplied(form, rows, 0))
-        text.close()
+        with text.block(f"for (; k < {hidden}; ++k)"):
+            text.add(_multiplied(form, rows, 0))
     for r in range(rows):
         for g in range(gates):
             text.add(*(f"s{r}_{g}_0 += s{r}_{g}_{c};" for c in range(1, chains)))
-        text.open("")
-        text.add(*_ended(form, r))
-        text.close()
-    return [*text.lines, "}"]
+        text.add(Block("", tuple(_ended(form, r))))
+    parameters = (
+        "const float *restrict w, const float *restrict x, const float *restrict before, "
+        f"{_MORE.get(form.kind, '')}float *restrict out, int unit"
+    )
+    return Function(f"units{rows}", parameters, text.body, linkage=Linkage.SEPARATE)
 
 
 def _row(form: _Form) -> int:
@@ -200,16 +191,17 @@ def _row(form: _Form) -> int:
     return len(form.reversed) * form.gates * form.hidden
 
 
-def _multiplied(form: _Form, rows: int, chain: int) -> Iterator[str]:
+def _multiplied(form: _Form, rows: int, chain: int) -> Block:
     """One unit of the step before, times its weights for all gates."""
     lanes, k = form.lanes, f"(k + {chain})" if chain else "k"
-    yield "{"
+    text = Statements()
     for g in range(form.gates):
-        yield f"  const korch_f{lanes} w{g} = *(const korch_f{lanes} *)(w + {k} * {form.gates * lanes} + {g * lanes});"
+        at = f"w + {k} * {form.gates * lanes} + {g * lanes}"
+        text.add(f"const korch_f{lanes} w{g} = *(const korch_f{lanes} *)({at});")
     for r in range(rows):
         sums = " ".join(f"s{r}_{g}_{chain} += h * w{g};" for g in range(form.gates))
-        yield f"  {{ const float h = before[{r * form.hidden} + {k}]; {sums} }}"
-    yield "}"
+        text.add(f"{{ const float h = before[{r * form.hidden} + {k}]; {sums} }}")
+    return Block("", text.body)
 
 
 def _ended(form: _Form, r: int) -> Iterator[str]:
@@ -238,16 +230,11 @@ def _ended(form: _Form, r: int) -> Iterator[str]:
 # Steps ------------------------------------------------------------------------------------------------------------
 
 
-def _step(form: _Form) -> list[str]:
+def _step(form: _Form) -> Function:
     """One step of one direction, for some vectors of units and some batches."""
     hidden, batch, steps, directions = form.hidden, form.batch, form.steps, len(form.reversed)
     plane = directions * batch * hidden
-    text = Text(
-        [
-            "static void KERNEL_step(const KERNEL_weights *weights, const void *const *in, float *all, "
-            "float *workspace, int d, int t, int unit, int end, int from, int to) {"
-        ]
-    )
+    text = Statements()
     back = "d" if directions == 2 else int(form.reversed[0])
     text.add(f"const int back = {back}, at = back ? {steps - 1} - t : t, previous = back ? at + 1 : at - 1;")
     text.add(f"const size_t own = (size_t)d * {batch * hidden};")
@@ -256,17 +243,18 @@ def _step(form: _Form) -> list[str]:
         kept = f"all + (size_t){steps * plane}" if form.p.attr("cells") else "workspace"
         text.add(f"float *cells = {kept} + own;", f"const float *cells_before = t ? cells : {form.given(3)} + own;")
     text.add("(void)workspace;")
-    text.open(f"for (; unit < end; unit += {form.lanes})")
-    text.add(f"const float *w = weights->of + (size_t)d * {form.packed} + (size_t)unit * {hidden * form.gates};")
-    text.add("int b = from;")
-    usual, *rest = form.heights
-    text.open(f"for (; b + {usual} <= to; b += {usual})")
-    text.add(_called(form, usual))
-    text.close()
-    for rows in rest:
-        text.add(f"if (to - b == {rows}) {_called(form, rows)}")
-    text.close()
-    return [*text.lines, "}"]
+    with text.block(f"for (; unit < end; unit += {form.lanes})"):
+        text.add(f"const float *w = weights->of + (size_t)d * {form.packed} + (size_t)unit * {hidden * form.gates};")
+        text.add("int b = from;")
+        usual, *rest = form.heights
+        with text.block(f"for (; b + {usual} <= to; b += {usual})"):
+            text.add(_called(form, usual))
+        text.add(*(f"if (to - b == {rows}) {_called(form, rows)}" for rows in rest))
+    parameters = (
+        f"const {own('weights')} *weights, const void *const *in, float *all, "
+        "float *workspace, int d, int t, int unit, int end, int from, int to"
+    )
+    return Function("step", parameters, text.body)
 
 
 def _called(form: _Form, rows: int) -> str:
@@ -274,17 +262,16 @@ def _called(form: _Form, rows: int) -> str:
     given = f"{form.given(0)} + ((size_t)at * {form.batch} + b) * {_row(form)} + d * {form.gates * form.hidden}"
     more = f"cells_before + {offset}, cells + {offset}, " if form.kind == "LSTM" else ""
     more += f"{form.given(3)} + d * {form.hidden}, " if form.kind == "GRU" else ""
-    return (
-        f"KERNEL_units{rows}(w, {given}, before + {offset}, {more}all + (size_t)at * {plane} + own + {offset}, unit);"
-    )
+    out = f"all + (size_t)at * {plane} + own + {offset}"
+    return f"{own(f'units{rows}')}(w, {given}, before + {offset}, {more}{out}, unit);"
 
 
-def _shared(form: _Form) -> list[str]:
+def _shared(form: _Form) -> Function:
     """Every thread has some vectors of units, and meets the others behind each step: of all directions together, where
     a thread's weights of all of them stay in its cache."""
     directions = len(form.reversed)
     stays = 4 * directions * form.packed / form.threads <= L2 / 2
-    text = _opening(team=True)
+    text = _begun()
     text.add(
         "const int threads = korch_team_threads();",
         f"const int share = ({form.blocks} + threads - 1) / threads * {form.lanes};",
@@ -292,37 +279,36 @@ def _shared(form: _Form) -> list[str]:
         f"const int end = KORCH_MIN(unit + share, {form.hidden});",
     )
     loops = [f"for (int t = 0; t < {form.steps}; ++t)", f"for (int d = 0; d < {directions}; ++d)"]
-    step = f"KERNEL_step(weights, in, out, workspace, d, t, unit, end, 0, {form.batch});"
+    step = f"{own('step')}(weights, in, out, workspace, d, t, unit, end, 0, {form.batch});"
     meet = "korch_meet(&weights->meeting);"
     outer, inner = loops if stays else reversed(loops)
-    text.open(outer)
-    text.open(inner)
-    text.add(step, *([] if stays else [meet]))
-    text.close()
-    text.add(*([meet] if stays else []))
-    text.close()
-    return [*text.lines, "}"]
+    with text.block(outer):
+        with text.block(inner):
+            text.add(step, *([] if stays else [meet]))
+        text.add(*([meet] if stays else []))
+    return run_function(True, text.body)
 
 
-def _alone(form: _Form) -> list[str]:
+def _alone(form: _Form) -> Function:
     """Every thread has a direction, or a part of the batch, from the first step to the last."""
     items = len(form.reversed) * form.parts
-    text = _opening(team=form.threads > 1 and items > 1)
+    team = form.threads > 1 and items > 1
+    text = _begun()
     if form.parts > 1:
-        text.add(f"static const int ends[] = {{{', '.join(map(str, form.ends))}}};")
-    if form.threads > 1 and items > 1:
+        text.add(Table.of("int", "ends", form.ends))
+    if team:
         text.add("#pragma omp for schedule(static) nowait")
-    text.open(f"for (int i = 0; i < {items}; ++i)")
     d, batch = (
         ("i", f"0, {form.batch}")
         if form.parts == 1
         else (f"i / {form.parts}", f"ends[i % {form.parts}], ends[i % {form.parts} + 1]")
     )
-    text.open(f"for (int t = 0; t < {form.steps}; ++t)")
-    text.add(f"KERNEL_step(weights, in, out, workspace, {d}, t, 0, {form.hidden}, {batch});")
-    text.close(2)
-    return [*text.lines, "}"]
+    with text.nest((f"for (int i = 0; i < {items}; ++i)", f"for (int t = 0; t < {form.steps}; ++t)")):
+        text.add(f"{own('step')}(weights, in, out, workspace, {d}, t, 0, {form.hidden}, {batch});")
+    return run_function(team, text.body)
 
 
-def _opening(team: bool) -> Text:
-    return Text([run_head(team) + " {", "  KERNEL_weights *weights = state;"])
+def _begun() -> Statements:
+    text = Statements()
+    text.add(f"{own('weights')} *weights = state;")
+    return text

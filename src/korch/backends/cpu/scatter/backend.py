@@ -6,7 +6,7 @@ from pathlib import Path
 
 import korch.backends.cpu
 from korch.backends.contract import Declined, Kernel
-from korch.backends.cpu.loops.backend import HEADERS, MOST_LEAVES, unfit, unsupported
+from korch.backends.cpu.loops.backend import MOST_LEAVES, unfit, unsupported
 from korch.backends.cpu.loops.work import operations
 from korch.backends.cpu.scatter.emit import emit
 from korch.backends.cpu.scatter.shares import shares
@@ -48,10 +48,7 @@ class Scatters:
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         """One for each way in which threads may share out the result."""
-        return tuple(
-            Kernel(cone, self.name, emit(cone, share), variant=str(share), headers=HEADERS)
-            for share in shares(cone, threads)
-        )
+        return tuple(Kernel(cone, self.name, str(share), emit(cone, share)) for share in shares(cone, threads))
 
 
 def _objection(p: Primitive, scatter: Primitive) -> str:

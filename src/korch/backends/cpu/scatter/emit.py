@@ -11,18 +11,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from korch.backends.cpu.c import Code, Comment, Function, Linkage, Statements, own, run_function
+from korch.backends.cpu.c.tree import comments
+from korch.backends.cpu.loops.backend import HEADERS
 from korch.backends.cpu.loops.bounds import write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES, elementwise
 from korch.backends.cpu.loops.spell import C, c_index, tables_of
-from korch.backends.cpu.loops.writer import Text
 from korch.backends.cpu.scatter.shares import Share, extents, scatter_of
 from korch.backends.maps.index import Index, Var, flat, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace
-from korch.backends.program import run_head
-from korch.backends.shared import APART
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
-from korch.ir.tensor import Tensor
+from korch.ir.tensor import Tensor, type_text
 
 
 class _Rows(C):
@@ -38,12 +38,11 @@ OPERATORS = {"add": "Add", "mul": "Mul", "max": "Max", "min": "Min"}
 """The elementwise primitives that combine an element and an update."""
 
 
-def emit(cone: Cone, share: Share) -> str:
-    """C source of the kernel (see `contract.py`)."""
+def emit(cone: Cone, share: Share) -> Code:
+    """C of the kernel (see `contract.py`)."""
     form = _Form(cone, scatter_of(cone), share)
-    unit, run = _function(form), _run(form)
-    head = ["// " + line for line in str(cone).splitlines()]
-    return "\n".join((*head, *tables_of("\n".join(unit + run)), *unit, *run)) + "\n"
+    functions = (_function(form), _run(form))
+    return Code((*comments(cone), *tables_of(functions), *functions), headers=HEADERS)
 
 
 @dataclass(frozen=True)
@@ -104,18 +103,19 @@ class _Form:
         return Trace(self.cone.makers, arrays, stored, Requests(), _Rows())
 
 
-def _run(form: _Form) -> list[str]:
+def _run(form: _Form) -> Function:
     """What every thread does: indices of rows that are read, then its units."""
-    text = Text([run_head(form.share.threads > 1, "out_") + " {", "  (void)state; (void)workspace;"])
+    text = Statements()
+    text.add("(void)state; (void)workspace;")
     text.add(*(f"{declared} = in[{i}];" for i, declared in _arrays(form).items()), f"{_result(form)} = out_;")
     text.add("int wrong = 0;")
     write_checks(text, form.cone, form.share.threads)
     if form.share.threads > 1:
         text.add("#pragma omp for schedule(static) nowait")
     given = ", ".join([*(f"in{i}" for i in _arrays(form)), "out", "unit"])
-    text.add(f"for (int unit = 0; unit < {form.units}; ++unit) wrong |= KERNEL_unit({given});")
+    text.add(f"for (int unit = 0; unit < {form.units}; ++unit) wrong |= {own('unit')}({given});")
     text.add("if (wrong) korch_out_of_range = 1;")
-    return [*text.lines, "}"]
+    return run_function(form.share.threads > 1, text.body, out="out_")
 
 
 def _arrays(form: _Form) -> dict[int, str]:
@@ -127,12 +127,12 @@ def _result(form: _Form) -> str:
     return f"{form.ctype} *restrict out"
 
 
-def _function(form: _Form) -> list[str]:
+def _function(form: _Form) -> Function:
     """Makes a part of an outer index: positions begin..end, of these the inner elements first..last. Gives back whether
     an index was outside of its axis. (Compilers believe of parameters that they are not the same memory.)"""
     rows, columns, n = form.share.rows, form.share.columns, form.length
     parameters = ", ".join((*_arrays(form).values(), _result(form), "int unit"))
-    text = Text([APART, f"static int KERNEL_unit({parameters}) {{"])
+    text = Statements()
     text.add(f"const int o = unit / {rows * columns}, row = unit / {columns} % {rows}, column = unit % {columns};")
     text.add(f"const int begin = (int)(INT64_C({n}) * row / {rows}), end = (int)(INT64_C({n}) * (row + 1) / {rows});")
     text.add(f"const int first = column * {form.share.width}, last = {_last(form)};", "int wrong = 0;", "(void)o;")
@@ -141,7 +141,7 @@ def _function(form: _Form) -> list[str]:
     if form.cone.root != form.p.output:
         _map(form, text, form.cone.root)
     text.add("return wrong;")
-    return [*text.lines, "}"]
+    return Function("unit", parameters, text.body, "int", Linkage.SEPARATE)
 
 
 def _last(form: _Form) -> str:
@@ -150,38 +150,36 @@ def _last(form: _Form) -> str:
     return end if inner == width * form.share.columns else f"KORCH_MIN({end}, {inner})"
 
 
-def _map(form: _Form, text: Text, t: Tensor, opaque: bool = False) -> None:
+def _map(form: _Form, text: Statements, t: Tensor, opaque: bool = False) -> None:
     """Stores `t` in the unit's part of the result; a number `opaque` to compilers, which would store short pieces of
     rows by an instruction that takes as long for many bytes. (500 pieces of 128 bytes: 7 us, by vectors 1.)"""
     n = Var("n", 0, form.length)
     trace = form.trace()
     value = trace.value(t, form.at(n, t))
-    text.add(f"// {t}")
+    text.add(Comment.of(t, f": {type_text(t.dtype, t.shape)}"))
     if opaque and t.value is not None:
         text.add(f"const volatile {form.ctype} number = {value};", f"const {form.ctype} filled = number;")
         value = "filled"
-    text.open("for (int n = begin; n < end; ++n)")
-    _inner(text, trace.lines, [f"out[{form.place(n)}] = {value};"])
-    text.close()
+    with text.block("for (int n = begin; n < end; ++n)"):
+        _inner(text, trace.lines, [f"out[{form.place(n)}] = {value};"])
 
 
-def _updates(form: _Form, text: Text) -> None:
+def _updates(form: _Form, text: Statements) -> None:
     """Goes through the updates in their order."""
     trace, k = form.trace(), Var("k", 0, extents(form.p)[1])
-    text.add(f"// {form.p}")
-    text.open(f"for (int k = 0; k < {k.hi}; ++k)")
+    text.add(*comments(form.p))
     position = [*_position(form, trace, k)]
     known = len(trace.lines)
     combined = _combined(form, trace, k)
-    if form.single:
-        text.add(*position)
-        _inner(text, trace.lines[known:], combined)
-    else:
-        _inner(text, [], [*position, *trace.lines[known:], *combined])
-    text.close()
+    with text.block(f"for (int k = 0; k < {k.hi}; ++k)"):
+        if form.single:
+            text.add(*position)
+            _inner(text, trace.lines[known:], combined)
+        else:
+            _inner(text, [], [*position, *trace.lines[known:], *combined])
 
 
-def _inner(text: Text, lines: list[str], last: list[str]) -> None:
+def _inner(text: Statements, lines: list[str], last: list[str]) -> None:
     """The loop over inner elements. Before it stand those of the `lines`, each a declaration, that are the same for all
     of them: compilers do not see that of every one, and then make no vectors."""
     varying, inside = {"c"}, list[str]()
@@ -192,9 +190,8 @@ def _inner(text: Text, lines: list[str], last: list[str]) -> None:
         else:
             varying.add(name.split()[-1])
             inside.append(line)
-    text.open("for (int c = first; c < last; ++c)")
-    text.add(*inside, *last)
-    text.close()
+    with text.block("for (int c = first; c < last; ++c)"):
+        text.add(*inside, *last)
 
 
 def _position(form: _Form, trace: Trace, k: Var) -> Iterator[str]:

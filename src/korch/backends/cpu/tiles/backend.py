@@ -93,7 +93,7 @@ class Tiles:
             for form in forms
             for slides in _slides(some)
         ]
-        return tuple({k.source: k for k in kernels}.values())
+        return tuple({k.body: k for k in kernels}.values())
 
 
 BACKEND = Tiles()
@@ -236,20 +236,12 @@ def _slides(found: Sequence[Chunk]) -> tuple[int, ...]:
 def _kernel(cone: Cone, cut: Cut, found: tuple[Chunk, ...], form: tuple[str, ...], threads: int, slides: int) -> Kernel:
     kernels = {key: _stage(piece, form) for key, piece in _pieces(found).items()}
     code = emit(Parts(cone, tuple(_restartable(kernels, chunk) for chunk in found), kernels, threads, slides))
-    first, used = found[0].strips[0], kernels.values()
+    first = found[0].strips[0]
     names = [f"{k.backend} {k.variant}".strip() for k in (kernels[piece.kernel] for piece in first)]
     each = row(cut.stages, cut.axis)
     bands, steps = f" of {cut.bands} bands" if cut.bands > 1 else "", f" by {cut.step // each}" if cut.step else ""
     variant = f"{cut.height // each} rows{bands}{steps}{' sliding' if slides else ''}: {', '.join(names)}"
-    return Kernel(
-        cone,
-        Tiles.name,
-        code.source,
-        code.workspace,
-        variant,
-        headers=tuple(dict.fromkeys(h for k in used for h in k.headers)),
-        libraries=tuple(dict.fromkeys(n for k in used for n in k.libraries)),
-    )
+    return Kernel(cone, Tiles.name, variant, code)
 
 
 def _restartable(kernels: Mapping[str, Kernel], chunk: Chunk) -> Chunk:

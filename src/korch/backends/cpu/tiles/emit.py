@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from korch.backends.contract import Kernel
+from korch.backends.cpu.c import Block, Code, Function, Linkage, Statements, Table, own, run_function
+from korch.backends.cpu.c.rename import prefixed
+from korch.backends.cpu.c.tree import FREE, INIT, RUN, Declaration, comments, free_function, init_function
 from korch.backends.cpu.loops.backend import BACKEND as GENERATED
 from korch.backends.cpu.loops.ctypes import C_TYPES
-from korch.backends.cpu.loops.emit import Code
 from korch.backends.cpu.loops.writer import aligned
 from korch.backends.cpu.tiles.access import SUMMED, Read
 from korch.backends.cpu.tiles.piece import Piece, Strip, Turn
 from korch.backends.cpu.tiles.strips import Chunk, scratch
-from korch.backends.program import has, renamed, run_head
-from korch.backends.shared import APART
 from korch.ir.cone import Cone
 from korch.ir.tensor import Tensor
-
-_RUN = "static void KERNEL_run("
-_INIT = re.compile(r"^static int KERNEL_\w*init\(.*?^}\n", re.M | re.S)
 
 
 @dataclass(frozen=True)
@@ -114,12 +110,17 @@ class Parts:
         return Slide(begin) if begin + piece.holds.length * each <= self.sizes[name] else Slide(0, begin)
 
     @cached_property
+    def codes(self) -> dict[str, Code]:
+        """The code of the kernels by key."""
+        return {key: k.code for key, k in self.kernels.items() if k.code}
+
+    @cached_property
     def states(self) -> dict[str, int]:
         """By key, the number of the first kernel with the same state: a stage's kernels for strips at the edges and in
         the middle pack the same constants alike."""
-        known: dict[tuple[str, ...], int] = {}
-        made = {key: "".join(_INIT.findall(k.source)) if _is_shared(k) else key for key, k in self.kernels.items()}
-        return {key: known.setdefault((text, *self.constants(key)), self.number[key]) for key, text in made.items()}
+        known: dict[tuple[object, ...], int] = {}
+        made = {key: self.codes[key].functions.get(INIT) if _is_shared(k) else key for key, k in self.kernels.items()}
+        return {key: known.setdefault((init, *self.constants(key)), self.number[key]) for key, init in made.items()}
 
     def constants(self, key: str) -> list[str]:
         """In C, the constants of a kernel's leaves."""
@@ -139,83 +140,85 @@ class Parts:
 def emit(parts: Parts) -> Code:
     """C of the whole kernel (see `contract.py`)."""
     forms = list(dict.fromkeys(map(_form, parts.strips)))
-    lines = [*("// " + line for line in str(parts.cone).splitlines()), *_kernels(parts), *_init(parts), *_free(parts)]
-    for i, form in enumerate(forms):
-        lines += _strip(parts, i, next(s for s in parts.strips if _form(s) == form))
-    lines += [*_tables(parts, forms), *_run(parts, len(forms))]
-    return Code("\n".join(lines) + "\n", parts.own * parts.threads + len(parts.sums) * aligned(parts.cone.root.nbytes))
+    first = {form: next(s for s in parts.strips if _form(s) == form) for form in forms}
+    declarations = (
+        *comments(parts.cone),
+        *_kernels(parts),
+        _free(parts),
+        _init(parts),
+        *(_strip(parts, i, strip) for i, strip in enumerate(first.values())),
+        *_tables(parts, forms),
+        _run(parts, len(forms)),
+    )
+    workspace = parts.own * parts.threads + len(parts.sums) * aligned(parts.cone.root.nbytes)
+    used = parts.codes.values()
+    headers, libraries = (h for code in used for h in code.headers), (n for code in used for n in code.libraries)
+    return Code(declarations, workspace, tuple(dict.fromkeys(headers)), tuple(dict.fromkeys(libraries)))
 
 
-def _kernels(parts: Parts) -> list[str]:
+def _kernels(parts: Parts) -> Iterator[Declaration]:
     """What runs a generated stage is a function that other chains may have, too; what calls a library is each unit's
     own."""
-    texts = [k.source.replace(_RUN, f"{APART}\n{_RUN}") if _is_shared(k) else k.source for k in parts.kernels.values()]
-    return [renamed(text, f"KERNEL_{i}_") for i, text in enumerate(texts)]
+    for i, (key, kernel) in enumerate(parts.kernels.items()):
+        for d in prefixed(parts.codes[key], f"stage{i}_"):
+            runs = isinstance(d, Function) and d.name == f"stage{i}_{RUN}"
+            yield replace(d, linkage=Linkage.SEPARATE) if runs and _is_shared(kernel) else d
 
 
 # State, made for one thread: of oneDNN's kernels one for each thread; generated ones read theirs, and share it ----
 
 
-def _init(parts: Parts) -> list[str]:
+def _init(parts: Parts) -> Function:
     count = len(parts.kernels)
-    return [
-        "static void KERNEL_free(void *state);",
-        "",
-        "static int KERNEL_init(void **state, const void *const *in) {",
-        "  int status = 0;",
+    text = Statements()
+    text.add(
+        "int status = 0;",
         "#ifdef _OPENMP",
-        "  const int threads = omp_get_max_threads();",
-        "  omp_set_num_threads(1);",
+        "const int threads = omp_get_max_threads();",
+        "omp_set_num_threads(1);",
         "#endif",
-        f"  void **const all = calloc({parts.threads * count}, sizeof *all);",
-        "  if (!all) status = 1;",
-        f"  for (int t = 0; !status && t < {parts.threads}; ++t) {{",
-        f"    void **const own = all + t * {count};",
-        *(line for key in parts.kernels for line in _init_one(parts, key)),
-        "  }",
+        f"void **const all = calloc({parts.threads * count}, sizeof *all);",
+        "if (!all) status = 1;",
+    )
+    with text.block(f"for (int t = 0; !status && t < {parts.threads}; ++t)"):
+        text.add(
+            f"void **const own = all + t * {count};", *(line for key in parts.kernels for line in _init_one(parts, key))
+        )
+    text.add(
         "#ifdef _OPENMP",
-        "  omp_set_num_threads(threads);",
+        "omp_set_num_threads(threads);",
         "#endif",
-        "  if (status && all) KERNEL_free(all);",
-        "  *state = status ? NULL : all;",
-        "  return status;",
-        "}",
-        "",
-    ]
+        f"if (status && all) {own(FREE)}(all);",
+        "*state = status ? NULL : all;",
+        "return status;",
+    )
+    return init_function(text.body)
 
 
 def _init_one(parts: Parts, key: str) -> list[str]:
     i, first = parts.number[key], parts.states[key]
-    if not has(parts.kernels[key].source, "init"):
+    if not parts.codes[key].has(INIT):
         return []
     if first != i:
-        return [f"    own[{i}] = own[{first}];"]
+        return [f"own[{i}] = own[{first}];"]
     only = f"if (t) own[{i}] = all[{i}]; else " if _is_shared(parts.kernels[key]) else ""
     return [
-        f"    const void *const in{i}[] = {{{', '.join(parts.constants(key))}}};",
-        f"    {only}if (!status) status = KERNEL_{i}_init(&own[{i}], in{i});",
+        f"const void *const in{i}[] = {{{', '.join(parts.constants(key))}}};",
+        f"{only}if (!status) status = {own(f'stage{i}_{INIT}')}(&own[{i}], in{i});",
     ]
 
 
-def _free(parts: Parts) -> list[str]:
+def _free(parts: Parts) -> Function:
     count = len(parts.kernels)
-    held = [(i, k) for i, (key, k) in enumerate(parts.kernels.items()) if parts.states[key] == i]
-    calls = [
-        f"    if (own[{i}]{' && !t' if _is_shared(k) else ''}) KERNEL_{i}_free(own[{i}]);"
-        for i, k in held
-        if has(k.source, "free")
-    ]
-    return [
-        "static void KERNEL_free(void *state) {",
-        f"  for (int t = 0; t < {parts.threads}; ++t) {{",
-        f"    void **const own = (void **)state + t * {count};",
-        "    (void)own;",
-        *calls,
-        "  }",
-        "  free(state);",
-        "}",
-        "",
-    ]
+    text = Statements()
+    with text.block(f"for (int t = 0; t < {parts.threads}; ++t)"):
+        text.add(f"void **const own = (void **)state + t * {count};", "(void)own;")
+        for i, (key, kernel) in enumerate(parts.kernels.items()):
+            if parts.states[key] == i and parts.codes[key].has(FREE):
+                only = " && !t" if _is_shared(kernel) else ""
+                text.add(f"if (own[{i}]{only}) {own(f'stage{i}_{FREE}')}(own[{i}]);")
+    text.add("free(state);")
+    return free_function(text.body)
 
 
 def _is_shared(kernel: Kernel) -> bool:
@@ -226,32 +229,29 @@ def _is_shared(kernel: Kernel) -> bool:
 # Running ----------------------------------------------------------------------------------------------------------
 
 
-def _strip(parts: Parts, form: int, strip: Strip) -> list[str]:
+def _strip(parts: Parts, form: int, strip: Strip) -> Function:
     """A function that runs the stages of one strip; `at` says where in their buffers it lies."""
-    lines = [
-        f"static void KERNEL_strip{form}(void **own, const void *const *in, char *out, char *scratch, "
-        "const int64_t *at) {",
-    ]
+    text = Statements()
     n = 0
     for piece in strip:
         i = parts.number[piece.kernel]
         buffer = "out" if piece is strip[-1] else f"scratch + {parts.places[piece.stage.root.name]}"
         if piece.kept:
-            lines.append(f"  memmove({buffer}, {buffer} + at[{n}], at[{n + 1}]);")
+            text.add(f"memmove({buffer}, {buffer} + at[{n}], at[{n + 1}]);")
         n += 2 if piece.kept else 0
         given: list[str] = []
         for t in piece.leaves:
             given.append(_buffer(parts, t) if t.const else f"{_buffer(parts, t)} + at[{n}]")
             n += not t.const
-        lines += [
-            "  {",
-            f"    char *const made = {buffer} + at[{n}];",
-            f"    const void *const given[] = {{{', '.join((*given, 'made'))}}};",
-            f"    KERNEL_{i}_run(own[{i}], given, made, scratch + {parts.behind});",
-            "  }",
-        ]
+        with text.block():
+            text.add(
+                f"char *const made = {buffer} + at[{n}];",
+                f"const void *const given[] = {{{', '.join((*given, 'made'))}}};",
+                f"{own(f'stage{i}_{RUN}')}(own[{i}], given, made, scratch + {parts.behind});",
+            )
         n += 1
-    return [*lines, "}", ""]
+    parameters = "void **own, const void *const *in, char *out, char *scratch, const int64_t *at"
+    return Function(f"strip{form}", parameters, text.body)
 
 
 def _buffer(parts: Parts, t: Tensor) -> str:
@@ -297,87 +297,69 @@ def _form(strip: Strip) -> tuple[str, ...]:
     return tuple(f"{piece.kernel} {bool(piece.kept)}" for piece in strip)
 
 
-def _tables(parts: Parts, forms: Sequence[tuple[str, ...]]) -> list[str]:
+def _tables(parts: Parts, forms: Sequence[tuple[str, ...]]) -> Iterator[Table]:
     rows = [_offsets(parts, strip, slides) for strip, slides in zip(parts.strips, parts.begins_at, strict=True)]
-    return [
-        f"static const int64_t KERNEL_at[][{max(map(len, rows))}] = {{",
-        *(f"  {{{', '.join(map(str, row))}}}," for row in rows),
-        "};",
-        _table("KERNEL_form", "short", [forms.index(_form(s)) for s in parts.strips]),
-        *(_turns(parts) if parts.threads > 1 else []),
-        "",
-    ]
+    yield Table("int64_t", "at", tuple(map(_row, rows)), f"[][{max(map(len, rows))}]")
+    yield Table.of("short", "form", (forms.index(_form(s)) for s in parts.strips))
+    if parts.threads > 1:
+        yield from _turns(parts)
 
 
-def _turns(parts: Parts) -> list[str]:
-    """Rows of `KERNEL_at`: of each turn, of the same begun anew, and where those end."""
+def _turns(parts: Parts) -> Iterator[Table]:
+    """Rows of the table `at`: of each turn, of the same begun anew, and where those end."""
     ends = [0, *itertools.accumulate(len(strips) for pair in parts.turns for strips in pair)]
-    rows = [ends[2 * i : 2 * i + 3] for i in range(len(parts.turns))]
-    return [
-        f"static const int KERNEL_rows[][3] = {{{', '.join(f'{{{a}, {b}, {c}}}' for a, b, c in rows)}}};",
-        _table("KERNEL_anew", "unsigned char", [int(bool(anew)) for _, anew in parts.turns]),
-        _table("KERNEL_begins", "int", parts.begins),
-    ]
+    yield Table("int", "rows", tuple(_row(ends[2 * i : 2 * i + 3]) for i in range(len(parts.turns))), "[][3]")
+    yield Table.of("unsigned char", "anew", (int(bool(anew)) for _, anew in parts.turns))
+    yield Table.of("int", "begins", parts.begins)
 
 
-def _table(name: str, ctype: str, numbers: Sequence[int]) -> str:
-    return f"static const {ctype} {name}[] = {{{', '.join(map(str, numbers))}}};"
+def _row(numbers: Iterable[int]) -> str:
+    return f"{{{', '.join(map(str, numbers))}}}"
 
 
-def _run(parts: Parts, forms: int) -> list[str]:
-    made = "shares" if parts.sums else "out"
-    return [
-        *(_team(parts) if parts.threads > 1 else _alone(parts)),
-        "switch (KERNEL_form[i]) {",
-        *(f"      case {f}: KERNEL_strip{f}(own, in, {made}, scratch, KERNEL_at[i]); break;" for f in range(forms)),
-        "    }",
-        *(["  }"] if parts.threads > 1 else []),
-        *(_total(parts) if parts.sums else []),
-        "}",
-    ]
+def _run(parts: Parts, forms: int) -> Function:
+    """Threads help each other: a turn that follows none of this thread's is begun anew."""
+    text, team = Statements(steals=parts.threads > 1), parts.threads > 1
+    if team:
+        text.add("const int thread = omp_get_thread_num();")
+    own_state, own_scratch = (
+        (f" + thread * {len(parts.kernels)}", f" + thread * INT64_C({parts.own})") if team else ("", "")
+    )
+    text.add(f"void **const own = (void **)state{own_state};", f"char *const scratch = (char *)workspace{own_scratch};")
+    if parts.sums:  # the strips' shares of a sum lie after the threads' scratch
+        text.add(f"char *const shares = (char *)workspace + INT64_C({parts.threads * parts.own});")
+    if team:
+        begins, anew = own("begins"), own("anew")
+        text.add(f"korch_turns turns = korch_share_out(thread, {parts.threads}, {begins}, {anew});")
+        with text.block("for (int turn, next = -1; (turn = korch_take(&turns)) >= 0; next = turn + 1)"):
+            text.add(f"const int *const rows = {own('rows')}[turn] + (turn != next);")
+            text.add("for (int i = rows[0]; i < rows[1]; ++i)", _switch(parts, forms))
+    else:
+        text.add(f"for (int i = 0; i < {len(parts.strips)}; ++i)", _switch(parts, forms))
+    if parts.sums:
+        _add_total(parts, text)
+    return run_function(team, text.body, text.steals)
 
 
-def _shares(parts: Parts) -> list[str]:
-    """Where the strips' shares of a sum are, behind the threads' scratch."""
-    return [f"  char *const shares = (char *)workspace + INT64_C({parts.threads * parts.own});"] if parts.sums else []
+def _switch(parts: Parts, forms: int) -> Block:
+    """Runs strip i."""
+    made, at = "shares" if parts.sums else "out", f"{own('at')}[i]"
+    calls = (f"case {f}: {own(f'strip{f}')}(own, in, {made}, scratch, {at}); break;" for f in range(forms))
+    return Block(f"switch ({own('form')}[i])", tuple(calls))
 
 
-def _total(parts: Parts) -> list[str]:
+def _add_total(parts: Parts, text: Statements) -> None:
     """The sum of the strips' shares in the order of the strips, whoever made them; each thread adds up a part."""
     root = parts.cone.root
     ctype, each = C_TYPES[root.dtype], aligned(root.nbytes) // np.dtype(root.dtype).itemsize
-    return [
-        f"  const {ctype} *const share = (const {ctype} *)shares;",
-        f"  {ctype} *const total = ({ctype} *)out;",
+    text.add(
+        f"const {ctype} *const share = (const {ctype} *)shares;",
+        f"{ctype} *const total = ({ctype} *)out;",
         *(["#pragma omp barrier", "#pragma omp for schedule(static) nowait"] if parts.threads > 1 else []),
-        f"  for (int64_t i = 0; i < {root.size}; ++i) {{",
-        f"    {ctype} sum = share[i];",
-        f"    for (int s = 1; s < {len(parts.sums)}; ++s) sum += share[s * INT64_C({each}) + i];",
-        "    total[i] = sum;",
-        "  }",
-    ]
-
-
-def _alone(parts: Parts) -> list[str]:
-    return [
-        run_head(False) + " {",
-        "  void **const own = (void **)state;",
-        "  char *const scratch = (char *)workspace;",
-        *_shares(parts),
-        f"  for (int i = 0; i < {len(parts.strips)}; ++i)",
-    ]
-
-
-def _team(parts: Parts) -> list[str]:
-    """Threads help each other: a turn that follows none of this thread's is begun anew."""
-    return [
-        run_head(True) + " {",
-        "  const int thread = omp_get_thread_num();",
-        f"  void **const own = (void **)state + thread * {len(parts.kernels)};",
-        f"  char *const scratch = (char *)workspace + thread * INT64_C({parts.own});",
-        *_shares(parts),
-        f"  korch_turns turns = korch_share_out(thread, {parts.threads}, KERNEL_begins, KERNEL_anew);",
-        "  for (int turn, next = -1; (turn = korch_take(&turns)) >= 0; next = turn + 1) {",
-        "    const int *const rows = KERNEL_rows[turn] + (turn != next);",
-        "    for (int i = rows[0]; i < rows[1]; ++i)",
-    ]
+    )
+    with text.block(f"for (int64_t i = 0; i < {root.size}; ++i)"):
+        text.add(
+            f"{ctype} sum = share[i];",
+            f"for (int s = 1; s < {len(parts.sums)}; ++s) sum += share[s * INT64_C({each}) + i];",
+            "total[i] = sum;",
+        )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from korch.backends import contract
 from korch.backends.contract import Kernel, Launch, Prepared
 from korch.backends.cuda.triton.blocks import BlockTrace
 from korch.backends.cuda.triton.elementwise import TYPES
@@ -95,9 +96,8 @@ class Program:
             for name, used, programs, warps in self.launches
         )
         made = (*self.packed.values(), *Triton(tables=self.tables).prepared())
-        return Kernel(
-            self.cone, backend, "\n\n".join(self.functions), self.workspace, variant, launches=launches, prepared=made
-        )
+        body = contract.Triton("\n\n".join(self.functions), launches, made, self.workspace)
+        return Kernel(self.cone, backend, variant, body)
 
     def reach(self, targets: Iterable[Tensor]) -> list[Primitive]:
         """The primitives that compute `targets` from leaves and from what is stored, in order."""

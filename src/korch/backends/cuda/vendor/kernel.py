@@ -26,8 +26,8 @@ def kernel(cone: Cone, variant: str, function: str, operands: Mapping[str, Opera
         if operand and operand.prepared:
             prepared.append(operand.prepared)
     done = passes(function, operands, attrs)
-    call = Call(function, freeze({**attrs, **specs}), done.launches, done.temporary)
-    return Kernel(cone, NAME, variant=variant, call=call, prepared=tuple(prepared))
+    call = Call(function, freeze({**attrs, **specs}), done.launches, done.temporary, tuple(prepared))
+    return Kernel(cone, NAME, variant, call)
 
 
 def _number(operand: Operand, cone: Cone, prepared: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from korch.backends import contract
 from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.triton.linear.behind import behind
 from korch.backends.cuda.triton.linear.language import WORD, Named
@@ -46,15 +47,9 @@ class Writer:
         if self.tile.parts > 1:
             functions.append(("join", JOINED, self._join()))
         prepared = (*(w.prepared for w in self.weights), *Triton({}, self.tables).prepared())
-        return Kernel(
-            self.cone,
-            "triton",
-            self._source(functions),
-            self._workspace(),
-            f"{self.precision} {self.tile}",
-            launches=tuple(self._launch(*f) for f in functions),
-            prepared=prepared,
-        )
+        launches = tuple(self._launch(*f) for f in functions)
+        body = contract.Triton(self._source(functions), launches, prepared, self._workspace())
+        return Kernel(self.cone, "triton", f"{self.precision} {self.tile}", body)
 
     @property
     def size(self) -> Size:
