@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 from tests import golden_text
+from tests.backends.kernels import CASES
 from tests.rewrite.examples import FILES as REWRITES
 
-FILES = (*REWRITES,)
+pytest.importorskip("triton")
+
+from tests.backends.triton_kernels import kernels
+
+FILES = (*REWRITES, *CASES, *kernels())
 
 
 @pytest.fixture
