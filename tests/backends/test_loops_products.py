@@ -20,6 +20,7 @@ from korch.ir import Builder, Cone, Value
 from korch.profile import Measurement
 
 from .measured import measured, wrong
+from .prefetches import LINE, inside, prefetched
 
 RNG = np.random.default_rng(5)
 
@@ -345,11 +346,17 @@ def test_what_every_group_of_columns_reads_stays_in_a_cache(wanted: int, rows: i
     assert block(product((16384, 384), (384, 96)), 2).height == rows
 
 
-def test_the_next_block_may_be_prefetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_next_block_is_prefetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """All lines behind the first block, and hardly any twice."""
     with_registers(tile.Registers(16, 8), monkeypatch)
     monkeypatch.setattr(products, "L2", 1 << 19)
     monkeypatch.setattr(products, "planned", products.planned.__wrapped__)
-    assert not wrong(measured(BACKEND, [product((2048, 640), (640, 40))], 2, tmp_path))
+    cone = product((2048, 640), (640, 40))
+    (kernel,) = BACKEND.build(cone, 1)
+    lines, first = inside(prefetched(kernel, tmp_path), kernel), block(cone, 1).height * 640 // 16
+    expected = set(range(first, cone.leaves[0].nbytes // LINE))
+    assert expected <= set(lines.tolist()) and len(lines) < 1.05 * len(expected)
+    assert not wrong(measured(BACKEND, [cone], 2, tmp_path))
 
 
 def test_every_line_is_asked_for():
