@@ -69,19 +69,27 @@ def _maps() -> dict[str, Case]:
         "integers",
     )
     own = {
-        "prefetched runs": cone_of(
-            lambda b, x: b.op("Relu", b.op("Slice", x, starts=(0, 0, 16), steps=(1,) * 3, lengths=(4, 2000, 128))),
-            (4, 2000, 576),
-        ),
+        "prefetched runs": runs(128, 576),
+        "near runs": runs(16, 48),
         "streamed": cone_of(lambda b, x, s: b.op("Exp", x * s), (4096, 1040), (1040,)),
-        "prefetched heads": cone_of(
-            lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 2, 1, 3))), (1, 64, 2000, 16)
-        ),
+        "prefetched heads": turned_heads(64),
+        "few heads": turned_heads(12),
         "sigmoid": cone_of(lambda b, x: b.op("Sigmoid", x) + 1.0, (3, 5, 64)),
         "turned pages apart": test_loops.PAGES_APART["(2, 1024, 19)"],
         "picked by a table": cone_of(lambda b, x: b.op("Gather", x, axis=0, indices=(0, 0, 1, 2, 2, 3)), (9, 4)),
     }
     return {name: Case(LOOPS, cone) for name, cone in ({n: cones.CONES[n] for n in names} | own).items()}
+
+
+def runs(length: int, channels: int) -> Cone:
+    """Some channels of every row."""
+    whole = {"starts": (0, 0, 16), "steps": (1,) * 3, "lengths": (4, 2000, length)}
+    return cone_of(lambda b, x: b.op("Relu", b.op("Slice", x, **whole)), (4, 2000, channels))
+
+
+def turned_heads(count: int) -> Cone:
+    """Rows of heads side by side."""
+    return cone_of(lambda b, x: b.op("Relu", b.op("Transpose", x, perm=(0, 2, 1, 3))), (1, count, 2000, 16))
 
 
 def _reductions() -> dict[str, Case]:
