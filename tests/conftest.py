@@ -1,4 +1,4 @@
-"""A small model and its program, optimised once a session in a cache folder of its own."""
+"""A small model and its program, optimised once a session in a cache folder of its own; golden text."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import onnx
 import onnx.parser
 import pytest
 from hypothesis import settings
+from tests.golden_text import golden as golden
+from tests.golden_text import pytest_addoption as pytest_addoption
 
 # In CI the same examples every time, so that a failure is the change's own; nowhere a deadline for each: a machine that
 # others use too is slow for seconds.

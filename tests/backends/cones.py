@@ -208,6 +208,7 @@ CONES = {
     "less the means of joined": cone_of(
         lambda b, x, y: normalised((1, 2))(b, b.op("Concat", x, y, axis=3)), (1, 20, 20, 30), (1, 20, 20, 70)
     ),
+    "less another maximum": cone_of(lambda b, x: b.op("Exp", x - b.op("ReduceMax", x, axes=(1,), keepdims=0)), (8, 8)),
     "one pass rows": cone_of(one_pass((2,)), (1, 300, 32)),
     "one pass image": cone_of(one_pass((2, 3)), (1, 8, 40, 40)),
     "one pass image last": cone_of(one_pass((1, 2)), (1, 40, 40, 32)),

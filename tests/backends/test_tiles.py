@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -522,15 +521,6 @@ def test_operands_are_turned_once_for_all_strips():
     (turned, *first), *others = cut[0].strips
     assert [p.op for p in turned.cone.primitives] == ["Reshape", "Transpose"] and turned.cone == turned.stage
     assert all([p.key for p in strip] == [p.key for p in first] for strip in others)
-
-
-def test_constants_are_packed_once_for_all_threads_and_strips():
-    kernel = BACKEND.build(mbconv((1, 1024, 64, 16), 64, 24, 3, 1), 2)[0]
-    packed = [line for line in kernel.source.splitlines() if "_init(&own[" in line]
-    shared = [line for line in kernel.source.splitlines() if re.fullmatch(r" *own\[\d\] = own\[\d\];", line)]
-    freed = [line for line in kernel.source.splitlines() if "_free(own[" in line]
-    assert all("if (t) own[" in line for line in packed) and all("&& !t)" in line for line in freed)
-    assert len(packed) == len(freed) and len(shared) >= 3
 
 
 def _part(t: Tensor, read: Span | None) -> tuple[slice, ...]:

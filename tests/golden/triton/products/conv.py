@@ -1,0 +1,31 @@
+# t2 = conv(x, c1, channels_last=1, dilations=(1, 1), group=1, pads=(1, 1, 1, 1), strides=(1, 1))  # f32[1,9,8,24]
+# t4 = add(t2, bias)  # f32[1,9,8,24]
+# t6 = add(t4, residual)  # f32[1,9,8,24]
+# t7 = relu(t6)  # f32[1,9,8,24]
+
+
+def product(in0, in2, in3, out, w1):
+    block = tl.program_id(0)
+    m = block * 16 + tl.arange(0, 16)[:, None]
+    n = tl.arange(0, 32)[None, :]
+    rows = m < 72
+    columns = n < 24
+    i0 = ((m) // 8) - 1
+    i1 = ((m) % 8) - 1
+    i2 = m * 32 - 288
+    i3 = n * 288
+    total = tl.zeros((16, 32), tl.float32)
+    for step in range(18):
+        tap = step // 2
+        ka = step % 2 * 16 + tl.arange(0, 16)[None, :]
+        kb = step % 2 * 16 + tl.arange(0, 16)[:, None]
+        inside = rows & ((i0 + ((tap) // 3)) >= 0) & ((i0 + ((tap) // 3)) < 9) & ((i1 + ((tap) % 3)) >= 0) & ((i1 + ((tap) % 3)) < 8)
+        a0 = tl.load(in0 + (i2 + ka + ((tap) % 3) * 32 + ((tap) // 3) * 256), mask=inside, other=0)
+        b0 = tl.load(w1 + (i3 + kb + tap * 32), mask=columns, other=0)
+        total = tl.dot(tl.broadcast_to(a0, (16, 16)), tl.broadcast_to(b0, (16, 32)), total, input_precision="tf32")
+    y0 = tl.load(in2 + (n), mask=columns, other=0)
+    y1 = total + y0
+    y2 = tl.load(in3 + (n + m * 24), mask=columns & rows, other=0)
+    y3 = y1 + y2
+    y4 = tl.where(y3 < 0, 0.0, y3)
+    tl.store(out + (n + m * 24), y4, mask=rows & columns)
