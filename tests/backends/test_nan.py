@@ -122,6 +122,7 @@ def test_a_maximum_of_zeros_and_nan(tmp_path: Path):
     np.testing.assert_array_equal(library.run(1, [x.reshape(1, 1, 4, 1)])[0].reshape(-1), [0, 2, np.nan, np.nan])
 
 
+@pytest.mark.onednn
 def test_post_ops(tmp_path: Path):
     """Of oneDNN, in every form that it has an implementation for."""
     cones: dict[str, Cone] = {}

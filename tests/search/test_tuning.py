@@ -320,6 +320,7 @@ def test_what_may_be_better_in_a_program_is_tried_there(
     assert way(tuner, tuner.run(RETRY), ways) == way(tuner, tuner.run(PROVE), ways) == wins
 
 
+@pytest.mark.onednn
 def test_channels_first_convolutions_are_expected_to_be_slow():
     b = Builder()
     x, w = b.input("x", "float32", (1, 16, 9, 9)), b.constant(np.ones((32, 16, 3, 3), np.float32))
@@ -330,6 +331,7 @@ def test_channels_first_convolutions_are_expected_to_be_slow():
     assert raised == first and 0 < len(first) < len(ledger.distinct)
 
 
+@pytest.mark.onednn
 def test_channels_first_convolutions_to_few_channels_are_not():
     b = Builder()
     x, w = b.input("x", "float32", (1, 16, 9, 40)), b.constant(np.ones((2, 16, 3, 3), np.float32))
