@@ -85,9 +85,10 @@ def _is_heavy(backend: Backend, cone: Cone) -> bool:
 
 def _answer(task: tuple[str, Cone, int]) -> tuple[Kernel, ...]:
     name, cone, threads = task
-    backend = entry_of(name).backend
-    assert backend, "who asks has it"
-    return backend.build(cone, threads)
+    entry = entry_of(name)
+    if entry.backend is None:
+        raise BackendError(f"the backend {name}, which another process uses, cannot be used here: {entry.reason}")
+    return entry.backend.build(cone, threads)
 
 
 if __name__ == "__main__":
