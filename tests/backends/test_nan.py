@@ -16,6 +16,7 @@ from korch.ir import Builder, Cone, Value
 from korch.ir.ops.table import Category
 
 from .cones import CONES, Build, cone_of, pool, softmax, total
+from .measured import THREADS
 from .ran import Library, forgotten, poisoned
 from .test_onednn import ACTIVATED
 
@@ -103,7 +104,7 @@ def test_updates(tmp_path: Path):
     assert not lost(SCATTERED, 1, tmp_path, scatter.BACKEND)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 def test_forms_of_loops(tmp_path: Path, threads: int):
     """Fused norms, softmax, and whatever else kernels are tried on: all that reduces or compares."""
     wanted = {
