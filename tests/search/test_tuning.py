@@ -133,6 +133,7 @@ def test_what_nearly_is_in_the_plan_gets_a_second_look(profiler: Profiler, monke
     assert tuner.run(PROVE).cost < plan.cost
 
 
+@pytest.mark.onednn
 def test_what_took_far_longer_than_its_kind_gets_a_second_look(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     """A rival that was measured in a moment which the machine spent elsewhere."""
     plan, tuner = tuned(profiler)
@@ -171,6 +172,7 @@ def test_what_seems_dearer_than_its_parts_gets_a_second_look(profiler: Profiler,
     assert any(k.cone == entry.cone and k.backend == offer.backend.name for k in again)
 
 
+@pytest.mark.onednn
 def test_rivals_for_one_cone_run_beside_the_kernel_of_the_plan(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     plan, tuner = tuned(profiler)
     for i in plan.chosen:
@@ -228,6 +230,7 @@ def test_a_sketch_measures_what_is_expected_to_be_good(profiler: Profiler):
     assert sketcher.run(EXPLORE).bound > 0
 
 
+@pytest.mark.onednn
 def test_a_plan_holds_measured_kernels_where_others_may_be_cheaper(profiler: Profiler):
     """What is not expected to win need not be measured, although its bound is below what is."""
     graph = attention()
