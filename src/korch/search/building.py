@@ -19,6 +19,7 @@ from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.profile.answering import answering
 from korch.profile.process import WorkerProcess
+from korch.profile.results import Failed
 from korch.search.steering import BUILD_SECONDS, MIN_CHAINS_FOR_A_PROCESS
 from korch.system.processes import plain_environment
 from korch.system.throttle import paced
@@ -64,7 +65,7 @@ class Builder:
         with suppress(BackendError):  # no process starts
             while (i := _taken(waiting.pop)) is not None:
                 backend, cone = wanted[i]
-                kernels = self._other.ask((backend.name, cone, threads))
+                kernels: tuple[Kernel, ...] | Failed = self._other.ask((backend.name, cone, threads))
                 if isinstance(kernels, tuple):
                     found[i] = tuple(replace(k, cone=cone) for k in kernels)
         return found

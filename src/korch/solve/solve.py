@@ -282,7 +282,7 @@ def _solution(plan: CheckedPlan, bound: float, relaxed: _Relaxed, problem: Probl
     gap = (plan.cost - bound) / plan.cost if plan.cost > 0 else 0.0
     status = Status.OPTIMAL if gap <= 2 * PROVED else Status.FEASIBLE
     chosen = set(plan.ids)
-    ranked = np.argsort(relaxed.reduced, kind="stable")[: NEAR + len(chosen)]
+    ranked: list[int] = np.argsort(relaxed.reduced, kind="stable")[: NEAR + len(chosen)].tolist()
     pairs = ((problem.candidates[i].id, float(relaxed.reduced[i]) / MICRO) for i in ranked)
     near = {k: max(d, 0.0) for k, d in pairs if k not in chosen}
     size = len(problem.candidates), len(relaxed.rows)
