@@ -39,12 +39,14 @@ def test_rewrite(sample: Sample, draw: Random, seed: int):
         assert not finding.exact, finding.exact[0]
 
 
+@pytest.mark.slow
 def test_no_sample_calls_itself_beyond_the_field_without_need():
     for sample in SAMPLES:
         proved = all(check(sample.subject, sample.make(Random(i)), i).proves for i in range(5))
         assert proved != bool(sample.beyond), sample.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", all_subjects(), ids=lambda r: r.name)
 def test_error_classes_are_those_of_what_is_added(subject: Subject):
     assert evidence_of(subject).error == subject.error
