@@ -24,6 +24,7 @@ import numpy as np
 from korch.backends.contract import Backend, Kernel
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
+from korch.backends.cpu.onednn.install import absence
 from korch.backends.cpu.scatter.backend import BACKEND as SCATTER
 from korch.backends.cpu.tiles.backend import BACKEND as TILES
 from korch.backends.cpu.tiles.backend import STAGES
@@ -230,6 +231,8 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
+    if absence():
+        sys.exit(f"error: {absence()}")
     chosen = [c for c in cases() if not given.names or c.name in given.names]
     times, slow = dict[str, list[tuple[float, ...]]](), chosen
     for _ in range(1 + AGAIN):

@@ -31,6 +31,14 @@ small (float[1,4,8,8] x) => (float[1,4,8,8] y)
 """
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("onednn"):
+        from korch.backends.cpu.onednn.install import absence  # not before a folder's conftest has been imported
+
+        if reason := absence():
+            pytest.skip(reason)
+
+
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of this session, the same for all workers."""

@@ -1,8 +1,10 @@
-"""The code of the README and of the pages in docs/ runs; links lead somewhere."""
+"""The code of the README, of the pages in docs/ and of docstrings runs; links lead somewhere."""
 
 from __future__ import annotations
 
+import doctest
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,10 @@ import pytest
 from korch.cli.main import commands
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+EXAMPLES = [p for p in sorted((ROOT / "src").rglob("*.py")) if re.search(r"^ +>>> ", p.read_text(), re.M)]
+"""Modules whose docstrings have examples."""
 LINK = re.compile(r"\[[^]]*\]\(([^)#:]+)\)")
 
 
@@ -33,6 +37,17 @@ def test_pages_that_say_how_to_add_something_have_code():
 @pytest.mark.parametrize("page", [p for p in PAGES if CODE.search(p.read_text())], ids=lambda p: p.stem)
 def test_code_in_docs(page: Path):
     assert run_code(page)
+
+
+def test_ir_and_solve_show_examples():
+    assert {p.parent.name for p in EXAMPLES} >= {"ir", "solve"}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: f"{p.parent.name}.{p.stem}")
+def test_examples_in_docstrings(path: Path):
+    module = import_module(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
+    failed, tried = doctest.testmod(module)
+    assert tried and not failed
 
 
 def test_code_in_the_readme(small_model: Path, small_archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -192,7 +192,7 @@ def optimized(
 
 
 @contextmanager
-def _not_lost() -> Iterator[None]:
+def _not_lost() -> Generator[None]:
     """A program that cannot be remembered is a program all the same."""
     try:
         yield

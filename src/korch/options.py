@@ -37,11 +37,11 @@ class Options:
     threads: int = 0
     time_budget: float | None = None
     numerics: str = "default"
-    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
     target: str = "cpu"
     costs: str = "measured"
     device: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         for name, known in (("numerics", NUMERICS), ("target", TARGETS), ("costs", COSTS)):

@@ -27,6 +27,7 @@ from .cones import (
     softmax,
     total,
 )
+from .measured import THREADS
 
 SUMS = {
     "all": (total((0, 1)), (7, 30011)),
@@ -67,7 +68,7 @@ def test_random_cones(profiler: Profiler):
         assert isinstance(result, Measurement), f"seed {seed}: {result}\n{cones[seed]}"
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 def test_no_stage_is_computed_beyond_its_tensor(threads: int):
     """Where nobody uses what it finds there, no other test would see that it reads beyond its leaves."""
     for name, cone in CONES.items():

@@ -10,10 +10,10 @@ from korch.backends.cpu.loops.backend import BACKEND
 from korch.ir import Builder, Cone
 
 from .cones import DIRECT, direct
-from .measured import measured, refusal, wrong
+from .measured import THREADS, measured, refusal, wrong
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 def test_right(threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, DIRECT, threads, tmp_path))
 

@@ -15,16 +15,16 @@ from korch.backends.cpu.loops.tile import Registers
 from korch.ir import Builder, Cone
 
 from .cones import DEPTHWISE, depthwise
-from .measured import measured, wrong
+from .measured import THREADS, measured, wrong
 from .prefetches import LINE, inside, prefetched
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 def test_right(threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, DEPTHWISE, threads, tmp_path))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 def test_right_with_sixteen_registers(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """On any machine: with more registers, blocks have two rows and go nowhere. Inputs are asked for as from memory."""
     monkeypatch.setattr(loops, "registers", lambda: Registers(16, 8))

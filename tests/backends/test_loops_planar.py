@@ -12,10 +12,10 @@ from korch.backends.cpu.loops.backend import BACKEND
 from korch.ir import Builder, Cone
 
 from .cones import PLANAR, planar
-from .measured import measured, refusal, wrong
+from .measured import THREADS, measured, refusal, wrong
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 def test_right(threads: int, tmp_path: Path):
     assert all(map(kernels.heads, PLANAR))
     assert not wrong(measured(BACKEND, PLANAR, threads, tmp_path))

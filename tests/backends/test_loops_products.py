@@ -19,7 +19,7 @@ from korch.backends.cpu.loops.writer import Writer
 from korch.ir import Builder, Cone, Value
 from korch.profile import Measurement
 
-from .measured import measured, wrong
+from .measured import THREADS, measured, wrong
 from .prefetches import LINE, inside, prefetched
 
 RNG = np.random.default_rng(5)
@@ -221,7 +221,7 @@ CONES = {
 LONG = linear_attention(4096, 3, 16)[0]
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 def test_right(threads: int, tmp_path: Path):
     cones = [
         *CONES.values(),
@@ -255,7 +255,7 @@ def test_groups_hold_every_column_once(columns: int):
     assert max(vectors) <= tile.registers().abreast + 1 and (len(vectors) == 1 or min(vectors) > 1)
 
 
-@pytest.mark.parametrize("threads", [3, 4, 7, 16])
+@pytest.mark.parametrize("threads", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 7, 16))])
 def test_every_product_is_built_for_many_threads(threads: int):
     assert all(BACKEND.build(cone, threads) for cone in CONES.values())
 

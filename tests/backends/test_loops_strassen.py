@@ -15,7 +15,7 @@ from korch.backends.cuda.vendor.backend import BACKEND as VENDOR
 from korch.ir import Builder, Cone, Value
 
 from .cones import silu
-from .measured import measured, wrong
+from .measured import THREADS, measured, wrong
 
 Shape = tuple[int, ...]
 
@@ -65,7 +65,7 @@ CONES = [
 ]
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 def test_right(threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
 

@@ -16,7 +16,7 @@ from korch.ir import Builder, Cone, Value
 from korch.ir.ops.winograd import BOTH, Along, Frames, as_image
 
 from .cones import followed
-from .measured import measured, wrong
+from .measured import THREADS, measured, wrong
 
 
 def cone_of(b: Builder, y: Value) -> Cone:
@@ -159,13 +159,13 @@ def test_right_with_any_registers(registers: Registers, tmp_path: Path, monkeypa
     assert not wrong(measured(BACKEND, [*inputs, crowded, spread], 1, tmp_path))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 def test_right(threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
 
 
 @pytest.mark.parametrize("streams", [24.0, 9.0, inf])
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_right_with_any_streams(streams: float, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Places by parts, and half of them first, of pieces of a few tiles."""
     for name, value in {

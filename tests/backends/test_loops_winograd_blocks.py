@@ -17,7 +17,7 @@ from korch.ir import Builder, Cone, Graph
 from korch.rewrite.winograd import winograd
 
 from .cones import followed
-from .measured import measured, refusal, wrong
+from .measured import THREADS, measured, refusal, wrong
 
 
 def convolution(
@@ -73,7 +73,7 @@ CONES = [
 ]
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("room", [winograd_blocks.ROOM, 1 << 15])
 def test_right(threads: int, room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Also where a cache holds but small blocks."""

@@ -16,6 +16,7 @@ from korch.ir import Builder, Cone, Value
 from korch.ir.ops.table import Category
 
 from .cones import CONES, Build, cone_of, pool, softmax, total
+from .measured import THREADS
 from .ran import Library, forgotten, poisoned
 from .test_onednn import ACTIVATED
 
@@ -103,7 +104,7 @@ def test_updates(tmp_path: Path):
     assert not lost(SCATTERED, 1, tmp_path, scatter.BACKEND)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 def test_forms_of_loops(tmp_path: Path, threads: int):
     """Fused norms, softmax, and whatever else kernels are tried on: all that reduces or compares."""
     wanted = {
@@ -122,6 +123,7 @@ def test_a_maximum_of_zeros_and_nan(tmp_path: Path):
     np.testing.assert_array_equal(library.run(1, [x.reshape(1, 1, 4, 1)])[0].reshape(-1), [0, 2, np.nan, np.nan])
 
 
+@pytest.mark.onednn
 def test_post_ops(tmp_path: Path):
     """Of oneDNN, in every form that it has an implementation for."""
     cones: dict[str, Cone] = {}

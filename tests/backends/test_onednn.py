@@ -17,6 +17,8 @@ from korch.ir.evaluate import evaluate_cone
 from .measured import refusal
 from .onednn_harness import cone_of, random_leaves, run_kernel, tolerance
 
+pytestmark = pytest.mark.onednn
+
 
 def weights(b: Builder, *shape: int, name: str = "w") -> Value:
     rng = np.random.default_rng(1)

@@ -17,7 +17,7 @@ from korch.ir import Builder, Cone, Graph
 from korch.ir.ops.recurrent import GATES, REVERSED
 from korch.profile.inputs import leaf_arrays
 
-from .measured import measured, wrong
+from .measured import MANY_THREADS, measured, wrong
 
 
 def recurrence(
@@ -62,7 +62,7 @@ CONES = [
 ]
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("threads", MANY_THREADS)
 def test_right(threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
 

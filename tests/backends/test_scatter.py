@@ -23,7 +23,7 @@ from korch.ir.evaluate import evaluate_cone
 from korch.ir.ops.scatter import COMBINED
 from korch.profile.inputs import leaf_arrays
 
-from .measured import measured, refusal, wrong
+from .measured import MANY_THREADS, measured, refusal, wrong
 
 Build = Callable[[Builder, Value], Value]
 REDUCTIONS = ("none", *COMBINED)
@@ -97,7 +97,7 @@ CONES = [
 ]
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("threads", MANY_THREADS)
 def test_right(threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
 

@@ -19,7 +19,7 @@ from korch.backends.toolchain import find_toolchain
 from korch.ir import Builder, Cone
 
 from . import cones, test_loops_products, test_loops_strassen, test_loops_winograd, test_tiles
-from .measured import measured, wrong
+from .measured import THREADS, measured, wrong
 
 
 def copied(shape: tuple[int, ...], perm: tuple[int, ...]) -> Cone:
@@ -73,7 +73,7 @@ def forgotten(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tiles, "_STAGES", {})
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize(
     ("backend", "some"), [(LOOPS, MAPS), (LOOPS, OTHERS), (TILES, STRIPS)], ids=["maps", "others", "strips"]
 )

@@ -22,7 +22,7 @@ from korch.ir.ops.table import whole
 from korch.ir.ops.winograd import BOTH
 from korch.profile import Measurement
 
-from .measured import measured, wrong
+from .measured import THREADS, measured, wrong
 
 RNG = np.random.default_rng(7)
 
@@ -290,7 +290,7 @@ CONES = [
 ]
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 def test_right(threads: int, tmp_path: Path):
     results = measured(BACKEND, CONES, threads, tmp_path)
     assert {id(k.cone) for k, r in results if isinstance(r, Measurement)} == set(map(id, CONES))
@@ -306,7 +306,7 @@ BANDED = [
 ]
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 def test_bands_are_right(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tiles, "BANDS", {3: 4})
     tiles._cuts.cache_clear()
@@ -316,7 +316,7 @@ def test_bands_are_right(threads: int, tmp_path: Path, monkeypatch: pytest.Monke
     assert not wrong(results)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("bands", [{3: 4}, {}])
 def test_steps_are_right(threads: int, bands: dict[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tiles, "BANDS", bands)
@@ -329,8 +329,10 @@ def test_steps_are_right(threads: int, bands: dict[int, int], tmp_path: Path, mo
     assert not wrong(results)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("height", "bands", "step"), [(1, 1, 0), (2, 1, 0), (1, 3, 0), (2, 1, 1)])
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize(
+    ("height", "bands", "step"), [(1, 1, 0), pytest.param(2, 1, 0, marks=pytest.mark.slow), (1, 3, 0), (2, 1, 1)]
+)
 def test_sliding_is_right(
     threads: int, height: int, bands: int, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -14,6 +14,7 @@ from korch.backends.cpu.tiles.piece import Piece, Turn
 from korch.backends.cpu.tiles.strips import Chunk, Cut, chunks, row
 from korch.ir import Cone
 
+from .measured import MANY_THREADS
 from .test_tiles import CONES, cone_of, conv, enlarged, image, mbconv, relu, two_convolutions
 
 Contents = dict[str, dict[int, int]]
@@ -40,7 +41,7 @@ HALOS = [
 ]
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("threads", MANY_THREADS)
 @pytest.mark.parametrize("slides", [0, 3])
 def test_the_next_turn_finds_its_halo(threads: int, slides: int):
     for cone in (*HALOS, *CONES):

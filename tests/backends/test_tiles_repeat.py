@@ -15,6 +15,7 @@ from korch.backends.cpu.tiles.stages import stages
 from korch.backends.cpu.tiles.strips import Cut, chunks, quantum, row
 from korch.ir import Cone
 
+from .measured import THREADS
 from .test_tiles import CONES, mbconv
 
 Spans = Sequence[Span]
@@ -24,7 +25,7 @@ def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strips, "repeated", each)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("cone", CONES, ids=lambda c: str(c.root.shape))
 def test_the_same_turns(cone: Cone, threads: int, monkeypatch: pytest.MonkeyPatch):
     staged = stages(cone, STAGES)

@@ -81,6 +81,7 @@ def test_a_unit_that_does_not_compile_is_forgotten(kept: Units, tmp_path: Path) 
     assert linked(kept, [kernel(4), kernel(6)], tmp_path / "b.so") == [4, 6]
 
 
+@pytest.mark.onednn
 def test_a_library_has_nothing_of_other_kernels(kept: Units, tmp_path: Path) -> None:
     """Neither their code nor the libraries that they need, though they lie in the same object."""
     run = "*(int *)out = dnnl_version()->major > 0;"

@@ -101,6 +101,7 @@ def test_a_line_that_was_not_written_to_its_end_is_forgotten(tmp_path: Path):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("stage", ["kernels", "tuning", "racing"])
 def test_the_whole_command_takes_less_than_nine_minutes(tmp_path: Path, stage: str):
     """At the pace of a true machine."""

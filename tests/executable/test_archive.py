@@ -191,7 +191,7 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
         (lambda d: d["isa"].append("avx9000"), "lacks avx9000: run `korch optimize` again on this machine"),
         (lambda d: d.update(system="Plan9 vax"), "was made for Plan9 vax"),
         (lambda d: d["libraries"].update(dnnl="0.1"), "needs onednn-cpu-gomp 0.1, "),
-        (lambda d: d["libraries"].update(nothing="1"), "needs nothing 1, which is not installed"),
+        (lambda d: d["libraries"].update(nothing="1"), "needs nothing 1, which is not installed: run `korch optimize`"),
         (lambda d: d.pop("digests"), "damaged: manifest.json"),
         (lambda d: d.update(format=[]), "has format []"),
         (lambda d: d["digests"].pop("program.so"), "program.so is missing or was added"),

@@ -16,6 +16,7 @@ import pytest
 from korch.backends import libraries
 from korch.backends.cpu.c import Code, Function, run_function
 from korch.backends.cpu.onednn import install
+from korch.backends.cpu.onednn.backend import BACKEND
 from korch.errors import ArchiveError, BackendError, Error
 from korch.executable.plan import Plan, Step
 from korch.executable.runtime import Executable, load
@@ -23,6 +24,8 @@ from korch.ir import Builder, Cone, Value
 from korch.ir.evaluate import evaluate_graph
 
 from .small_plans import feeds_of
+
+pytestmark = pytest.mark.onednn
 
 RUN = """
 import os, sys
@@ -39,16 +42,7 @@ with korch.load(sys.argv[1]) as e:
 """
 
 
-@pytest.fixture(autouse=True)
-def onednn() -> None:
-    try:
-        libraries.find_library("dnnl")
-    except BackendError as e:
-        pytest.skip(str(e))
-
-
 def two_convolutions() -> Plan:
-    backend = pytest.importorskip("korch.backends.cpu.onednn.backend").BACKEND
     b, r = Builder(), np.random.default_rng(0)
 
     def conv(x: Value, name: str, shape: tuple[int, ...]) -> Value:
@@ -59,15 +53,14 @@ def two_convolutions() -> Plan:
     y = conv(b.op("Relu", conv(b.input("x", "float32", (1, 16, 20, 20)), "w1", (32, 16, 3, 3))), "w2", (8, 32, 1, 1))
     g = b.graph([("y", y)])
     cones = [Cone.of(g.primitives[:2]), Cone.of(g.primitives[2:])]
-    return Plan(g, tuple(Step.of(backend.build(c, 2)[0]) for c in cones), threads=2)
+    return Plan(g, tuple(Step.of(BACKEND.build(c, 2)[0]) for c in cones), threads=2)
 
 
 def one_product() -> Plan:
-    backend = pytest.importorskip("korch.backends.cpu.onednn.backend").BACKEND
     b, r = Builder(), np.random.default_rng(0)
     w = b.constant(r.normal(size=(512, 1024)).astype(np.float32), name="w")
     g = b.graph([("y", b.op("MatMul", b.input("x", "float32", (8, 512)), w))])
-    return Plan(g, (Step.of(backend.build(Cone.of(g.primitives), 2)[0]),), threads=2)
+    return Plan(g, (Step.of(BACKEND.build(Cone.of(g.primitives), 2)[0]),), threads=2)
 
 
 def assert_near(y: np.ndarray, plan: Plan, feeds: dict[str, np.ndarray]) -> None:

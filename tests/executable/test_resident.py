@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.backends.libraries import find_library
-from korch.errors import BackendError
+from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
 from korch.executable import weights
 from korch.executable.plan import Plan, Step
 from korch.executable.runtime import Executable
@@ -49,7 +48,6 @@ def python(script: str, *arguments: Path) -> str:
 
 def products(count: int, inner: int) -> Plan:
     """`count` products by weights of 4 * 1024 * `inner` bytes, which oneDNN packs, each with a bias, which it reads."""
-    backend = pytest.importorskip("korch.backends.cpu.onednn.backend").BACKEND
     b, r = Builder(), np.random.default_rng(0)
     v = b.input("x", "float32", (8, 1024))
     for i in range(count):
@@ -58,7 +56,7 @@ def products(count: int, inner: int) -> Plan:
         v = b.op("MatMul", v, w) + b.constant(np.ones(columns, np.float32), name=f"b{i}")
     g = b.graph([("y", v)])
     cones = [Cone.of(g.primitives[k : k + 2]) for k in range(0, 2 * count, 2)]
-    return Plan(g, tuple(Step.of(backend.build(c, 2)[0]) for c in cones), threads=2)
+    return Plan(g, tuple(Step.of(ONEDNN.build(c, 2)[0]) for c in cones), threads=2)
 
 
 def saved(plan: Plan, path: Path) -> Path:
@@ -66,12 +64,9 @@ def saved(plan: Plan, path: Path) -> Path:
         return e.save(path)
 
 
+@pytest.mark.onednn
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="resident memory is read in /proc")
 def test_packed_weights_are_in_memory_once_and_not_at_all_when_closed(tmp_path: Path) -> None:
-    try:
-        find_library("dnnl")
-    except BackendError as e:
-        pytest.skip(str(e))
     plan = products(8, 2048)
     size = sum(t.nbytes for t in plan.constants) / 1024
     archives = saved(products(2, 16), tmp_path / "small.korch"), saved(plan, tmp_path / "large.korch")

@@ -63,6 +63,7 @@ def test_a_product_with_tokens_is_a_convolution_of_the_image():
     assert any(p.op == "Conv" and p.output.shape == (1, 6, 3, 5) for p in full.primitives)
 
 
+@pytest.mark.onednn
 @pytest.mark.parametrize("last", [0, 1])
 def test_both_forms_are_kernels_in_both_layouts(last: int):
     """Without more primitives: oneDNN is asked for a convolution, and for a product where that is other code."""

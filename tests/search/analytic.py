@@ -35,7 +35,7 @@ class Fusing(OneDnn):
     """A library whose post-ops keep NaN, whatever this version does."""
 
     def declines(self, cone: Cone) -> Declined | None:
-        answer = super().declines(cone)
+        answer = self.refusal(cone)
         return None if answer and "NaN" in answer.reason else answer
 
 
@@ -43,7 +43,7 @@ class Products(OneDnn):
     """A library as the paper has it: one linear primitive, no views before it and nothing behind it."""
 
     def declines(self, cone: Cone) -> Declined | None:
-        return Declined("more than a product") if len(cone.primitives) > 1 else super().declines(cone)
+        return Declined("more than a product") if len(cone.primitives) > 1 else self.refusal(cone)
 
 
 FUSING: tuple[Backend, ...] = (Memory(), Fusing())

@@ -60,17 +60,20 @@ def blamed(ledger: Ledger, excess: float = 1.5, **errors: float) -> list[list[st
     return [[p.op for p in c.cone.primitives] for c in found]
 
 
+@pytest.mark.onednn
 def test_the_worst_kernels_go_and_as_few_as_may(ledger: Ledger):
     assert blamed(ledger, onednn=9e-7, loops=6e-7, onnxruntime=ONNXRUNTIME) == [["MatMul", "Relu"]]
     assert blamed(ledger, 10.0, onednn=9e-7, loops=6e-7, onnxruntime=ONNXRUNTIME) == [["MatMul", "Relu"], ["ReduceSum"]]
 
 
+@pytest.mark.onednn
 def test_what_nothing_else_computes_better_is_not_to_blame(ledger: Ledger):
     assert blamed(ledger, 9.0, onednn=9e-7, loops=6e-7, onnxruntime=8e-7) == []
     assert blamed(ledger, 9.0, onednn=9e-7, loops=1.2e-7, onnxruntime=ONNXRUNTIME) == [["MatMul", "Relu"]]
     assert blamed(ledger, 9.0, onednn=9e-7, loops=6e-7) == [], "without onnxruntime no plan would be sure to stay"
 
 
+@pytest.mark.onednn
 def test_a_ban_is_of_all_that_adds_up_the_same_and_leaves_single_primitives(ledger: Ledger):
     errors = {"onednn": 9e-7, "loops": 1e-7, "onnxruntime": ONNXRUNTIME}
     (culprit,) = culprits(ledger, chosen(ledger, errors), profiler_of(errors), 2.0)
@@ -86,6 +89,7 @@ def test_a_ban_is_of_all_that_adds_up_the_same_and_leaves_single_primitives(ledg
             assert [o.backend.name for o in entry.offers] == ["onednn", "onnxruntime"]
 
 
+@pytest.mark.onednn
 def test_an_offer_without_its_best_variant_is_measured_again():
     b = Builder()
     x, w = b.input("x", "float32", (1, 16, 12, 12)), b.constant(np.ones((32, 16, 1, 1), np.float32))

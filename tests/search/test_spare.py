@@ -16,6 +16,8 @@ from korch.search.spare import without_spare_libraries
 from korch.search.steering import MIN_LIBRARY_GAIN
 from korch.search.tuning import Tuned
 
+pytestmark = pytest.mark.onednn
+
 ROOFLINE = Machine(1, 1e11, ((1 << 40, 1e11),), 1e-8)
 LOOPS_ALONE = 2e-3
 

@@ -134,6 +134,7 @@ def test_what_nearly_is_in_the_plan_gets_a_second_look(profiler: Profiler, monke
     assert tuner.run(PROVE).cost < plan.cost
 
 
+@pytest.mark.onednn
 def test_what_took_far_longer_than_its_kind_gets_a_second_look(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     """A rival that was measured in a moment which the machine spent elsewhere."""
     plan, tuner = tuned(profiler)
@@ -172,6 +173,7 @@ def test_what_seems_dearer_than_its_parts_gets_a_second_look(profiler: Profiler,
     assert any(k.cone == entry.cone and k.backend == offer.backend.name for k in again)
 
 
+@pytest.mark.onednn
 def test_rivals_for_one_cone_run_beside_the_kernel_of_the_plan(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     plan, tuner = tuned(profiler)
     for i in plan.chosen:
@@ -229,6 +231,7 @@ def test_a_sketch_measures_what_is_expected_to_be_good(profiler: Profiler):
     assert sketcher.run(EXPLORE).bound > 0
 
 
+@pytest.mark.onednn
 def test_a_plan_holds_measured_kernels_where_others_may_be_cheaper(profiler: Profiler):
     """What is not expected to win need not be measured, although its bound is below what is."""
     graph = attention()
@@ -321,6 +324,7 @@ def test_what_may_be_better_in_a_program_is_tried_there(
     assert way(tuner, tuner.run(RETRY), ways) == way(tuner, tuner.run(PROVE), ways) == wins
 
 
+@pytest.mark.onednn
 def test_channels_first_convolutions_are_expected_to_be_slow():
     b = Builder()
     x, w = b.input("x", "float32", (1, 16, 9, 9)), b.constant(np.ones((32, 16, 3, 3), np.float32))
@@ -331,6 +335,7 @@ def test_channels_first_convolutions_are_expected_to_be_slow():
     assert raised == first and 0 < len(first) < len(ledger.distinct)
 
 
+@pytest.mark.onednn
 def test_channels_first_convolutions_to_few_channels_are_not():
     b = Builder()
     x, w = b.input("x", "float32", (1, 16, 9, 40)), b.constant(np.ones((2, 16, 3, 3), np.float32))

@@ -34,6 +34,13 @@ def find_library(name: str) -> Library:
     return Library(name, found.include, found.library)
 
 
+def require_library(folder: Path) -> None:
+    """BackendError where the backend in `folder` has an `install.py` and its library, or the headers, are missing."""
+    path = folder / "install.py"
+    if path.is_file():
+        import_module(module_of(path)).find()
+
+
 def find_code(name: str) -> Path:
     """The file of the library's code, under the name that the loader knows: all that a program needs once it is
     compiled. BackendError where it is not installed."""

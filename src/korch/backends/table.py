@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from korch.backends.contract import Backend, Graded
-from korch.backends.libraries import HERE, backend_digest, module_of
+from korch.backends.libraries import HERE, backend_digest, module_of, require_library
 from korch.errors import BackendError, line_of
 
 
@@ -47,9 +47,10 @@ def entry_of(name: str) -> Entry:
 
 
 def _entry(path: Path) -> Entry:
-    """Asking for the version shows whether what the backend stands on is installed."""
+    """The entry of the backend in `path`; its library, its imports and its version show whether it can be used."""
     target = "cuda" if "cuda" in path.relative_to(HERE).parts else "cpu"
     try:
+        require_library(path.parent)
         backend: Backend = import_module(module_of(path)).BACKEND
         return Entry(backend.name, backend, f"{backend.version} {backend_digest(path.parent)}", target=target)
     except (BackendError, ImportError, OSError) as e:

@@ -61,7 +61,7 @@ def _reached(graph: Graph, root: int, members: frozenset[int]) -> frozenset[int]
         p: Primitive = stack.pop()
         for t in p.inputs:
             i = maker.get(t)
-            if i in members and i not in seen and i is not None:
+            if i is not None and i in members and i not in seen:
                 seen.add(i)
                 stack.append(graph.primitives[i])
     return frozenset(seen)

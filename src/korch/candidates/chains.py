@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from operator import or_
 
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
@@ -195,11 +194,11 @@ class _Sources:
         while before != self.below:
             before = dict(self.below)
             for value, some in reads.items():
-                self.below[value] |= reduce(or_, (self.below.get(t, 0) for t in some), 0)
+                self.below[value] |= _union(self.below.get(t, 0) for t in some)
 
     def meet(self, made: Iterable[Tensor], read: Iterable[Tensor]) -> bool:
         """Whether one of `read` is one of `made`, or is made of one."""
-        bits = reduce(or_, (self.bits.get(self.graph.value_of(t), 0) for t in made), 0)
+        bits = _union(self.bits.get(self.graph.value_of(t), 0) for t in made)
         return any(bits & self.below.get(self.graph.value_of(t), 0) for t in read)
 
 
@@ -207,3 +206,8 @@ def _goes_on(graph: Graph, t: Tensor) -> bool:
     """Whether all that reads `t` are elementwise primitives that kernels end with."""
     users = [p for p in graph.consumers.get(t, ()) if not graph.only_moves(p)]
     return bool(users) and t not in graph.outputs and all(p.category is Category.ELEMENTWISE for p in users)
+
+
+def _union(sets: Iterable[int]) -> int:
+    """The bits of all of `sets`."""
+    return reduce(int.__or__, sets, 0)

@@ -16,6 +16,8 @@ from korch.system.processor import cpu_flags, cpu_model
 FORMAT = 7
 _NEEDS: Mapping[str, Any] = {"system": "", "cpu": "", "isa": (), "libraries": {}, "device": {}}
 _DISTRIBUTIONS = {"dnnl": "onednn-cpu-gomp", "onnxruntime": "onnxruntime"}
+_EXTRAS = {"dnnl": "'korch[onednn]'"}
+"""The extra of Korch that installs a library, where it is optional."""
 # Instruction sets that a compiler uses unasked with -march=native; the other flags of a CPU do not matter to code.
 _ISA_PREFIXES = (
     "sse",
@@ -109,24 +111,25 @@ def cpu_requirements(plan: Plan) -> dict[str, Any]:
 def check_cpu(manifest: Manifest, path: Path) -> None:
     """ArchiveError where the archive's library cannot run here."""
     if manifest.system != _system():
-        raise ArchiveError(f"{path} was made for {manifest.system}, this is {_system()}{_AGAIN}")
+        raise ArchiveError(f"{path} was made for {manifest.system}, this is {_system()}: {_AGAIN}")
     if missing := sorted(set(manifest.isa) - set(isa_flags())):
         here = f"this CPU ({cpu_model()}) lacks {', '.join(missing)}"
-        raise ArchiveError(f"{path} was made for {manifest.cpu}; {here}{_AGAIN}")
+        raise ArchiveError(f"{path} was made for {manifest.cpu}; {here}: {_AGAIN}")
     for name, wanted in manifest.libraries.items():
         found = _version(name)
         if found != wanted:
             here = f"{found} is installed" if found else "which is not installed"
-            raise ArchiveError(f"{path} needs {_DISTRIBUTIONS.get(name, name)} {wanted}, {here}{_AGAIN}")
+            install = f"pip install {_EXTRAS[name]}, or " if name in _EXTRAS and not found else ""
+            raise ArchiveError(f"{path} needs {_DISTRIBUTIONS.get(name, name)} {wanted}, {here}: {install}{_AGAIN}")
 
 
-_AGAIN = ": run `korch optimize` again on this machine"
+_AGAIN = "run `korch optimize` again on this machine"
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:
     """The installed version of each library that a plan uses; BackendError where one is missing."""
     versions = {name: _version(name) for name in sorted(names)}
-    if missing := [_DISTRIBUTIONS.get(name, name) for name, v in versions.items() if not v]:
+    if missing := [_EXTRAS.get(name) or _DISTRIBUTIONS.get(name, name) for name, v in versions.items() if not v]:
         raise BackendError(f"a library of the plan is not installed: pip install {missing[0]}")
     return versions
 

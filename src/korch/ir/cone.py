@@ -27,7 +27,15 @@ class Cone:
 
     @staticmethod
     def of(primitives: Iterable[Primitive]) -> Cone:
-        """The cone of `primitives`, given in topological order."""
+        """The cone of `primitives`, given in topological order.
+
+        >>> from korch.ir import Builder
+        >>> b = Builder()
+        >>> x, w = b.input("x", "float32", (4, 8)), b.input("w", "float32", (8, 2))
+        >>> cone = Cone.of(b.graph([("y", b.op("Relu", x @ w))]).primitives)
+        >>> cone.root.shape, [t.name for t in cone.leaves], [p.op for p in cone.linear]
+        ((4, 2), ['x', 'w'], ['MatMul'])
+        """
         members = tuple(primitives)
         made = {p.output for p in members}
         leaves = dict.fromkeys(t for p in members for t in p.inputs if t not in made)

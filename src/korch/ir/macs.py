@@ -23,7 +23,14 @@ BACK = ("WinogradOutput", "StrassenOutput")
 
 def products(p: Primitive) -> int:
     """Multiply-adds of a matrix product, convolution or recurrence, 0 for all else (interpolation and transforms are
-    sparse)."""
+    sparse).
+
+    >>> from korch.ir import Builder
+    >>> b = Builder()
+    >>> y = b.op("Relu", b.input("x", "float32", (4, 8)) @ b.input("w", "float32", (8, 2)))
+    >>> [products(p) for p in b.graph([("y", y)]).primitives]
+    [64, 0]
+    """
     return multiply_adds(p) if p.op in COUNTED or p.op == "Recurrence" else 0
 
 

@@ -77,7 +77,15 @@ class Primitive:
 
 
 def show(primitives: Iterable[Primitive]) -> str:
-    """The primitives as text that reads like Python, one a line."""
+    """The primitives as text that reads like Python, one a line.
+
+    >>> from korch.ir import Builder
+    >>> b = Builder()
+    >>> y = b.op("ReduceSum", b.input("x", "float32", (2, 3)) * 2.0, axes=(1,), keepdims=0)
+    >>> print(show(b.graph([("y", y)]).primitives))
+    t2 = mul(x, 2.0)  # f32[2,3]
+    t3 = reduce_sum(t2, axes=(1,), keepdims=0)  # f32[2]
+    """
     return "\n".join(map(str, primitives))
 
 

@@ -60,6 +60,12 @@ _SHORT = {"float16": "f16", "float32": "f32", "float64": "f64", "bool": "b8"}
 
 
 def type_text(dtype: str, shape: tuple[int, ...]) -> str:
-    """`f32[1,64,104,104]`."""
+    """A type as texts of Korch show it.
+
+    >>> type_text("float32", (1, 64, 104, 104))
+    'f32[1,64,104,104]'
+    >>> type_text("uint8", ())
+    'u8[]'
+    """
     short = _SHORT.get(dtype, dtype.replace("uint", "u").replace("int", "i"))
     return f"{short}[{','.join(map(str, shape))}]"

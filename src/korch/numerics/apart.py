@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from tempfile import TemporaryFile
 from typing import IO
@@ -27,7 +27,7 @@ _FAILURES = (OSError, ValueError, EOFError, MemoryError, pickle.PickleError, Enc
 
 
 @contextmanager
-def evaluated_meanwhile(model: onnx.ModelProto, feeds: Arrays) -> Iterator[Callable[[], Outputs | None]]:
+def evaluated_meanwhile(model: onnx.ModelProto, feeds: Arrays) -> Generator[Callable[[], Outputs | None]]:
     """Evaluates the model until the end of the block; the function waits for the outputs, None where the other process
     fails.
 

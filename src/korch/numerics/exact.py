@@ -6,7 +6,7 @@ that Korch folds into them is rounded, and the evaluation shares no code with an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
@@ -46,7 +46,7 @@ def _lengths(graph: Graph) -> list[tuple[int, ...]]:
 
 
 @contextmanager
-def _readable(model: onnx.ModelProto) -> Iterator[bytes | str]:
+def _readable(model: onnx.ModelProto) -> Generator[bytes | str]:
     """The model as bytes; where it has more of them than a message can, 2 GB, as a file with its weights beside it."""
     if (data := _serialized(model)) is not None:
         yield data

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -38,7 +38,7 @@ class Judge:
         return self._elsewhere() or float64_outputs(self.model, self.feeds)
 
     @contextmanager
-    def meanwhile(self) -> Iterator[None]:
+    def meanwhile(self) -> Generator[None]:
         """Within the block, another process evaluates the model."""
         with evaluated_meanwhile(self.model, self.feeds) as self._elsewhere:
             yield

@@ -10,7 +10,7 @@ import logging
 import re
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -203,7 +203,7 @@ class Database:
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def _translated(path: Path) -> Generator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as e:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -63,7 +63,7 @@ def _places(cone: Cone, leaves: Sequence[Array]) -> Iterator[tuple[int, Array]]:
 
 
 @contextmanager
-def poisoning(leaves: Sequence[Array], places: Sequence[tuple[int, Array]]) -> Iterator[None]:
+def poisoning(leaves: Sequence[Array], places: Sequence[tuple[int, Array]]) -> Generator[None]:
     """NaN at the `places` meanwhile."""
     flat = {i: leaves[i].reshape(-1) for i, _ in places}
     kept = {i: flat[i][at] for i, at in places}

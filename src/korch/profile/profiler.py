@@ -26,6 +26,7 @@ from korch.system.deadline import Deadline
 from korch.system.locks import machine_held, machine_lock
 from korch.system.processor import processors
 
+WORKER = "korch.profile.worker"
 BATCH, SMALL_BATCH, SOON = 64, 12, 20.0
 """Kernels compiled together; fewer where so many seconds are left, or time ends when a large batch is compiled, and
 nothing of it is measured."""
@@ -46,7 +47,8 @@ class Profiler(Remembered):
     """Measures kernels with `threads` threads, remembering every result in `database` at once; `units` have what was
     compiled for that.
 
-    A question to the measuring process may take `timeout` seconds, each compiler `limit`.
+    A question to the measuring process, which runs the module `worker`, may take `timeout` seconds, each compiler
+    `limit`.
     Several profilers, also of several processes, share a database and never time at the same moment.
     """
 
@@ -58,13 +60,12 @@ class Profiler(Remembered):
         progress: Progress | None = None,
         timeout: float = TIMEOUT,
         limit: float = LIMIT,
+        worker: str = WORKER,
     ) -> None:
         self.toolchain = toolchain or find_toolchain()
         super().__init__(setting_of(self.toolchain, threads), database, progress)
         self.timing = timing_library(database.folder, self.toolchain)
-        self._worker = WorkerProcess(
-            "korch.profile.worker", (str(self.timing), str(threads)), timeout, environment(threads)
-        )
+        self._worker = WorkerProcess(worker, (str(self.timing), str(threads)), timeout, environment(threads))
         self._lock = machine_lock()
         self._limit = limit
         self.units = units_here(self.toolchain)

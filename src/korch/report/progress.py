@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf, isfinite
@@ -22,7 +22,7 @@ LINE_EVERY = 10.0
 
 
 @contextmanager
-def progress(quiet: bool = False) -> Iterator[Report]:
+def progress(quiet: bool = False) -> Generator[Report]:
     """Something to report states to. On a terminal a bar; else plain lines, or with `quiet` nothing."""
     if sys.stderr.isatty():
         yield from _bar()

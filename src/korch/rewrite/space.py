@@ -7,7 +7,7 @@ what was computed alike from them. Tensors of the graph as given are never merge
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -72,7 +72,7 @@ class Space:
         return self._answers[ask, t]
 
     @contextmanager
-    def stamped(self, rule: str, origin: str, error: str) -> Iterator[None]:
+    def stamped(self, rule: str, origin: str, error: str) -> Generator[None]:
         """Inside, what is added says which rule added it, for which operator, at what error."""
         self._stamp, before = (rule, origin, error), self._stamp
         yield

@@ -19,6 +19,7 @@ from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.profile.answering import answering
 from korch.profile.process import WorkerProcess
+from korch.profile.results import Failed
 from korch.search.steering import BUILD_SECONDS, MIN_CHAINS_FOR_A_PROCESS
 from korch.system.processes import plain_environment
 from korch.system.throttle import paced
@@ -64,7 +65,7 @@ class Builder:
         with suppress(BackendError):  # no process starts
             while (i := _taken(waiting.pop)) is not None:
                 backend, cone = wanted[i]
-                kernels = self._other.ask((backend.name, cone, threads))
+                kernels: tuple[Kernel, ...] | Failed = self._other.ask((backend.name, cone, threads))
                 if isinstance(kernels, tuple):
                     found[i] = tuple(replace(k, cone=cone) for k in kernels)
         return found
@@ -85,9 +86,10 @@ def _is_heavy(backend: Backend, cone: Cone) -> bool:
 
 def _answer(task: tuple[str, Cone, int]) -> tuple[Kernel, ...]:
     name, cone, threads = task
-    backend = entry_of(name).backend
-    assert backend, "who asks has it"
-    return backend.build(cone, threads)
+    entry = entry_of(name)
+    if entry.backend is None:
+        raise BackendError(f"the backend {name}, which another process uses, cannot be used here: {entry.reason}")
+    return entry.backend.build(cone, threads)
 
 
 if __name__ == "__main__":

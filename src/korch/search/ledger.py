@@ -112,11 +112,11 @@ class _Collector:
     machine: Machine
     physics: Physics
     way_out: str = ""
-    known: dict[str, Entry | None] = field(default_factory=dict)
-    refusals: dict[str, str] = field(default_factory=dict)
-    declined: dict[str, int] = field(default_factory=dict)
-    kinds: dict[tuple[object, ...], Kind] = field(default_factory=dict)
-    forms: dict[tuple[str, ...], Forms] = field(default_factory=dict)
+    known: dict[str, Entry | None] = field(default_factory=dict[str, Entry | None])
+    refusals: dict[str, str] = field(default_factory=dict[str, str])
+    declined: dict[str, int] = field(default_factory=dict[str, int])
+    kinds: dict[tuple[object, ...], Kind] = field(default_factory=dict[tuple[object, ...], Kind])
+    forms: dict[tuple[str, ...], Forms] = field(default_factory=dict[tuple[str, ...], Forms])
 
     def entry_of(self, cone: Cone) -> Entry | None:
         """The entry of all cones of that signature; None where all backends decline."""

@@ -152,7 +152,7 @@ class Search:
                 return executable
             picked = [p for i in now.tuned.chosen for p in ledger.cones[i].primitives]
             banned = self._ban(ledger, tried) if now.rounded else []
-            dropped = set() if banned else self._to_drop(graph, picked, now.verdict, _graphs(tried))
+            dropped = set[Primitive]() if banned else self._to_drop(graph, picked, now.verdict, _graphs(tried))
             names = banned or (self._names(dropped) if dropped else self._ban(ledger, tried))
             if not names:
                 return self._least(executable, tried)

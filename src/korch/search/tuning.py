@@ -237,7 +237,7 @@ class Tuner:
     def remeasure(self, tuned: Tuned, most: int = REMEASURED) -> bool:
         """Measures again what would be in the plan if it took a little less: the plan's own kernels have been timed
         many times, all others once. Whether something takes less."""
-        near = self._warm.near if self._warm else {}
+        near = self._warm.near if self._warm else dict[int, float]()
         found = promising(self.ledger, tuned.chosen, tuned.cost, near)[:most]
         threads = self.profiler.setting.threads
         kernels = [o.kernel(e.cone, threads) for e, o in found]
@@ -329,7 +329,7 @@ class Tuner:
         """Measures the offers, but where there is a plan no longer than until then; single primitives that none of
         theirs computes are offered to whoever takes any."""
         kernels = self._kernels(todo)
-        flat = [k for e, o in todo for k in kernels[id(o)]]
+        flat = [k for _, o in todo for k in kernels[id(o)]]
         self._tell(phase="measuring", done=self.measured, total=self.measured + len(flat))
         until = until if self._has_plan() else NEVER
         results = iter(self.profiler.measure_until(until, flat))

@@ -54,6 +54,11 @@ def running_order(kernels: Sequence[Candidate]) -> list[Candidate]:
     """`kernels` so that each reads only what earlier ones make; those that wait for each other are left out.
 
     Depth first: a kernel runs soon after the last of what it reads. The order depends on the order of `kernels` only.
+
+    >>> reader = Candidate(0, "y", ("t",), frozenset({1}), 1e-6)
+    >>> maker = Candidate(1, "t", (), frozenset({0}), 1e-6)
+    >>> [k.root for k in running_order([reader, maker])]
+    ['t', 'y']
     """
     missing = {k.id: len(set(k.reads)) for k in kernels}
     readers: dict[str, list[Candidate]] = {}

@@ -107,7 +107,7 @@ class Highs:
 
 def _task(program: Program, time_limit: float, threads: int) -> tuple[Any, ...]:
     m = program.matrix
-    options = {
+    options: dict[str, bool | float | int | str] = {
         "output_flag": False,
         "time_limit": max(time_limit, 0.01),
         "threads": threads,

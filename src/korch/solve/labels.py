@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,8 +209,6 @@ def _bury(labels: Labels, group: Group) -> Labels:
 
 
 def _concat(parts: Sequence[Labels]) -> Labels:
-    def join(*arrays: NDArray) -> NDArray:
-        return np.concatenate(arrays)
-
     columns = zip(*((p.stored, p.covered, p.cost, p.bound, p.parent, p.made) for p in parts))
-    return Labels(*(join(*column) for column in columns))
+    joined: list[NDArray[Any]] = [np.concatenate(column) for column in columns]
+    return Labels(*joined)

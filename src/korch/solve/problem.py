@@ -36,6 +36,10 @@ class Problem:
 
     `classes` maps a tensor to the representative of its layout twins; a tensor that is left out is alone in its
     class.
+
+    >>> twins = Problem(("y",), (), (), {"y_nhwc": "y"})
+    >>> twins.class_of("y_nhwc"), twins.class_of("x")
+    ('y', 'x')
     """
 
     outputs: tuple[str, ...]

@@ -125,7 +125,7 @@ def _split(problem: Problem, groups: dict[str, list[int]], low: Floats, high: Fl
         for i in np.flatnonzero(possible.any(0)).tolist():
             whole = reads[group[i]]
             for j in np.flatnonzero(possible[:, i]).tolist():
-                m, left = names[which[j, i]], lo[i] - hi[j]
+                m, left = names[int(which[j, i])], lo[i] - hi[j]
                 if m != root and _affordable(order[m], whole, left, lo[i], reads, high):
                     dropped.append(group[i])
                     break

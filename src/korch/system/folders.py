@@ -9,7 +9,7 @@ import stat
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -23,7 +23,7 @@ except ImportError:  # Windows: folders of processes that were killed stay
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[IO[bytes]]:
+def replaced(path: Path) -> Generator[IO[bytes]]:
     """A new file to be written, which takes the place of `path`, and its permissions, at the end of the block: whoever
     has the old one open keeps it. Where the block fails, nothing has changed."""
     partial = path.parent / f".{path.name}.{secrets.token_hex(4)}"
@@ -78,7 +78,7 @@ def _remove_orphans() -> None:
                 shutil.rmtree(owner.parent, ignore_errors=True)
 
 
-def removed_with(owner: object, folder: Path) -> weakref.finalize:
+def removed_with(owner: object, folder: Path) -> weakref.finalize[[Path, int], object]:
     """Removes `folder` when `owner` is collected, at the exit at the latest; never by a fork of this process, which has
     a copy of the owner."""
     return weakref.finalize(owner, _remove, folder, os.getpid())

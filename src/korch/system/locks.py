@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,7 +25,7 @@ _in_vain: set[Path] = set()
 
 
 @contextmanager
-def locked(path: Path, shared: bool = False, patience: float = PATIENCE, until: Deadline = NEVER) -> Iterator[None]:
+def locked(path: Path, shared: bool = False, patience: float = PATIENCE, until: Deadline = NEVER) -> Generator[None]:
     """Holds the lock `path`, alone or `shared`; after `patience` seconds of waiting, and at `until`, goes
     on without it.
 
@@ -58,7 +58,7 @@ def _held(descriptor: int, kind: int, patience: float) -> bool:
 
 
 @contextmanager
-def machine_held(path: Path, shared: bool = False, until: Deadline = NEVER) -> Iterator[None]:
+def machine_held(path: Path, shared: bool = False, until: Deadline = NEVER) -> Generator[None]:
     """Holds a machine's lock; a process in the background rests after it, not meanwhile."""
     with resting_after(), locked(path, shared, until=until):
         yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from functools import cache
 from math import ceil, inf
@@ -103,7 +103,7 @@ PRIORITY = -15
 
 
 @contextmanager
-def ahead_of_others() -> Iterator[None]:
+def ahead_of_others() -> Generator[None]:
     """Within it all threads of this process go before those of others, where this user may ask for that; a process that
     was given a low priority keeps it."""
     threads = _threads() if _priority(0) <= 0 else []

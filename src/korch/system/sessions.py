@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import onnxruntime as ort
@@ -18,8 +18,9 @@ def inference_session() -> type[ort.InferenceSession]:
 def plain_session(model: bytes | str, threads: int = 0) -> ort.InferenceSession:
     """A session of the model, bytes or a path, that runs each node as it is written, on so many threads or, at 0, as
     many as it takes. It logs nothing: what it raises says the same."""
-    import onnxruntime as ort
+    import onnxruntime
 
+    ort: Any = onnxruntime  # its extension module has no types
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
@@ -32,8 +33,8 @@ def dtype_of(kind: str) -> str | None:
     return _DTYPES.get(kind)
 
 
-_DTYPES = {f"tensor({kind}{bits})": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
-_DTYPES |= {
+_DTYPES = {
+    **{f"tensor({kind}{bits})": f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
     "tensor(float)": "float32",
     "tensor(double)": "float64",
     "tensor(float16)": "float16",

@@ -7,7 +7,7 @@ A low priority is not enough: threads that wait for each other are held up by wh
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock, local
@@ -35,7 +35,7 @@ def now() -> float:
 
 
 @contextmanager
-def paced() -> Iterator[None]:
+def paced() -> Generator[None]:
     """A piece of work, after which this thread rests if the process that it works for is busy."""
     start = time.monotonic()
     try:
@@ -50,7 +50,7 @@ def paced() -> Iterator[None]:
 
 
 @contextmanager
-def resting_after() -> Iterator[None]:
+def resting_after() -> Generator[None]:
     """A block in which this thread holds what others wait for: its rests come at the end. (Searches beside a server
     waited for a lock whose owner rested.)"""
     before, _own.owed = _owed(), _owed() or 0.0

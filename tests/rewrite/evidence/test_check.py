@@ -7,6 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.rewrite.evidence.mutants import Mutant, mutants
 
 from korch.ir.primitive import REASSOCIATED
@@ -27,7 +28,7 @@ def test_every_rewrite_has_a_sample(subject: Subject):
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: f"{s.subject.name}-{s.name}")
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(draw=draws, seed=st.integers(0, 2**16))
 def test_rewrite(sample: Sample, draw: Random, seed: int):
     finding = check(sample.subject, sample.make(draw), seed)
@@ -38,19 +39,21 @@ def test_rewrite(sample: Sample, draw: Random, seed: int):
         assert not finding.exact, finding.exact[0]
 
 
+@pytest.mark.slow
 def test_no_sample_calls_itself_beyond_the_field_without_need():
     for sample in SAMPLES:
         proved = all(check(sample.subject, sample.make(Random(i)), i).proves for i in range(5))
         assert proved != bool(sample.beyond), sample.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", all_subjects(), ids=lambda r: r.name)
 def test_error_classes_are_those_of_what_is_added(subject: Subject):
     assert evidence_of(subject).error == subject.error
 
 
 @pytest.mark.parametrize("mutant", mutants(), ids=str)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(seed=st.integers(0, 2**16))
 def test_mutants_are_caught_exactly(mutant: Mutant, seed: int):
     finding = check(mutant.rewrite, mutant.make(Random(seed)), seed)
@@ -58,7 +61,7 @@ def test_mutants_are_caught_exactly(mutant: Mutant, seed: int):
 
 
 @pytest.mark.parametrize("mutant", mutants(), ids=str)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(seed=st.integers(0, 2**16))
 def test_mutants_are_caught_in_float64(mutant: Mutant, seed: int):
     assert check(mutant.rewrite, mutant.make(Random(seed)), seed).numeric

@@ -8,7 +8,7 @@ from korch.backends.contract import Declined, Kernel
 from korch.backends.cpu.onednn.call import Call
 from korch.backends.cpu.onednn.convolution import convolution_calls, convolution_objection
 from korch.backends.cpu.onednn.emit import emit
-from korch.backends.cpu.onednn.install import find
+from korch.backends.cpu.onednn.install import absence, find
 from korch.backends.cpu.onednn.matmul import product_calls
 from korch.backends.footprint import seen_by_windows
 from korch.backends.linear.pattern import Binary, Match, match
@@ -24,6 +24,7 @@ LOSES_NAN = frozenset({"clip", "exp", "hardsigmoid", "max", "min"})
 class OneDnn:
     """One linear primitive, its operands and result seen through strides, and a chain of post-ops.
 
+    The library is optional: where it is not installed every cone is declined, and `table.py` says why.
     Whether oneDNN has a fast implementation is known only to oneDNN: the function that makes the state returns a status
     other than 0 where it has none (KORCH_DNNL_REFERENCE, or dnnl_unimplemented), and such a kernel is no candidate.
     """
@@ -33,9 +34,13 @@ class OneDnn:
 
     @property
     def version(self) -> str:
-        return find().version
+        return "" if absence() else find().version
 
     def declines(self, cone: Cone) -> Declined | None:
+        return Declined(reason) if (reason := absence()) else self.refusal(cone)
+
+    def refusal(self, cone: Cone) -> Declined | None:
+        """Why oneDNN has no call for the cone, whether it is installed or not."""
         m = match(cone)
         if isinstance(m, Declined):
             return m

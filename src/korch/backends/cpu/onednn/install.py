@@ -12,6 +12,7 @@ from korch.errors import BackendError
 
 LIBRARY = "onednn-cpu-gomp"
 HEADERS = "onednn-devel-cpu-gomp"
+WAY_OUT = "pip install 'korch[onednn]' (x86-64 Linux)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,21 @@ def find_code() -> Path:
     return _locate(LIBRARY, lambda f: f.name == "libdnnl.so.3")
 
 
+@cache
+def absence() -> str:
+    """Why no kernel can be built with oneDNN here, in one line; empty where one can."""
+    try:
+        find()
+    except BackendError as e:
+        return str(e)
+    return ""
+
+
 def _distribution(name: str) -> Distribution:
     try:
         return distribution(name)
     except PackageNotFoundError:
-        raise BackendError(f"oneDNN is not installed: pip install {LIBRARY} {HEADERS} (x86-64 Linux)") from None
+        raise BackendError(f"oneDNN is not installed: {WAY_OUT}") from None
 
 
 def _locate(name: str, wanted: Callable[[PurePath], bool]) -> Path:

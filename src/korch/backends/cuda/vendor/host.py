@@ -25,8 +25,9 @@ def find_torch() -> Any:
 
 
 def run_on_host(kernel: Kernel, buffers: Sequence[Array]) -> None:
-    """Runs the call of `kernel` on `buffers`, numbered as in `Launch.buffers`."""
-    assert kernel.call, f"{kernel.variant} is no call"
+    """Runs the call of `kernel` on `buffers`, numbered as in `Launch.buffers`; BackendError where it has none."""
+    if kernel.call is None:
+        raise BackendError(f"the kernel {kernel.variant!r} of the backend {kernel.backend} has no call")
     torch = find_torch()
     CALLS[kernel.call.function](torch, [_tensor(torch, x) for x in buffers], kernel.call.attrs)
 
