@@ -8,7 +8,7 @@ import pytest
 
 from korch.errors import ModelError
 from korch.fission.importer import ordered
-from korch.fission.importer.segments import SegmentKind, Segment, cut
+from korch.fission.importer.segments import Segment, SegmentKind, cut
 
 HEAD = '<ir_version: 8, opset_import: ["": 17]> g '
 NONZERO = (

@@ -19,7 +19,7 @@ from korch.profile.cuda.profiler import DeviceProfiler
 from korch.profile.cuda.tasks import Measure
 from korch.profile.cuda.timing import timed
 from korch.profile.cuda.torch_board import GUARD, TorchBoard
-from korch.profile.cuda.trial import Trial
+from korch.profile.cuda.trial import KernelTrials
 from korch.profile.database import Database
 from korch.profile.results import Measurement
 
@@ -128,7 +128,7 @@ def test_calls_of_libraries_are_checked_like_all_kernels(driver: FakeDriver):
     """On the host they are plain torch, in the precision that they name."""
     vendor = entry_of("vendor").backend
     assert vendor
-    trial = Trial(HostBoard())
+    trial = KernelTrials(HostBoard())
     kernels = [k for k in vendor.build(product_cone(), 132) if k.variant.startswith(("ieee", "tf32"))]
     assert kernels and all(isinstance(trial.answer(Measure(k)), Measurement) for k in kernels)
 

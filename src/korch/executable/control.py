@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from korch.executable.iteration import Iteration, Rounds
-from korch.executable.parts import Before, SegmentSequence, SegmentProgram, Values
+from korch.executable.parts import Before, SegmentProgram, SegmentSequence, Values
 from korch.ir.ops.table import Array
 
 Iterate = Callable[[Sequence[Any], Sequence[Array], int | None], Rounds]

@@ -15,7 +15,7 @@ from korch.errors import ArchiveError, Error
 from korch.executable.buffers import Recycler
 from korch.executable.host import HostSteps
 from korch.executable.link import C_TEXTS, Libraries, Linked, link
-from korch.executable.native import Loop, NativeModel
+from korch.executable.native import NativeLoop, NativeModel
 from korch.executable.plan import Plan
 from korch.executable.ports import check_apart, feeds_of, fitting_input, targets_of
 from korch.executable.profile import Profile, profile_of
@@ -85,7 +85,7 @@ class CpuExecutable(Executable):
         """Whether it can be the body of a loop in native code."""
         return self._native.iterates
 
-    def iterate(self, loop: Loop, inputs: Any, outputs: Any, first: int, last: int) -> tuple[int, bool]:
+    def iterate(self, loop: NativeLoop, inputs: Any, outputs: Any, first: int, last: int) -> tuple[int, bool]:
         """See `NativeModel.iterate`."""
         return self._guarded(lambda: self._native.iterate(loop, inputs, outputs, first, last))
 

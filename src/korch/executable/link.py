@@ -18,7 +18,7 @@ from korch.backends.units import Units
 from korch.errors import ArchiveError
 from korch.executable import weights
 from korch.executable.manifest import Manifest, check_cpu, cpu_requirements
-from korch.executable.memory import ALIGNMENT, INPUT_ALIGNMENT, MemoryPlan, Place, Room, plan_memory
+from korch.executable.memory import ALIGNMENT, INPUT_ALIGNMENT, Location, MemoryPlan, Room, plan_memory
 from korch.executable.plan import Plan, Step, check
 from korch.executable.weights import WEIGHTS
 from korch.ir.tensor import Tensor
@@ -188,7 +188,9 @@ def _native(steps: Iterable[Step]) -> list[Kernel]:
     return list(found.values())
 
 
-def _tables(plan: Plan, memory: MemoryPlan, layout: weights.Layout, checksum: int, number: Mapping[str, int]) -> str:
+def _tables(
+    plan: Plan, memory: MemoryPlan, layout: weights.WeightsLayout, checksum: int, number: Mapping[str, int]
+) -> str:
     buffers = [t for s in plan.steps for t in (*s.reads, s.writes)]
     places = [memory.places[t] for t in buffers]
     uses = [i for i, p in enumerate(places) if p.room in (Room.INPUT, Room.OUTPUT)]
@@ -234,7 +236,7 @@ def _tables(plan: Plan, memory: MemoryPlan, layout: weights.Layout, checksum: in
     )
 
 
-def _place(place: Place, layout: weights.Layout) -> str:
+def _place(place: Location, layout: weights.WeightsLayout) -> str:
     at = layout.offsets[place.at] if place.room is Room.WEIGHTS else place.at
     return f"{{KORCH_{place.room.name}, {at}}}"
 

@@ -31,7 +31,7 @@ _held: list[NativeModel] = []
 """Those whose turn is the thread's that forks, which has `_FORKING`."""
 
 
-class Loop(ctypes.Structure):
+class NativeLoop(ctypes.Structure):
     """`korch_loop`."""
 
     _fields_ = (
@@ -88,7 +88,7 @@ class NativeModel:
         """Whether the library has `korch_iterate`; those of an earlier Korch have not."""
         return hasattr(self._lib, "korch_iterate")
 
-    def iterate(self, loop: Loop, inputs: Any, outputs: Any, first: int, last: int) -> tuple[int, bool]:
+    def iterate(self, loop: NativeLoop, inputs: Any, outputs: Any, first: int, last: int) -> tuple[int, bool]:
         """See `korch_iterate`: the number of the iteration that would follow, and whether the loop goes on. `inputs`,
         `outputs`: c_void_p arrays."""
         done, more = c_int64(), c_int()

@@ -13,7 +13,7 @@ import numpy as np
 
 from korch.errors import ArchiveError, Error, InputError
 from korch.executable.control import Control
-from korch.executable.parts import SegmentSequence, SegmentProgram
+from korch.executable.parts import SegmentProgram, SegmentSequence
 from korch.executable.ports import Port
 from korch.executable.runtime import Executable, Profile, load, new_folder
 from korch.executable.several import export_several

@@ -50,7 +50,7 @@ from korch.system.deadline import NEVER, Deadline
 
 
 @dataclass(frozen=True)
-class State:
+class SearchState:
     """Where the search stands; `incumbent` and `bound` in seconds."""
 
     phase: str
@@ -61,7 +61,7 @@ class State:
     rounds: int = 0
 
 
-Report = Callable[[State], None]
+Report = Callable[[SearchState], None]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Tuner:
         self.rounds = 0
         self.largest = (0, 0)
         """Columns and rows of the largest program solved."""
-        self.state = State("solving")
+        self.state = SearchState("solving")
         self._costed = Costed(graph, ledger)
         self._failures: dict[int, str] = {}
         self.lost = False

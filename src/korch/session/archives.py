@@ -63,13 +63,13 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Place:
+class ProgramFiles:
     """Where the program of one specialisation is kept."""
 
     archive: Path
 
     @staticmethod
-    def of(digest: str, options: Options, folder: Path) -> Place:
+    def of(digest: str, options: Options, folder: Path) -> ProgramFiles:
         """In the cache folder `folder`, for the model with that digest. The time budget is no part of it: a longer
         search replaces what a shorter one found."""
         asked = {
@@ -80,7 +80,7 @@ class Place:
         }
         facts = [digest, json.dumps(asked), korch.__version__, cpu_model()]
         name = hashlib.sha256("|".join(facts).encode()).hexdigest()[:32]
-        return Place(folder / FOLDER / f"{name}.korch")
+        return ProgramFiles(folder / FOLDER / f"{name}.korch")
 
     @property
     def lock(self) -> Path:

@@ -12,7 +12,7 @@ import numpy as np
 
 from korch.errors import Error, ModelError, NeedsSegments, line_of
 from korch.options import Options
-from korch.session.archives import Outcome, Place
+from korch.session.archives import Outcome, ProgramFiles
 from korch.session.race import race
 from korch.system.locks import locked
 from korch.system.sessions import dtype_of
@@ -46,8 +46,8 @@ class Request:
     near: str = ""
 
     @property
-    def place(self) -> Place:
-        return Place.of(self.digest, self.options, Path(self.folder))
+    def place(self) -> ProgramFiles:
+        return ProgramFiles.of(self.digest, self.options, Path(self.folder))
 
     def within(self, budget: float) -> Request:
         """With another time budget, in seconds."""
@@ -68,7 +68,7 @@ def make(request: Request) -> Outcome:
         return _made(request, known, place)
 
 
-def _made(request: Request, known: Outcome | None, place: Place) -> Outcome:
+def _made(request: Request, known: Outcome | None, place: ProgramFiles) -> Outcome:
     from korch.fission.importer import structural_inputs
     from korch.fission.importer.load import load
 
@@ -77,7 +77,7 @@ def _made(request: Request, known: Outcome | None, place: Place) -> Outcome:
         if needs := tuple(set(structural_inputs(load(request.model))) - set(request.options.values)):
             place.keep(lacking := Outcome(budget, reason=f"the value of {', '.join(needs)} is needed", needs=needs))
             return lacking
-        near = Place(Path(request.near)).sketch() if request.near else ()
+        near = ProgramFiles(Path(request.near)).sketch() if request.near else ()
         executable, sketch = _program(request, near)
         with executable:
             outcome = judged(executable, budget, lambda: base_session(request), request.options.values)

@@ -19,13 +19,13 @@ from korch.errors import Error, ModelError, VerificationError, line_of
 from korch.executable import Executable
 from korch.executable.control import Control
 from korch.executable.feeds import port_feeds
-from korch.executable.parts import SegmentSequence, SegmentProgram, Values
+from korch.executable.parts import SegmentProgram, SegmentSequence, Values
 from korch.executable.ports import Port
 from korch.executable.runtime import new_folder
 from korch.executable.segmented import Segmented
 from korch.fission.importer import ordered, structural_inputs
 from korch.fission.importer.inputs import fix_shapes
-from korch.fission.importer.segments import SegmentedGraph, SegmentKind, Segment, cut
+from korch.fission.importer.segments import Segment, SegmentedGraph, SegmentKind, cut
 from korch.optimize import Source, optimized
 from korch.options import Options
 from korch.search.transfer import Sketch, SketchStep

@@ -13,7 +13,7 @@ from korch.backends.cuda.triton.compile import Binary, Made, compile_kernel, com
 from korch.devices import Device
 from korch.errors import Error
 from korch.executable.cuda.requirements import check, requirements
-from korch.executable.cuda.schedule import Schedule, schedule
+from korch.executable.cuda.schedule import StepSchedule, schedule
 from korch.executable.link import write_weights
 from korch.executable.manifest import Manifest
 from korch.executable.memory import MemoryPlan
@@ -35,7 +35,7 @@ class DeviceLinked:
 
     folder: Path
     capability: int
-    schedule: Schedule
+    schedule: StepSchedule
     binaries: tuple[tuple[Binary, ...], ...]
     sources: Mapping[str, str]
     FILES: ClassVar = (WEIGHTS,)

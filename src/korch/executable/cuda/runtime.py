@@ -14,7 +14,7 @@ import numpy as np
 from korch.backends.cuda.triton.compile import Made
 from korch.devices import Device
 from korch.errors import InputError
-from korch.executable.cuda.layout import Layout
+from korch.executable.cuda.layout import DeviceLayout
 from korch.executable.cuda.link import DeviceLinked, link_device
 from korch.executable.cuda.requirements import ORDINAL
 from korch.executable.cuda.resident import Resident, pytorch
@@ -136,8 +136,8 @@ class DeviceExecutable(Executable):
         return pytorch().cuda.Event()
 
     @cached_property
-    def _layout(self) -> Layout:
-        return Layout(self.plan, self.linked.memory)
+    def _layout(self) -> DeviceLayout:
+        return DeviceLayout(self.plan, self.linked.memory)
 
     def _pinned(self, room: Room) -> Any:
         """Memory of the host that the device copies from and to by itself, laid out as the room."""

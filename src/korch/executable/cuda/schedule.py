@@ -43,7 +43,7 @@ class Lanes:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class StepSchedule:
     """`edges`: for each step the set of steps that must be done before it starts. `parallel`: the layout added none."""
 
     memory: MemoryPlan
@@ -52,7 +52,7 @@ class Schedule:
     parallel: bool
 
 
-def schedule(plan: Plan, spacious: int = SPACIOUS) -> Schedule:
+def schedule(plan: Plan, spacious: int = SPACIOUS) -> StepSchedule:
     """Steps side by side where the arena takes no more than `spacious` bytes then, and as the plan has them else."""
     edges = dependencies(plan)
     before = ancestors(edges)
@@ -62,7 +62,7 @@ def schedule(plan: Plan, spacious: int = SPACIOUS) -> Schedule:
         memory = plan_memory(plan, DEVICE_ALIGNMENT)
         edges = _with_reuse(edges, tenants(plan, DEVICE_ALIGNMENT), memory)
     busy = [not s.idle for s in plan.steps]
-    return Schedule(memory, tuple(edges), _lanes(edges, busy), parallel)
+    return StepSchedule(memory, tuple(edges), _lanes(edges, busy), parallel)
 
 
 def dependencies(plan: Plan) -> list[int]:

@@ -39,7 +39,7 @@ its copies in a graph, and replays of it."""
 log = logging.getLogger(__name__)
 
 
-class Trial:
+class KernelTrials:
     """Tries one kernel after another on `board`; the leaves of the last cone stay, with its references.
 
     `alone()` is held while the board is at work, so that several processes share one: while one measures, the others

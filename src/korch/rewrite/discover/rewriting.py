@@ -20,12 +20,12 @@ from korch.rewrite.discover.terms import (
     text,
 )
 
-Binding = dict[str, Term]
+Substitution = dict[str, Term]
 STEPS = 40
 """Of a normal form; laws that turn in circles stop there."""
 
 
-def matches(pattern: Term, t: Term, shapes: Mapping[str, Shape], bound: Binding) -> Iterator[Binding]:
+def matches(pattern: Term, t: Term, shapes: Mapping[str, Shape], bound: Substitution) -> Iterator[Substitution]:
     """The ways in which t is an instance of `pattern`, commuting where operators do."""
     if isinstance(pattern, str):
         if pattern == "ones" or pattern in bound:
@@ -89,7 +89,7 @@ class Rules:
             for other in self.steps(part, table):
                 yield (*t[:i], other, *t[i + 1 :])
 
-    def _keeps_broadcasts(self, sides: tuple[Term, Term], bound: Binding, t: Term) -> bool:
+    def _keeps_broadcasts(self, sides: tuple[Term, Term], bound: Substitution, t: Term) -> bool:
         """Laws found for operands of one shape say nothing of operands that are broadcast."""
         inside = {**self.shapes} | {x: s for x, y in bound.items() if (s := shape_of(y, self.shapes)) is not None}
         if shape_of(sides[1], inside) != shape_of(t, self.shapes):
