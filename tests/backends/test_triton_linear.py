@@ -15,7 +15,7 @@ from korch.backends.cuda.triton.linear.product import Size, product_of
 from korch.backends.cuda.triton.linear.tiles import MOST_SHARED, Tile, chosen
 from korch.devices import DEVICES
 from korch.ir import Builder, Cone, Value
-from korch.profile.check import Report, check
+from korch.profile.check import Comparison, check
 from korch.profile.inputs import leaf_arrays
 from korch.profile.roofline import modelled_seconds
 
@@ -234,7 +234,7 @@ CONES = {
 }
 
 
-def run(k: Kernel) -> Report:
+def run(k: Kernel) -> Comparison:
     """The kernel, interpreted with whatever it does not read or must write poisoned."""
     from korch.backends.cuda.interpret import interpret
 

@@ -14,7 +14,7 @@ from threading import get_ident
 import numpy as np
 import pytest
 
-from korch.backends.contract import Call, Kernel, Launch
+from korch.backends.contract import Kernel, Launch, LibraryCall
 from korch.backends.cuda.buffers import buffers_of
 from korch.devices import DEVICES
 from korch.errors import ArchiveError, BackendError, Error, InputError
@@ -227,7 +227,7 @@ def test_kernels_for_other_targets_are_refused(gpu: FakeGpu) -> None:
 
 def test_calls_that_nobody_knows_are_named(gpu: FakeGpu) -> None:
     plan = random_plan(5)
-    steps = tuple(replace(s, kernel=replace(s.kernel, call=s.kernel.call and Call("gone"))) for s in plan.steps)
+    steps = tuple(replace(s, kernel=replace(s.kernel, call=s.kernel.call and LibraryCall("gone"))) for s in plan.steps)
     with opened(replace(plan, steps=steps)) as e, pytest.raises(BackendError, match="calls 'gone', which this Korch"):
         e.run(feeds_of(plan))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from korch.backends.contract import Call, Kernel
+from korch.backends.contract import Kernel, LibraryCall
 from korch.backends.cuda.triton.compile import Binary
 from korch.errors import BackendError
 from korch.profile.cuda import compiler
@@ -112,7 +112,7 @@ def test_what_does_not_compile_has_failed_and_the_rest_goes_on(database: Databas
 
 def test_calls_of_libraries_need_no_compiler(database: Database):
     line = pipeline()
-    call = Kernel(product_cone(), "vendor", variant="tf32", call=Call("product"))
+    call = Kernel(product_cone(), "vendor", variant="tf32", call=LibraryCall("product"))
     (result,) = DeviceProfiler([H200], database, pipeline=line).measure([call])
     assert isinstance(result, Measurement) and not any(c.asked for c in line.compilers)  # pyright: ignore
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.backends.contract import Call, Kernel, Launch, Prepared
+from korch.backends.contract import Kernel, Launch, LibraryCall, Prepared
 from korch.devices import DEVICES, LAUNCH
 from korch.ir import Builder, Cone
 from korch.profile.database import Database
@@ -81,11 +81,11 @@ def test_products_cost_arithmetic_in_their_precision():
 
 
 def test_a_call_is_as_fast_as_good_tiles_and_its_own_launches_count():
-    call = Kernel(WIDE, "vendor", variant="tf32", call=Call("product"))
+    call = Kernel(WIDE, "vendor", variant="tf32", call=LibraryCall("product"))
     assert seconds(call) <= seconds(in_tiles(WIDE, (128, 128, 32), "tf32")) * 1.01
-    more = seconds(replace(call, call=Call("product", launches=3))) - seconds(call)
+    more = seconds(replace(call, call=LibraryCall("product", launches=3))) - seconds(call)
     assert more == pytest.approx(2 * LAUNCH)
-    passing = seconds(replace(call, call=Call("product", temporary=1 << 32))) - LAUNCH
+    passing = seconds(replace(call, call=LibraryCall("product", temporary=1 << 32))) - LAUNCH
     assert passing == pytest.approx((2 * (1 << 32) + 3 * 4 * 4096**2) / (SHARES.memory * 3.35e12))
 
 

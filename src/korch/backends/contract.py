@@ -35,7 +35,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class LibraryCall:
     """A function of a vendor's library, by its name in the backend's table, which is given `attrs` and the kernel's
     buffers. It starts so many `launches`, between which so many bytes pass through `temporary` memory."""
 
@@ -86,7 +86,7 @@ class Kernel:
     headers: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
     launches: tuple[Launch, ...] = ()
-    call: Call | None = None
+    call: LibraryCall | None = None
     prepared: tuple[Prepared, ...] = ()
 
 

@@ -20,7 +20,7 @@ from korch.backends.program import (
     table_text,
     unit_text,
 )
-from korch.backends.toolchain import Text, Toolchain
+from korch.backends.toolchain import SourceText, Toolchain
 from korch.system.folders import owned_folder, removed_with
 
 MOST_KEPT = 4000
@@ -70,7 +70,7 @@ class Units:
         output: Path,
         size: int,
         jobs: int,
-        completed: Callable[[str], Text] = str,
+        completed: Callable[[str], SourceText] = str,
         defines: Sequence[str] = (),
         limit: float | None = None,
         beside: Path | None = None,
@@ -81,7 +81,7 @@ class Units:
         coded = [(code_of(k), k) for k in kernels]
         fresh = {c: k for c, k in coded if k.source and c not in self._known}
         numbered = [Numbered(n, k) for n, k in enumerate(fresh.values(), len(self._known))]
-        texts: dict[str, Text] = {}
+        texts: dict[str, SourceText] = {}
         functions = dict(self._functions)
         new = {name: text for name, text in shared_by(numbered).items() if name not in functions}
         for i, some in enumerate(share_out_functions(new, jobs), self._count):

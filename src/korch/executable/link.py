@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from korch.backends.contract import Kernel
 from korch.backends.libraries import Library, find_libraries
 from korch.backends.program import code_of, compose_units, include
-from korch.backends.toolchain import Text, find_toolchain
+from korch.backends.toolchain import SourceText, find_toolchain
 from korch.backends.units import Units
 from korch.errors import ArchiveError
 from korch.executable import weights
@@ -111,7 +111,7 @@ def _write(library: bytes, file: Path) -> None:
         raise ArchiveError(f"cannot write the program to {file.parent}: {e.strerror}") from None
 
 
-def library_key(plan: Plan, sources: Mapping[str, Text]) -> str:
+def library_key(plan: Plan, sources: Mapping[str, SourceText]) -> str:
     """Of all that goes into the plan's library: C texts, compiler, the processor that it compiles for, libraries and
     where they are."""
     toolchain = find_toolchain()
@@ -123,7 +123,7 @@ def _libraries(plan: Plan) -> Sequence[Library]:
     return find_libraries(n for s in plan.steps for n in s.kernel.libraries)
 
 
-def _whole(sources: Mapping[str, Text]) -> dict[str, str]:
+def _whole(sources: Mapping[str, SourceText]) -> dict[str, str]:
     return {name: text if isinstance(text, str) else text() for name, text in sources.items()}
 
 
@@ -141,7 +141,7 @@ def write_weights(plan: Plan, folder: Path) -> Path:
     return folder / WEIGHTS
 
 
-def write_program(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> dict[str, Text]:
+def write_program(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> dict[str, SourceText]:
     """The C texts of the whole program by file name; steps with equal code share one kernel.
 
     The last text holds the tables, the weights' `checksum` among them: it comes when that is there.
@@ -151,7 +151,7 @@ def write_program(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -
     return {**units, last: _behind(units[last], plan, memory, checksum)}
 
 
-def _behind(table: str, plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> Text:
+def _behind(table: str, plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> SourceText:
     """The text `table` and all of the program that is no kernel."""
 
     @cache

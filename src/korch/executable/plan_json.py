@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
-from korch.backends.contract import Call, Kernel, Launch, Prepared
+from korch.backends.contract import Kernel, Launch, LibraryCall, Prepared
 from korch.executable.plan import Accuracy, Choice, Plan, RunnerUp, Step
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
@@ -156,7 +156,7 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     )
 
 
-def _call_to_json(call: Call) -> dict[str, Any]:
+def _call_to_json(call: LibraryCall) -> dict[str, Any]:
     return {
         "function": call.function,
         "attrs": {k: pack(v) for k, v in call.attrs},
@@ -165,9 +165,9 @@ def _call_to_json(call: Call) -> dict[str, Any]:
     }
 
 
-def _call_from_json(c: dict[str, Any]) -> Call:
+def _call_from_json(c: dict[str, Any]) -> LibraryCall:
     attrs = tuple((k, unpack(v)) for k, v in c["attrs"].items())
-    return Call(c["function"], attrs, c.get("launches", 1), c.get("temporary", 0))
+    return LibraryCall(c["function"], attrs, c.get("launches", 1), c.get("temporary", 0))
 
 
 def _fields(record: Choice | Accuracy | Launch | Prepared) -> dict[str, Any]:

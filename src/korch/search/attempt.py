@@ -14,7 +14,7 @@ from korch.ir.primitive import Primitive
 from korch.profile.costs import Costs
 from korch.profile.pace import meanwhile
 from korch.profile.results import Tally
-from korch.search.building import Builder
+from korch.search.building import KernelBuilder
 from korch.search.in_place import in_place
 from korch.search.ledger import Ledger
 from korch.search.memory import InPlace
@@ -39,7 +39,7 @@ class Resources:
     feeds: Mapping[str, Array]
     deadline: Deadline
     highs: Highs
-    builder: Builder
+    builder: KernelBuilder
     rounds: int = 0
     solver_seconds: float = 0.0
     largest: tuple[int, int] = (0, 0)

@@ -23,7 +23,7 @@ from korch.numerics.verdict import Verdict
 from korch.profile.costs import Costs
 from korch.search.accuracy import ban, culprits
 from korch.search.attempt import Attempt, Resources, is_link, place_links, with_few_chains
-from korch.search.building import Builder
+from korch.search.building import KernelBuilder
 from korch.search.choices import label
 from korch.search.exactness import Refinement
 from korch.search.exchange import Exchange, exchanges
@@ -108,7 +108,7 @@ class Search:
             enumerating = time.monotonic() - begin
             ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics, self.target.way_out)
             self._taken_over = TakenOver(self.graph, self.sketch, ledger)
-            with Highs(self._solver_threads) as highs, Builder() as builder:
+            with Highs(self._solver_threads) as highs, KernelBuilder() as builder:
                 resources = Resources(
                     self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs, builder
                 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from korch.backends.cuda.driver import driver, pointers
 from korch.errors import BackendError, Error, line_of
-from korch.executable.cuda.graph import Work, captured, in_lanes, warmed
+from korch.executable.cuda.graph import DeviceWork, captured, in_lanes, warmed
 from korch.executable.cuda.layout import DeviceLayout, Slot
 from korch.executable.cuda.link import DeviceLinked
 from korch.executable.cuda.requirements import ORDINAL
@@ -113,7 +113,7 @@ class Resident:
         """Starts the first steps."""
         in_lanes(self._torch, self._linked.schedule.lanes.first(count), self._work, self._others)
 
-    def _work_of(self, number: int, step: Step) -> Work:
+    def _work_of(self, number: int, step: Step) -> DeviceWork:
         slots = self.layout.steps[number]
         if step.idle:
             return _nothing
@@ -181,6 +181,6 @@ def _nothing() -> None:
     return
 
 
-def _twice(work: Work) -> None:
+def _twice(work: DeviceWork) -> None:
     work()
     work()

@@ -19,7 +19,7 @@ from korch.backends.precision import HALVES
 from korch.errors import Error, line_of
 from korch.ir.ops.table import Array, Region
 from korch.profile.arena import GUARD_BYTE, Bytes
-from korch.profile.cuda.board import BoardError, BoardLost, Memory, Run, Samples
+from korch.profile.cuda.board import BoardError, BoardLost, DeviceMemory, Run, Samples
 
 GUARD = 256
 """Bytes behind each buffer that no kernel may touch."""
@@ -92,7 +92,7 @@ class TorchBoard:
     def intact(self, memory: Held) -> bool:
         return bool((memory.whole[memory.size :] == GUARD_BYTE).all())
 
-    def bind(self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[Memory]) -> Run:
+    def bind(self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[DeviceMemory]) -> Run:
         if kernel.call:
             return self._call(kernel, buffers)
         starts = [
@@ -145,7 +145,7 @@ class TorchBoard:
         """Integers of `width` bytes, which every tensor's elements can be looked at as."""
         return memory.raw.view(getattr(self._torch, f"int{8 * width}"))
 
-    def _call(self, kernel: Kernel, buffers: Sequence[Memory]) -> Run:
+    def _call(self, kernel: Kernel, buffers: Sequence[DeviceMemory]) -> Run:
         from korch.backends.cuda.vendor.calls import CALLS
 
         assert kernel.call

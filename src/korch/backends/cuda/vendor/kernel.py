@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from korch.backends.contract import Call, Kernel, Prepared
+from korch.backends.contract import Kernel, LibraryCall, Prepared
 from korch.backends.cuda.vendor.launches import passes
 from korch.backends.cuda.vendor.operands import Operand
 from korch.backends.linear.views import OUT, View
@@ -26,7 +26,7 @@ def kernel(cone: Cone, variant: str, function: str, operands: Mapping[str, Opera
         if operand and operand.prepared:
             prepared.append(operand.prepared)
     done = passes(function, operands, attrs)
-    call = Call(function, freeze({**attrs, **specs}), done.launches, done.temporary)
+    call = LibraryCall(function, freeze({**attrs, **specs}), done.launches, done.temporary)
     return Kernel(cone, NAME, variant=variant, call=call, prepared=tuple(prepared))
 
 
