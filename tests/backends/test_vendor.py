@@ -16,7 +16,7 @@ from korch.backends.cuda.interpret import interpret
 from korch.backends.cuda.vendor import calls
 from korch.backends.cuda.vendor.backend import BACKEND, Vendor
 from korch.backends.cuda.vendor.calls import CALLS
-from korch.backends.cuda.vendor.device import Device
+from korch.backends.cuda.vendor.device import CudaLibraries
 from korch.backends.cuda.vendor.heads import find_attention
 from korch.backends.table import backends, entry_of
 from korch.candidates.cuts import Limits, enumerate_cones
@@ -113,7 +113,7 @@ def test_calls_are_data():
 
 def device(precision: str) -> Any:
     """How a GPU is asked, given tensors of the host."""
-    return Device(pytest.importorskip("torch"), precision)
+    return CudaLibraries(pytest.importorskip("torch"), precision)
 
 
 @pytest.mark.parametrize("tried", [True, False])
@@ -171,7 +171,7 @@ class Asked:
 def test_cudnn_is_asked_for_the_kernel_that_its_rules_choose():
     """No trial, which would choose anew whenever a program is loaded; the same bits each time."""
     torch, window = Asked(), {"strides": (1, 1), "pads": (0, 0), "dilations": (1, 1), "extra": (0, 0), "group": 1}
-    Device(torch, "tf32").convolve(Asked(), Asked(), Asked(), None, window)
+    CudaLibraries(torch, "tf32").convolve(Asked(), Asked(), Asked(), None, window)
     assert torch.given[-3:] == (False, True, True)
 
 
@@ -188,7 +188,7 @@ def test_launches_inside_of_a_call_are_counted():
 @pytest.mark.parametrize("name", [n for n in PRODUCTS if "gelu" not in n])
 def test_products_are_asked_of_a_device_in_the_same_words(monkeypatch, name):
     """What torch has on both sides gives the right result here, too; Gelu is another function on the host."""
-    monkeypatch.setattr(calls, "Plain", Device)
+    monkeypatch.setattr(calls, "Plain", CudaLibraries)
     device("ieee")
     cone = cone_of(PRODUCTS[name])
     for kernel in Vendor(("ieee", "tf32")).build(cone, 132):

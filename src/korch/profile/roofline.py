@@ -15,7 +15,7 @@ from itertools import product as combinations
 
 from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.triton.linear.product import Size, product_of
-from korch.backends.cuda.triton.linear.tiles import Multiprocessor, Tile
+from korch.backends.cuda.triton.linear.tiles import Multiprocessor, ProductTile
 from korch.backends.cuda.triton.linear.tiles import seconds as tiled
 from korch.backends.cuda.triton.windows import has_channel_groups
 from korch.backends.footprint import footprint
@@ -96,15 +96,15 @@ def _tile_of(kernel: Kernel) -> Launch | None:
     return next((launch for launch in kernel.launches if launch.tile), None)
 
 
-def _tile(launch: Launch, size: Size) -> Tile:
+def _tile(launch: Launch, size: Size) -> ProductTile:
     rows, columns, depth = launch.tile
-    tile = Tile(rows, columns, depth, launch.warps, launch.stages)
+    tile = ProductTile(rows, columns, depth, launch.warps, launch.stages)
     return replace(tile, parts=max(math.prod(launch.grid) // tile.blocks(size), 1))
 
 
-def _library_tiles(size: Size, p: Primitive, multiprocessors: int) -> list[Tile]:
+def _library_tiles(size: Size, p: Primitive, multiprocessors: int) -> list[ProductTile]:
     """The tiles a library may choose; it divides the steps of products only, and of few tiles."""
-    tiles = [Tile(r, c, d, 8 if r * c >= LARGE else 4, STAGES) for (r, c), d in combinations(SIDES, DEPTHS)]
+    tiles = [ProductTile(r, c, d, 8 if r * c >= LARGE else 4, STAGES) for (r, c), d in combinations(SIDES, DEPTHS)]
     divided = [
         replace(t, parts=n)
         for t in tiles

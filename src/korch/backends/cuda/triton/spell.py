@@ -16,7 +16,7 @@ from korch.ir.tensor import Tensor
 
 
 @dataclass
-class Triton(IndexText):
+class TritonLanguage(IndexText):
     """The language of the blocks (`korch.backends.maps.trace.Language`).
 
     `masks` names, for a variable that may run over its end, the block of conditions that says where it does not: loads

@@ -35,7 +35,7 @@ def _extents(p: Primitive) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Stage:
+class ReductionStage:
     """A reduction of `length` elements for each of its output's."""
 
     p: Primitive

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from korch.backends.contract import Declined, Kernel
 from korch.backends.cuda.vendor.heads import Attention, find_attention
 from korch.backends.cuda.vendor.kernel import kernel
-from korch.backends.cuda.vendor.operands import Operand, objection, whole_axes
+from korch.backends.cuda.vendor.operands import CallOperand, objection, whole_axes
 from korch.ir import Cone
 
 
@@ -40,11 +40,11 @@ def _implementations(a: Attention, precisions: Sequence[str]) -> Iterator[tuple[
 
 def _kernel(cone: Cone, a: Attention, precision: str, implementation: str) -> Kernel:
     operands = {
-        "q": Operand(whole_axes(a.q)),
-        "k": Operand(whole_axes(a.k)),
-        "v": Operand(whole_axes(a.v)),
-        "out": Operand(whole_axes(a.out)),
-        "mask": Operand(a.mask) if a.mask else None,
+        "q": CallOperand(whole_axes(a.q)),
+        "k": CallOperand(whole_axes(a.k)),
+        "v": CallOperand(whole_axes(a.v)),
+        "out": CallOperand(whole_axes(a.out)),
+        "mask": CallOperand(a.mask) if a.mask else None,
     }
     return kernel(
         cone,

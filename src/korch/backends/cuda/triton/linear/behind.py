@@ -19,7 +19,7 @@ MOVES = ("Reshape", "Transpose", "Expand")
 
 
 @dataclass(frozen=True)
-class Behind:
+class TileEpilogue:
     """The product's `start`, the primitives that depend on it in order, and the indices of what each of them gives."""
 
     start: Tensor
@@ -39,7 +39,7 @@ class Behind:
         return trace.name(trace.language.elementwise(q, args), q.output.dtype)
 
 
-def behind(cone: Cone, product: Primitive, at: Indices) -> Behind | str:
+def behind(cone: Cone, product: Primitive, at: Indices) -> TileEpilogue | str:
     """What follows `product`, whose element `at` is pushed to the root; or why it cannot be."""
     places = {product.output: at}
     found: list[Primitive] = []
@@ -50,7 +50,7 @@ def behind(cone: Cone, product: Primitive, at: Indices) -> Behind | str:
         if ways:
             places[q.output] = next(at for at in ways if at is not None)
             found.append(q)
-    return Behind(product.output, tuple(found), places)
+    return TileEpilogue(product.output, tuple(found), places)
 
 
 def _pushed(q: Primitive, t: Tensor, at: Indices) -> Indices | None:
