@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from korch.backends.contract import Kernel, Launch
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.backends.table import entry_of
 from korch.profile.cuda import torch_board
 from korch.profile.cuda.board import BoardError, BoardLost
@@ -109,7 +109,7 @@ def test_launches_get_addresses_and_nulls_and_old_functions_go(driver: FakeDrive
     board = HostBoard()
     launches = (Launch("f", (3, 2, 1), (0, 2), 8), Launch("g", (1, 1, 1), (2,)))
     kernel = Kernel(relu_cone(), "by-hand", "f", launches=launches)
-    binaries = [Binary("f", b"one", "f", 100, 8, 4), Binary("g", b"two", "g", 0, 4, 1)]
+    binaries = [CompiledLaunch("f", b"one", "f", 100, 8, 4), CompiledLaunch("g", b"two", "g", 0, 4, 1)]
     buffers = [board.memory(64) for _ in range(3)]
     board.finish(board.bind(kernel, binaries, buffers))
     first, second = driver.started
@@ -120,7 +120,7 @@ def test_launches_get_addresses_and_nulls_and_old_functions_go(driver: FakeDrive
     ]
     board.bind(kernel, binaries, buffers)
     assert driver.loaded == [b"one", b"two"]
-    board.bind(kernel, [Binary("f", b"three", "f", 0, 4, 2)] * 2, buffers)
+    board.bind(kernel, [CompiledLaunch("f", b"three", "f", 0, 4, 2)] * 2, buffers)
     assert driver.loaded == [b"three"] * 2
 
 

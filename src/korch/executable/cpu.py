@@ -25,7 +25,7 @@ from korch.ir.ops.table import Array
 from korch.system.folders import discard, replaced
 from korch.system.samples import Floats
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 HEADER = C_TEXTS.joinpath("korch.h")
 LIBRARY = "libmodel.so"
 """Of an export."""
@@ -100,7 +100,7 @@ class CpuExecutable(Executable):
     def _targets(self, given: Mapping[str, Array]) -> list[Array]:
         return targets_of(self.plan, given, lambda k: self._outputs[k].empty())
 
-    def _guarded(self, work: Callable[[], Result]) -> Result:
+    def _guarded(self, work: Callable[[], T]) -> T:
         """What `work` returns; what a host step raised becomes the reason of the error."""
         try:
             return work()

@@ -16,7 +16,7 @@ from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes, tensor_view
-from korch.profile.timing import COLD, COLD_WEIGHTS, NO_FLOOR, Floor, Samples, Timing, timed
+from korch.profile.timing import COLD, COLD_WEIGHTS, NO_FLOOR, Floor, TimedRuns, Timing, timed
 from korch.system.sessions import inference_session
 
 _Pointers = ctypes.c_void_p
@@ -162,12 +162,12 @@ class Clock:
     def alone(self, call: TimedCall) -> None:
         self._library.korch_alone(ctypes.byref(call))
 
-    def warm(self, call: TimedCall, calls: int, count: int) -> Samples:
+    def warm(self, call: TimedCall, calls: int, count: int) -> TimedRuns:
         samples = np.zeros((count, 2))  # korch_sample
         self._library.korch_time(ctypes.byref(call), calls, count, ctypes.c_void_p(samples.ctypes.data))
         return samples[:, 0], samples[:, 1]
 
-    def cold(self, call: TimedCall, count: int, warm: Sequence[Bytes]) -> Samples:
+    def cold(self, call: TimedCall, count: int, warm: Sequence[Bytes]) -> TimedRuns:
         if self._scrub is None:
             self._scrub = np.ones(self._scrub_size, np.uint8)
         samples = np.zeros((count, 2))
@@ -208,7 +208,7 @@ class Host:
     def time(self, enough: float = inf, floor: Floor = NO_FLOOR) -> Timing:
         return timed(self._samples, False, enough, floor)
 
-    def _samples(self, calls: int, count: int) -> Samples:
+    def _samples(self, calls: int, count: int) -> TimedRuns:
         """Of threads that are not ours nothing is known but that the process had to make way."""
         seconds, lost = np.zeros(count), np.zeros(count)
         for i in range(count):

@@ -12,9 +12,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from korch.search.tuning import SearchState
-
-Report = Callable[["SearchState"], None]
+    from korch.search.tuning import Report, SearchState
 
 log = logging.getLogger(__name__)
 LINE_EVERY = 10.0

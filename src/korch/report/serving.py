@@ -21,12 +21,12 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from korch.report.peers import NotOffered, Peer, Run, Subject, known_peers
+from korch.report.peers import ModelRun, NotOffered, Peer, Subject, known_peers
 
 LEAST_RUNS = 2
 """Timed runs in a block, however long they take."""
 
-_Loaded = tuple[Run, dict[str, np.ndarray]]
+_Loaded = tuple[ModelRun, dict[str, np.ndarray]]
 
 
 Answers = Mapping[str, Callable[[Mapping[str, Any]], Any]]

@@ -30,8 +30,8 @@ from korch.solve.labels import (
     Cover,
     Decision,
     DecisionGroup,
-    Indices,
     KernelColumn,
+    LabelIndices,
     Unused,
     Words,
     decide,
@@ -77,7 +77,7 @@ def search(
     """
     rest = np.zeros(len(at.groups)) if ahead is None else ahead
     labels = first_label(np.zeros_like(at.live[0]), at.row_words, at.base)
-    history: list[tuple[Indices, Columns]] = []
+    history: list[tuple[LabelIndices, Columns]] = []
     proved, largest = inf, 1
     for g, group in enumerate(at.groups):
         if deadline.passed:
@@ -166,7 +166,7 @@ def _relaxed_step(step: Decision, start: int) -> Decision:
     return replace(step, kernels=tuple(kernels), unused=unused)
 
 
-def _trace(history: Sequence[tuple[Indices, Columns]], last: int) -> tuple[int, ...]:
+def _trace(history: Sequence[tuple[LabelIndices, Columns]], last: int) -> tuple[int, ...]:
     columns: list[int] = []
     for parent, made in reversed(history):
         columns += [int(c) for c in made[last] if c >= 0]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from korch.solve.rows import Floats
 
 Words = NDArray[np.uint64]
-Indices = NDArray[np.int64]
+LabelIndices = NDArray[np.int64]
 Columns = NDArray[np.int32]
 LARGEST_GROUP = 3  # tensors that can make each other, for which every order is tried
 
@@ -84,10 +84,10 @@ class Labels:
     covered: Words  # [n, words]
     cost: Floats
     bound: Floats
-    parent: Indices
+    parent: LabelIndices
     made: Columns  # [n, LARGEST_GROUP] columns chosen in the current group, -1 where none
 
-    def take(self, which: Indices | NDArray[np.bool_]) -> Labels:
+    def take(self, which: LabelIndices | NDArray[np.bool_]) -> Labels:
         """The labels at `which`."""
         return Labels(
             self.stored[which],
@@ -186,10 +186,10 @@ def _make(labels: Labels, step: Decision, place: int) -> Labels:
     return replace(out, stored=out.stored | step.bit, bound=out.bound + np.maximum(due, 0.0))
 
 
-def _assign(labels: Labels, kernels: Sequence[KernelColumn]) -> list[tuple[Indices, KernelColumn]]:
+def _assign(labels: Labels, kernels: Sequence[KernelColumn]) -> list[tuple[LabelIndices, KernelColumn]]:
     """The cheapest kernel whose reads each label stores: (labels, kernel) pairs."""
     left = np.arange(len(labels))
-    parts: list[tuple[Indices, KernelColumn]] = []
+    parts: list[tuple[LabelIndices, KernelColumn]] = []
     for k in kernels:
         if not len(left):
             break

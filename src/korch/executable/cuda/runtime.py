@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from korch.backends.cuda.triton.compile import Made
+from korch.backends.cuda.triton.compile import Compiled
 from korch.devices import Device
 from korch.errors import InputError
 from korch.executable.cuda.layout import DeviceLayout
@@ -40,7 +40,7 @@ class DeviceExecutable(Executable):
 
     @staticmethod
     def link(  # pyright: ignore[reportIncompatibleMethodOverride]
-        plan: Plan, device: Device, jobs: int = 0, made: Made | None = None
+        plan: Plan, device: Device, jobs: int = 0, made: Compiled | None = None
     ) -> DeviceExecutable:
         """Compiles what of `plan` is not `made` for `device` by `jobs` processes (0: one a processor); BackendError,
         ArchiveError or Error say in one line why not."""

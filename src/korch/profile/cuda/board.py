@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from korch.backends.contract import Kernel
 from korch.backends.cuda.buffers import Buffer
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.errors import BackendError
 from korch.ir.ops.table import Array, Region
 from korch.profile.arena import Bytes
@@ -68,7 +68,7 @@ class Board(Protocol):
         """Whether nobody has written to the guards."""
         ...
 
-    def bind(self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[DeviceMemory]) -> Run:
+    def bind(self, kernel: Kernel, binaries: Sequence[CompiledLaunch], buffers: Sequence[DeviceMemory]) -> Run:
         """The kernel on `buffers`, numbered as in `Launch.buffers`."""
         ...
 

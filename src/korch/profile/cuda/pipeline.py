@@ -11,7 +11,7 @@ from threading import Event, Thread
 from typing import Any, Protocol
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.triton.compile import Binary, Made, identity
+from korch.backends.cuda.triton.compile import Compiled, CompiledLaunch, identity
 from korch.profile.cuda.ready import ReadyQueue
 from korch.profile.cuda.tasks import Compile, Measure
 from korch.profile.remembered import by_cone
@@ -21,7 +21,7 @@ from korch.system.deadline import Deadline
 READY = 8
 """Compiled kernels that wait to be measured, for each process that measures: enough that none is ever idle."""
 
-Ready = tuple[str, Kernel, tuple[Binary, ...]]
+Ready = tuple[str, Kernel, tuple[CompiledLaunch, ...]]
 
 
 class Asked(Protocol):
@@ -42,7 +42,7 @@ class Pipeline:
     compilers: Sequence[Asked]
     boards: Sequence[Asked]
     capability: int
-    made: Made = field(default_factory=dict)
+    made: Compiled = field(default_factory=dict)
 
     def results(self, kernels: Mapping[str, Kernel], deadline: Deadline) -> Iterator[tuple[str, Result]]:
         """Each kernel's result as it comes, by its key; at the deadline what is being measured is the last."""

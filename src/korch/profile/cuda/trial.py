@@ -13,7 +13,7 @@ import numpy as np
 
 from korch.backends.contract import Kernel
 from korch.backends.cuda.buffers import Buffer, buffers_of, prepare
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.backends.precision import precision_of
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
@@ -113,7 +113,7 @@ class KernelTrials:
         log.info("the reference kernel takes %.1f us, %.1f at best", 1e6 * seconds, 1e6 * self._best)
         return self._pace
 
-    def _measured(self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[DeviceMemory]) -> Result:
+    def _measured(self, kernel: Kernel, binaries: Sequence[CompiledLaunch], buffers: Sequence[DeviceMemory]) -> Result:
         outputs = _Outputs(self.board, kernel, buffers, self._references)
         report = self._checked(self.board.bind(kernel, binaries, buffers), outputs, buffers)
         if report.reason:
@@ -177,7 +177,7 @@ class KernelTrials:
         return reason
 
     def _runs(
-        self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[DeviceMemory], rotation: Rotation
+        self, kernel: Kernel, binaries: Sequence[CompiledLaunch], buffers: Sequence[DeviceMemory], rotation: Rotation
     ) -> list[Run]:
         """The kernel on each set of buffers, the checked ones first."""
         sets = [buffers, *(self._copied(buffers, rotation) for _ in range(rotation.sets - 1))]

@@ -13,7 +13,7 @@ from korch.rewrite.rule import Rule
 from korch.rewrite.saturate import all_algebra
 from korch.rewrite.table import Rewrite, all_rewrites
 
-Make = Callable[[Random], Graph]
+GraphMaker = Callable[[Random], Graph]
 Transformation = Rewrite | Rule
 """What samples are for: a rewrite, or a single algebraic rule."""
 
@@ -28,17 +28,17 @@ class Sample:
 
     subject: Transformation
     name: str
-    make: Make
+    make: GraphMaker
     beyond: str = ""
 
 
 _TABLE: dict[tuple[str, str], Sample] = {}
 
 
-def sample(*subjects: Transformation, beyond: str = "") -> Callable[[Make], Make]:
+def sample(*subjects: Transformation, beyond: str = "") -> Callable[[GraphMaker], GraphMaker]:
     """Enters a maker of graphs into the table, for every one of `subjects`."""
 
-    def enter(make: Make) -> Make:
+    def enter(make: GraphMaker) -> GraphMaker:
         for subject in subjects:
             _TABLE[subject.name, make.__name__] = Sample(subject, make.__name__, make, beyond)
         return make
