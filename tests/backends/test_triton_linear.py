@@ -269,7 +269,7 @@ def split(name: str) -> list[Kernel]:
 
 @pytest.mark.parametrize("name", CONES)
 def test_right(name: str):
-    assert linear.objection(CONES[name]) == ""
+    assert linear.refusal(CONES[name]) == ""
     wrong = [(k.variant, r.reason, k.source) for k in tried(name) if (r := run(k)).reason]
     assert not wrong, "\n".join(map(str, wrong[0]))
 
@@ -311,12 +311,12 @@ def _tile(cone: Cone, precision: str) -> ProductTile:
 def test_declined_with_a_reason():
     b = Builder()
     y = b.op("MatMul", leaf(b, "x", 20, 20), leaf(b, "w", 20, 20))
-    assert "ReduceSum" in linear.objection(cone_of(b.op("ReduceSum", y, axes=(1,), keepdims=0)))
-    assert "one element for one" in linear.objection(cone_of(y + b.op("Transpose", y, perm=(1, 0))))
-    assert "one element for one" in linear.objection(cone_of(b.op("Concat", y, y, axis=0)))
-    assert "not one" in linear.objection(cone_of(b.op("MatMul", y, y)))
-    assert "depthwise" in linear.objection(conv((1, 8, 8, 16), (16, 1, 3, 3), group=16))
-    assert "padding" in linear.objection(conv((1, 1, 8, 16), (16, 16, 1, 3), (1, 0, 0, 0), stride=3))
+    assert "ReduceSum" in linear.refusal(cone_of(b.op("ReduceSum", y, axes=(1,), keepdims=0)))
+    assert "one element for one" in linear.refusal(cone_of(y + b.op("Transpose", y, perm=(1, 0))))
+    assert "one element for one" in linear.refusal(cone_of(b.op("Concat", y, y, axis=0)))
+    assert "not one" in linear.refusal(cone_of(b.op("MatMul", y, y)))
+    assert "depthwise" in linear.refusal(conv((1, 8, 8, 16), (16, 1, 3, 3), group=16))
+    assert "padding" in linear.refusal(conv((1, 1, 8, 16), (16, 16, 1, 3), (1, 0, 0, 0), stride=3))
 
 
 @pytest.mark.parametrize("name", CONES)

@@ -321,9 +321,9 @@ DECLINED = {
     "two products": (lambda b: x(b, 4, 5) @ const(b, 5, 6) @ const(b, 6, 7, name="z"), "no softmax"),
     "several": (lambda b: conv(convolved(b, 0, pads=1), const(b, 3, 7, 1, 1, name="z")), "no attention"),
     "sigmoid": (lambda b: b.op("Sigmoid", x(b, 4, 5) @ const(b, 5, 6)), "has Sigmoid"),
-    "tanh": (lambda b: b.op("Tanh", x(b, 4, 5) @ const(b, 5, 6)), "goes on with tanh behind the sums"),
+    "tanh": (lambda b: b.op("Tanh", x(b, 4, 5) @ const(b, 5, 6)), "goes on with tanh after the sums"),
     "two additions": (lambda b: x(b, 4, 5) @ const(b, 5, 6) + const(b, 6, name="u") + x(b, 4, 6, name="r"), "adds 2"),
-    "scale behind": (lambda b: (x(b, 4, 5) @ const(b, 5, 6) + const(b, 6, name="u")) * 2.0, "behind an addition"),
+    "scale after": (lambda b: (x(b, 4, 5) @ const(b, 5, 6) + const(b, 6, name="u")) * 2.0, "after an addition"),
     "batches relu": (lambda b: relu(x(b, 2, 4, 5) @ x(b, 2, 5, 6, name="z")), "not a batch of them"),
     "strided": (
         lambda b: b.op("Slice", x(b, 8, 10), starts=(0, 0), steps=(2, 2), lengths=(4, 5)) @ const(b, 5, 6),
@@ -355,7 +355,7 @@ DECLINED = {
     "transposed relu": (lambda b: relu(deconvolved(b, 0) + channels(b, 0, 5)), "a bias only"),
     "too long": (lambda b: deconvolved(b, 0, extra=2), "output padding"),
     "sums of another axis": (_wrong_sums, "another order"),
-    "masked, then scaled": (lambda b: attended(b, lambda s: (s + x(b, 9, 17, name="m")) * 0.5), "behind a mask"),
+    "masked, then scaled": (lambda b: attended(b, lambda s: (s + x(b, 9, 17, name="m")) * 0.5), "after a mask"),
     "capped": (lambda b: attended(b, lambda s: b.op("Tanh", s)), "neither a scale nor a mask"),
     "odd heads": (lambda b: attended(b, size=6), "no fused attention for heads of 6"),
 }

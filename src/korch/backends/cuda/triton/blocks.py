@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from korch.backends.cuda.triton import windows
-from korch.backends.cuda.triton.spell import TritonLanguage
+from korch.backends.cuda.triton.language import TritonLanguage
 from korch.backends.maps.index import Div, Index, Mod
 from korch.backends.maps.trace import Indices, ReadStage, Requests, Trace
 from korch.ir.ops.table import Category

@@ -53,7 +53,7 @@ def _picked(
 
 
 def filled(trace: BlockTrace, tile: Tile, axis: TileAxis, s: ReductionStage, v: str) -> str:
-    """The values `v` in a whole block along `axis`, neutral ones behind its end."""
+    """The values `v` in a whole block along `axis`, neutral ones past its end."""
     if axis.masked:
         v = trace.name(f"tl.where({axis.mask}, {v}, {s.neutral})", s.dtype)
     return _wide(trace, tile, axis, v, s.dtype)

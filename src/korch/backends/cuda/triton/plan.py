@@ -27,10 +27,10 @@ def kernels(cone: Cone, backend: str, multiprocessors: int) -> tuple[Kernel, ...
     tries = [_Plan(cone, multiprocessors, choice).kernel(backend) for choice in range(CHOICES)]
     stages = [p.output for p in cone.primitives if is_stage(p) and p.output != cone.root]
     if any(is_stage(p) for p in cone.primitives):
-        apart = _Plan(cone, multiprocessors, 0, apart=True, cuts=set(stages)).kernel(backend)
+        split = _Plan(cone, multiprocessors, 0, splits=True, cuts=set(stages)).kernel(backend)
         few = max(launch.grid[0] for launch in tries[0].launches) < multiprocessors // 4
-        if any("split" in part for part in apart.variant.split(", ")):
-            tries = [apart, *tries] if few else [*tries, apart]
+        if any("split" in part for part in split.variant.split(", ")):
+            tries = [split, *tries] if few else [*tries, split]
     for kernel in tries:
         found.setdefault(kernel.source, kernel)
     return tuple(found.values())
@@ -38,12 +38,12 @@ def kernels(cone: Cone, backend: str, multiprocessors: int) -> tuple[Kernel, ...
 
 @dataclass
 class _Plan:
-    """One way to cut a cone into launches. `apart`: few long rows are shared out."""
+    """One way to cut a cone into launches. `splits`: few long rows are split among blocks."""
 
     cone: Cone
     multiprocessors: int
     choice: int
-    apart: bool = False
+    splits: bool = False
     cuts: set[Tensor] = field(default_factory=set)
 
     def kernel(self, backend: str) -> Kernel:
@@ -83,7 +83,7 @@ class _Plan:
         return self._reduce(program, rows_of(program, targets), choice)
 
     def _reduce(self, program: TritonModule, rows: Rows, choice: int) -> str:
-        chunks = chunks_of(program, rows, self.multiprocessors) if self.apart else 1
+        chunks = chunks_of(program, rows, self.multiprocessors) if self.splits else 1
         if chunks > 1:
             write_split(program, rows, chunks)
             return f"split {chunks}"
@@ -103,7 +103,7 @@ class _Plan:
                 continue
             needs = self.cuts.intersection(q.output for q in program.reach((t,))) - {t}
             alike = t.shape == first.shape and ReductionStage(p).length == ReductionStage(made[first]).length
-            if alike and (not needs if self.apart else needs.issubset(chosen)):
+            if alike and (not needs if self.splits else needs.issubset(chosen)):
                 chosen.append(t)
         return chosen
 

@@ -11,7 +11,7 @@ import numpy as np
 from korch.backends.contract import Kernel, Launch, Prepared
 from korch.backends.cuda.triton.blocks import BlockTrace
 from korch.backends.cuda.triton.elementwise import TYPES
-from korch.backends.cuda.triton.spell import TritonLanguage
+from korch.backends.cuda.triton.language import TritonLanguage
 from korch.backends.cuda.triton.tiles import Tile
 from korch.backends.cuda.triton.windows import is_depthwise
 from korch.backends.maps.index import Index, flat

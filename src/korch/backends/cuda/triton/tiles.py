@@ -22,7 +22,7 @@ def power_down(n: int) -> int:
 class TileAxis:
     """A variable, taken by blocks of `block` positions, a power of two; by single ones as a number.
 
-    Blocks of an `open` axis may lie behind its end.
+    Blocks of an `open` axis may reach past its end.
     """
 
     var: Var

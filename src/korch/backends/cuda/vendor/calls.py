@@ -26,7 +26,7 @@ def product(torch: Any, tensors: Sequence[Any], attrs: Attrs) -> None:
 
 
 def convolution(torch: Any, tensors: Sequence[Any], attrs: Attrs) -> None:
-    """out = conv(x, w), with a bias; with a Relu behind it, a residual too."""
+    """out = conv(x, w), with a bias; with a Relu after it, a residual too."""
     given = dict(attrs)
     x, w, out, bias, residual = (_view(tensors, given[name]) for name in ("x", "w", "out", "bias", "residual"))
     library = _library(torch, out, given["precision"])

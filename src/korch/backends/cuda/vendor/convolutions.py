@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from korch.backends.contract import Declined, Kernel, Prepared
 from korch.backends.cuda.vendor.epilogue import CallEpilogue, epilogue_of
 from korch.backends.cuda.vendor.kernel import kernel
-from korch.backends.cuda.vendor.operands import CallOperand, factor, objection, whole_axes, zeros
+from korch.backends.cuda.vendor.operands import CallOperand, factor, refusal, whole_axes, zeros
 from korch.backends.cuda.vendor.products import OFFERED
 from korch.backends.linear.pattern import Binary, Match, PostOp
 from korch.backends.linear.views import Shape, View, row_major
@@ -47,7 +47,7 @@ def convolution_kernels(cone: Cone, m: Match, precisions: Sequence[str]) -> tupl
     c = _convolution(m)
     if isinstance(c, Declined):
         return c
-    reason = objection(cone, c.views)
+    reason = refusal(cone, c.views)
     return Declined(reason) if reason else tuple(_kernels(cone, c, [p for p in precisions if p in OFFERED]))
 
 
@@ -151,7 +151,7 @@ def _ends(e: CallEpilogue) -> tuple[View | None, View | None] | Declined:
     if len(bias) > 1 or len(residual) > 1:
         return Declined(f"adds {len(e.adds)} tensors; a convolution takes a bias and a residual")
     if residual and not e.activation:
-        return Declined("adds a residual without a Relu behind it")
+        return Declined("adds a residual without a Relu after it")
     if residual and any(n > 1 and not s for n, s in zip(residual[0].shape, residual[0].strides, strict=True)):
         return Declined("adds a tensor that is neither a bias nor as large as the output")
     vector = View(bias[0].leaf, bias[0].shape[1:2], (1,), bias[0].offset) if bias else None

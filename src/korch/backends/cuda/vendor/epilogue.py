@@ -34,7 +34,7 @@ def epilogue_of(post_ops: tuple[PostOp, ...]) -> CallEpilogue | Declined:
             case Eltwise() if op in ACTIVATIONS and not activation:
                 activation = ACTIVATIONS[op]
             case _:
-                return Declined(f"no library call goes on with {op.alg} behind {_shown(scale, adds, activation)}")
+                return Declined(f"no library call goes on with {op.alg} after {_shown(scale, adds, activation)}")
     return CallEpilogue(scale, tuple(adds), activation)
 
 

@@ -41,7 +41,7 @@ def whole_axes(view: View) -> View:
     return replace(view, strides=tuple(strides))
 
 
-def objection(cone: Cone, views: Iterable[View]) -> str:
+def refusal(cone: Cone, views: Iterable[View]) -> str:
     """Why torch cannot be given `views` of the cone's buffers; empty where it can."""
     for view in views:
         if any(s < 0 for s in view.strides):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from korch.backends.contract import Declined, Kernel, Prepared
 from korch.backends.cuda.vendor.epilogue import CallEpilogue, epilogue_of
 from korch.backends.cuda.vendor.kernel import kernel
-from korch.backends.cuda.vendor.operands import CallOperand, factor, objection, whole_axes, zeros
+from korch.backends.cuda.vendor.operands import CallOperand, factor, refusal, whole_axes, zeros
 from korch.backends.linear.product import Product, folded, has_dense_axis, merged, steps, transposed
 from korch.backends.linear.views import View
 from korch.ir import Cone
@@ -34,7 +34,7 @@ def product_kernels(cone: Cone, product: Product, precisions: Sequence[str]) -> 
     if isinstance(gemm, Declined):
         return gemm
     p = gemm.product
-    reason = objection(cone, (p.a, p.b, p.c, *gemm.epilogue.adds)) or _reason(gemm)
+    reason = refusal(cone, (p.a, p.b, p.c, *gemm.epilogue.adds)) or _gemm_refusal(gemm)
     return Declined(reason) if reason else tuple(_kernels(cone, gemm, precisions))
 
 
@@ -45,7 +45,7 @@ def _gemm(product: Product) -> Gemm | Declined:
     return epilogue if isinstance(epilogue, Declined) else Gemm(p, epilogue)
 
 
-def _reason(gemm: Gemm) -> str:
+def _gemm_refusal(gemm: Gemm) -> str:
     """Why there is no call for it; empty where there is one."""
     p, e = gemm.product, gemm.epilogue
     if steps(p.c, -1) != 1:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from korch.backends.contract import Kernel, Launch
-from korch.backends.cuda.triton.linear.behind import behind
+from korch.backends.cuda.triton.language import TritonLanguage
+from korch.backends.cuda.triton.linear.epilogue import epilogue_of
 from korch.backends.cuda.triton.linear.language import WORD, Named
+from korch.backends.cuda.triton.linear.mainloop import Mainloop, masks, variables
 from korch.backends.cuda.triton.linear.operands import Weights, weights_of
 from korch.backends.cuda.triton.linear.product import Contraction, Size, product_of
 from korch.backends.cuda.triton.linear.tiles import ProductTile
-from korch.backends.cuda.triton.linear.turn import Mainloop, masks, variables
-from korch.backends.cuda.triton.spell import TritonLanguage
 from korch.backends.maps.index import flat
 from korch.errors import BackendError
 from korch.ir.cone import Cone
@@ -128,12 +128,12 @@ class ProductWriter:
         """From the product's tile `total` to the stored root."""
         own = masks(tile, self.size)
         language = TritonLanguage(own, self.tables)
-        after = behind(self.cone, self.cone.linear[0], self.product.result(*variables(self.size)))
-        if isinstance(after, str):
-            raise BackendError(after)
+        epilogue = epilogue_of(self.cone, self.cone.linear[0], self.product.result(*variables(self.size)))
+        if isinstance(epilogue, str):
+            raise BackendError(epilogue)
         trace = Named("y", self.cone, {}, language)
-        value = after.value(trace, "total")
-        at = flat(after.places[self.cone.root], self.cone.root.shape)
+        value = epilogue.value(trace, "total")
+        at = flat(epilogue.places[self.cone.root], self.cone.root.shape)
         missing = [f" + {v} * 0" for v in "mn" if v not in {u.name for u in at.vars()}]
         return [*trace.lines, f"tl.store(out + ({language.index(at)}{''.join(missing)}), {value}{_mask(own)})"]
 

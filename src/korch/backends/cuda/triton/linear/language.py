@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from korch.backends.cuda.triton.spell import TritonLanguage
+from korch.backends.cuda.triton.language import TritonLanguage
 from korch.backends.maps.index import Clamp, Index, Var
 from korch.backends.maps.trace import ReadStage, Requests, Trace
 from korch.ir.cone import Cone
