@@ -21,13 +21,13 @@ def fission(
     """Take a model's operators apart into primitives; the result runs in any ONNX runtime."""
     from google.protobuf.message import EncodeError
 
-    from korch.fission import fission as taken_apart
+    from korch.fission import fission as fissioned
     from korch.fission.importer import read
     from korch.ir.onnx_write import graph_to_onnx
 
     shapes, path = shapes_of(shape), writable(output)
     source = read(model, shapes)
-    graph = taken_apart(source)
+    graph = fissioned(source)
     try:
         data = graph_to_onnx(graph).SerializeToString()
     except (EncodeError, ValueError) as e:

@@ -17,7 +17,7 @@ from korch.executable.host import HostSteps
 from korch.executable.link import C_TEXTS, Libraries, Linked, link
 from korch.executable.native import NativeLoop, NativeModel
 from korch.executable.plan import Plan
-from korch.executable.ports import check_apart, feeds_of, fitting_input, targets_of
+from korch.executable.ports import check_unshared, feeds_of, fitting_input, targets_of
 from korch.executable.profile import Profile, profile_of
 from korch.executable.runtime import Executable, new_folder
 from korch.executable.weights import WEIGHTS
@@ -66,7 +66,7 @@ class CpuExecutable(Executable):
         """All outputs by name; those that `outputs` does not give are new, in memory of earlier ones that nobody
         refers to any more."""
         inputs, targets = feeds_of(self.plan, feeds, fitting_input), self._targets(outputs or {})
-        check_apart(outputs or {}, inputs, targets)
+        check_unshared(outputs or {}, inputs, targets)
         self._guarded(lambda: self._native.run(inputs, targets))
         return dict(zip(self.plan.graph.output_names, targets, strict=True))
 

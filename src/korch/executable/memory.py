@@ -80,7 +80,7 @@ class Tenant:
         return LiveRange(self.size, self.steps[0], self.steps[-1])
 
 
-Apart = Callable[[Sequence[Tenant]], Meets]
+Conflicts = Callable[[Sequence[Tenant]], Meets]
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,10 @@ class MemoryPlan:
     lower_bound: int
 
 
-def plan_memory(plan: Plan, alignment: int = ALIGNMENT, apart: Apart | None = None) -> MemoryPlan:
+def plan_memory(plan: Plan, alignment: int = ALIGNMENT, conflicts: Conflicts | None = None) -> MemoryPlan:
     """Lays out all tensors of `plan`. Inputs and weights are never written; the caller gives the output buffers.
 
-    `apart` says which tenants may share no byte: by default those that are in use at the same step. Without it, tenants
+    `conflicts` says which tenants may share no byte: by default those in use at the same step. Without it, tenants
     of a plan for several threads of a processor lie in slots.
     """
     owner = owners(plan)
@@ -110,8 +110,8 @@ def plan_memory(plan: Plan, alignment: int = ALIGNMENT, apart: Apart | None = No
     )
     inside = tenants(plan, alignment)
     blocks = [t.block for t in inside]
-    slots = plan.target == "cpu" and plan.threads > 1 and not apart
-    offsets = centre_blocks(blocks) if slots else pack_blocks(blocks, apart(inside) if apart else None)
+    slots = plan.target == "cpu" and plan.threads > 1 and not conflicts
+    offsets = centre_blocks(blocks) if slots else pack_blocks(blocks, conflicts(inside) if conflicts else None)
     places = outside | {t.tensor: Location(Room.ARENA, at) for t, at in zip(inside, offsets, strict=True) if t.tensor}
     workspaces = {t.steps[0]: at for t, at in zip(inside, offsets, strict=True) if not t.tensor}
     return MemoryPlan(

@@ -51,11 +51,11 @@ def _parsed(equation: str, operands: Sequence[Value]) -> tuple[list[str], str]:
     )
     free = "".join(c for c in string.ascii_letters + string.digits if c not in equation)[:hidden]
 
-    def spelled(part: str, rank: int) -> str:
+    def expanded(part: str, rank: int) -> str:
         mine = rank - len(part.replace("...", ""))
         return part.replace("...", free[len(free) - mine :])
 
-    inputs = [spelled(p, x.rank) for p, x in zip(parts, operands, strict=True)]
+    inputs = [expanded(p, x.rank) for p, x in zip(parts, operands, strict=True)]
     if not arrow:
         named = left.replace("...", "").replace(",", "")
         right = "..." + "".join(sorted(c for c in set(named) if named.count(c) == 1))

@@ -37,9 +37,9 @@ TRIES = 2
 """How often a kernel is timed where the machine's pace changes meanwhile."""
 SHARED = 4
 """Runs of a team that are compared with one thread's: in any of them one thread may have taken all turns, too."""
-DOUBTS = 3
+RECALIBRATIONS = 3
 """How often the machine's rates are measured again, in vain, because a sample lies below what they allow."""
-HOPELESS = 1.5
+CLEARLY_SLOWER = 1.5
 """How many times as long as another of the same cone a kernel may take before three samples are enough."""
 
 FOOTPRINTS = tuple(1 << shift for shift in (15, 18, 20, 22, 24, 26, 28))
@@ -62,7 +62,7 @@ class Worker:
         self._probe: tuple[Probe | None] | None = None
         self._best = inf
         self._physics, self._tally = Physics(), Tally()
-        self._doubts = DOUBTS
+        self._recalibrations = RECALIBRATIONS
 
     def answer(self, task: Task | Calibrate | Now) -> Answered | Rates | float:
         if isinstance(task, Calibrate):
@@ -87,11 +87,11 @@ class Worker:
         again before that is believed."""
 
         def floor(least: float) -> float:
-            if least < self._physics.seconds(work) and self._doubts:
-                self._doubts -= 1
+            if least < self._physics.seconds(work) and self._recalibrations:
+                self._recalibrations -= 1
                 rates = calibrate(self._timing)
                 found = Physics(rates.peak, max(rate for _, rate in rates.bandwidths))
-                self._doubts += self._physics.raised(found.peak, found.bandwidth)
+                self._recalibrations += self._physics.raised(found.peak, found.bandwidth)
             return self._physics.seconds(work)
 
         return floor
@@ -109,7 +109,9 @@ class Worker:
             if reason := report.reason or self._nan(task, runner, made[0]):
                 return Failed(reason)
             timing, pace = meanwhile(
-                self._pace.now, lambda pace: runner.time(HOPELESS * self._best / pace, self._floor(task.work)), TRIES
+                self._pace.now,
+                lambda pace: runner.time(CLEARLY_SLOWER * self._best / pace, self._floor(task.work)),
+                TRIES,
             )
             self._tally += timing.tally
             if timing.seconds == inf:

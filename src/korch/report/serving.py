@@ -55,12 +55,12 @@ def answer_questions(answers: Answers) -> None:
     for line in sys.stdin:
         question = json.loads(line)
         try:
-            told: dict[str, Any] = {"value": answers[question["ask"]](question)}
+            reply: dict[str, Any] = {"value": answers[question["ask"]](question)}
         except NotOffered as why:
-            told = {"reason": str(why)}
+            reply = {"reason": str(why)}
         except Exception as error:  # whatever a runtime raises is its own affair: it is left out, with this text
-            told = {"reason": _one_line(error)}
-        stdout.write(json.dumps(told) + "\n")
+            reply = {"reason": _one_line(error)}
+        stdout.write(json.dumps(reply) + "\n")
         stdout.flush()
 
 

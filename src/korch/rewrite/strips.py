@@ -87,8 +87,8 @@ def _add_block(build: Transformed, p: Primitive, block: BlockSize) -> None:
     blocks = build.add(p, "Conv", (x, kernel), f"{p.output.name}_blocks", **attrs)
     whole = (n, counts[0] * tall, counts[1] * wide, channels)
     if tall > 1:
-        apart = (n, counts[0], counts[1], tall, wide, channels)
-        parts = build.add(p, "Reshape", (blocks,), f"{p.output.name}_parts", shape=apart)
+        divided = (n, counts[0], counts[1], tall, wide, channels)
+        parts = build.add(p, "Reshape", (blocks,), f"{p.output.name}_parts", shape=divided)
         blocks = build.add(p, "Transpose", (parts,), f"{p.output.name}_turned", perm=(0, 1, 3, 2, 4, 5))
     if whole == p.output.shape:
         build.add(p, "Reshape", (blocks,), p.output, shape=whole)

@@ -81,9 +81,9 @@ def _culprit(ledger: Ledger, i: int, profiler: Costs) -> Culprit | None:
     own = entry.best
     if own.backend.fallback or not own.error:
         return None
-    apart = _apart(ledger, cone, profiler)
+    unfused = _unfused_error(ledger, cone, profiler)
     rivals = {**_errors(entry, profiler), (own.backend.name, own.variant): own.error}
-    least = min(apart, *rivals.values())
+    least = min(unfused, *rivals.values())
     if own.error - least < MIN_ERROR_SAVED * own.error:
         return None
     limit = (own.error + least) / 2
@@ -104,7 +104,7 @@ def _errors(entry: LedgerEntry, profiler: Costs) -> dict[KernelName, float]:
     return _measured(offered, profiler)
 
 
-def _apart(ledger: Ledger, cone: Cone, profiler: Costs) -> float:
+def _unfused_error(ledger: Ledger, cone: Cone, profiler: Costs) -> float:
     """The error of the sums of `cone` by fallback backends, one after the other; infinitely much where none works."""
     threads = profiler.setting.threads
     singles = [Cone.of([p]) for p in sums(cone)]

@@ -224,7 +224,7 @@ class Tuner:
 
     def place(self, tuned: Tuned, timed: Sequence[InPlace]) -> None:
         """Enters what the plan's kernels took in place, where no earlier plan has shown that."""
-        self.memory.place(self._means(tuned, timed))
+        self.memory.place(self._mean_times(tuned, timed))
 
     def retry_outliers(self, tuned: Tuned) -> None:
         """Gives kernels that are not in the plan another chance, once, where they took much longer in a program than
@@ -256,7 +256,7 @@ class Tuner:
         only ever adds. The plan at these costs, and the share by which they changed. Of others it says nothing, whose
         costs the bound stands on."""
         before, least = self._each(tuned), self._costed.costs(bounds)
-        means = self._means(tuned, timed)
+        means = self._mean_times(tuned, timed)
         self.memory.place(means, telling=False)
         self.memory.lower(means)
         changes = [b - a for b, a in zip(before, self._each(tuned), strict=True)]
@@ -268,7 +268,7 @@ class Tuner:
         """Seconds of each kernel of the plan."""
         return [self.ledger.entry(i).best.seconds for i in tuned.chosen]
 
-    def _means(self, tuned: Tuned, timed: Sequence[InPlace]) -> list[Placed]:
+    def _mean_times(self, tuned: Tuned, timed: Sequence[InPlace]) -> list[Placed]:
         """The kernels of the plan, each with its time, the mean where several are equal. A time below what physics
         allow is no time: it is rejected."""
         own: dict[int, list[InPlace]] = {}

@@ -26,7 +26,7 @@ LONGEST, BESIDES = 2.0, 120.0
 BETTER = 1.02
 """A program of a longer search replaces the one before unless it takes longer by more than that: times that are taken
 one after the other differ by a hundredth or two."""
-HOPELESS = 3.0
+MAX_SLOWDOWN = 3.0
 """How many times as long as onnxruntime a program may take here to be tried where it would be used."""
 
 Feeds = Mapping[str, np.ndarray]
@@ -55,7 +55,7 @@ class Request:
 
 
 def make(request: Request) -> Outcome:
-    """Makes the program and keeps it where it is right and not hopelessly slow; of several processes that want
+    """Makes the program and keeps it where it is right and not too slow; of several processes that want
     it, one makes it.
 
     Raises nothing that the search may raise: the outcome says why there is no program.
@@ -123,8 +123,8 @@ def judged(
         return Outcome(budget, reason=accuracy.text(executable.plan.numerics))
     feeds = port_feeds(executable.inputs) if segmented else random_feeds(executable.plan.graph)
     program_ms, base_ms = raced(executable, beside(), feeds, values or {})
-    hopeless = 0 < HOPELESS * base_ms < program_ms
-    slower = f"onnxruntime takes {base_ms:.3f} ms, the program {program_ms:.3f} ms" if hopeless else ""
+    too_slow = 0 < MAX_SLOWDOWN * base_ms < program_ms
+    slower = f"onnxruntime takes {base_ms:.3f} ms, the program {program_ms:.3f} ms" if too_slow else ""
     varies = segmented or any(step.kernel.host is not None for step in executable.plan.steps)
     return Outcome(budget, base_ms, program_ms, slower, varies=varies)
 

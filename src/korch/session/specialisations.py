@@ -209,8 +209,8 @@ class Specialisations:
                 s.outcome = replace(s.outcome, budget=self.options.patience)
                 return
             s.program, s.outcome = program, outcome
-            doubtful = outcome.share > (CERTAIN if outcome.varies else 1.0)
-            s.trial = Trial() if program and doubtful and outcome.base_ms else None
+            uncertain = outcome.share > (CERTAIN if outcome.varies else 1.0)
+            s.trial = Trial() if program and uncertain and outcome.base_ms else None
             made = SpecialisationState.TRIED if s.trial else SpecialisationState.READY
             s.enter(
                 made if program else SpecialisationState.REJECTED if outcome.base_ms else SpecialisationState.FAILED

@@ -134,10 +134,10 @@ def _suffix(at: Frontier, start: int, ahead: Floats, limit: float, width: int) -
     return best
 
 
-def _checkpoints(at: Frontier, *, apart: int = 8) -> list[int]:
-    """Groups before which few tensors are live, about `apart` groups from each other."""
+def _checkpoints(at: Frontier, *, spacing: int = 8) -> list[int]:
+    """Groups before which few tensors are live, about `spacing` groups from each other."""
     count = [int(np.bitwise_count(words).sum()) for words in at.live]
-    return [min(range(g, min(g + apart, len(count))), key=count.__getitem__) for g in range(1, len(count), apart)]
+    return [min(range(g, min(g + spacing, len(count))), key=count.__getitem__) for g in range(1, len(count), spacing)]
 
 
 def _relaxed(group: DecisionGroup, start: int) -> DecisionGroup:

@@ -56,7 +56,7 @@ def schedule(plan: Plan, spacious: int = SPACIOUS) -> StepSchedule:
     """Steps side by side where the arena takes no more than `spacious` bytes then, and as the plan has them else."""
     edges = dependencies(plan)
     before = ancestors(edges)
-    memory = plan_memory(plan, DEVICE_ALIGNMENT, lambda inside: _apart(inside, before))
+    memory = plan_memory(plan, DEVICE_ALIGNMENT, lambda inside: _conflicts(inside, before))
     parallel = memory.arena_bytes <= spacious
     if not parallel:
         memory = plan_memory(plan, DEVICE_ALIGNMENT)
@@ -97,7 +97,7 @@ def members(steps: int) -> Iterator[int]:
         steps ^= 1 << k
 
 
-def _apart(inside: Sequence[Tenant], before: Sequence[int]) -> Meets:
+def _conflicts(inside: Sequence[Tenant], before: Sequence[int]) -> Meets:
     """Two tenants may share bytes where all that use the one lie before the step that writes the other."""
     users = [_users(t) for t in inside]
     past = [before[t.steps[0]] for t in inside]

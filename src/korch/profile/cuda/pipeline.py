@@ -73,9 +73,9 @@ class _Work:
         self._done: SimpleQueue[tuple[str, Result] | BaseException] = SimpleQueue()
         self._stop = Event()
         compilers = pipeline.compilers[: len(self._sources)]
-        self._threads = [Thread(target=self._told, args=(self._compile, p), daemon=True) for p in compilers]
+        self._threads = [Thread(target=self._guarded, args=(self._compile, p), daemon=True) for p in compilers]
         self._threads += [
-            Thread(target=self._told, args=(self._measure, i), daemon=True) for i in range(len(pipeline.boards))
+            Thread(target=self._guarded, args=(self._measure, i), daemon=True) for i in range(len(pipeline.boards))
         ]
         for thread in self._threads:
             thread.start()
@@ -109,7 +109,7 @@ class _Work:
             if not isinstance(item, BaseException):
                 yield item
 
-    def _told(self, work: Callable[[Any], None], argument: object) -> None:
+    def _guarded(self, work: Callable[[Any], None], argument: object) -> None:
         """Whatever goes wrong in a thread is the main thread's business."""
         try:
             work(argument)

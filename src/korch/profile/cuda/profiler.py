@@ -83,7 +83,7 @@ class DeviceProfiler(Remembered):
         if not kernels:
             return
         for key, result in self._pipeline.results(kernels, deadline):
-            self.measured += isinstance(result, Measurement) and key not in self._doubted
+            self.measured += isinstance(result, Measurement) and key not in self._remeasured
             yield key, self._keep(key, kernels[key], result)
 
 
