@@ -12,8 +12,7 @@ import pytest
 
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.tiles.backend import BACKEND as TILES
-from korch.ir import Cone
-from korch.ir import KernelBuilder as Graphs
+from korch.ir import Builder, Cone
 from korch.profile.results import Failed
 from korch.search import building
 from korch.search.building import KernelBuilder, Wanted
@@ -21,7 +20,7 @@ from korch.search.steering import MIN_CHAINS_FOR_A_PROCESS
 
 
 def chain(rows: int) -> Cone:
-    b = Graphs()
+    b = Builder()
     x, v, w = (b.input(n, "float32", s) for n, s in (("x", (1, 8, rows, 32)), ("v", (32, 48)), ("w", (48, 32))))
     return Cone.of(b.graph([("y", b.op("Relu", x @ v) @ w)]).primitives)
 
