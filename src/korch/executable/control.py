@@ -1,4 +1,4 @@
-"""Control flow around blocks of parts. A loop whose body is one program runs in native code."""
+"""Control flow around sequences of segments. A loop whose body is one program runs in native code."""
 
 from __future__ import annotations
 

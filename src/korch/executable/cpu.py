@@ -101,7 +101,7 @@ class CpuExecutable(Executable):
         return targets_of(self.plan, given, lambda k: self._outputs[k].empty())
 
     def _guarded(self, work: Callable[[], T]) -> T:
-        """What `work` returns; what a host step raised becomes the reason of the error."""
+        """The result of `work`; an exception of a host step becomes the reason of the error."""
         try:
             return work()
         except Error as e:

@@ -44,7 +44,7 @@ class Linked:
 
     @staticmethod
     def found(plan: Plan, folder: Path, members: Mapping[str, bytes]) -> Linked:
-        """What an archive held: the large files in `folder`, the others as bytes."""
+        """The content of an archive: the large files in `folder`, the others as bytes."""
         sources = {n.removeprefix(SOURCES): x.decode() for n, x in members.items() if n.startswith(SOURCES)}
         return Linked(folder, plan_memory(plan), sources)
 

@@ -2,7 +2,7 @@
 
 The packing is the offset calculation that TensorFlow Lite and TVM use (Pisarchyk and Lee, "Efficient Memory
 Management for Deep Neural Net Inference", 2020): largest block first, each into the smallest gap that fits. Where
-threads share kernels, their caches decide, and blocks lie in slots (`centre_blocks`).
+threads share kernels, their caches decide, and blocks share slots (`centre_blocks`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Room(IntEnum):
     INPUT = 2
     OUTPUT = 3
     PREPARED = 4
-    """What device kernels read besides their leaves: no room of model.c."""
+    """Constants of device kernels besides their leaves: no room of model.c."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def plan_memory(plan: Plan, alignment: int = ALIGNMENT, conflicts: Conflicts | N
     """Lays out all tensors of `plan`. Inputs and weights are never written; the caller gives the output buffers.
 
     `conflicts` says which tenants may share no byte: by default those in use at the same step. Without it, tenants
-    of a plan for several threads of a processor lie in slots.
+    of a plan for several threads of a processor share slots.
     """
     owner = owners(plan)
     outside = _outside(plan, owner)
@@ -124,7 +124,7 @@ def plan_memory(plan: Plan, alignment: int = ALIGNMENT, conflicts: Conflicts | N
 
 
 def tenants(plan: Plan, alignment: int = ALIGNMENT) -> list[Tenant]:
-    """Who lives in the arena: tensors with the steps that write and read them or their aliases, then workspaces."""
+    """The tenants of the arena: tensors with the steps that write and read them or their aliases, then workspaces."""
     owner = owners(plan)
     outside = _outside(plan, owner)
     users: dict[Tensor, list[int]] = defaultdict(list)
@@ -224,7 +224,7 @@ def centre_blocks(blocks: Sequence[LiveRange]) -> tuple[int, ...]:
 
 
 def _place(blocks: Sequence[LiveRange], order: Sequence[int], ceiling: int, meets: Meets) -> tuple[int, ...]:
-    """Each block in turn into the smallest gap among those that it meets, or behind them.
+    """Each block in turn into the smallest gap among those that it meets, or after them.
 
     Space below `ceiling` counts as a gap with two sides, and a block goes to the side whose neighbour stays longer:
     the space that becomes free later is then in one piece (a chain takes no more than its two largest neighbours).

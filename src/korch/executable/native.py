@@ -97,7 +97,7 @@ class NativeModel:
         return done.value, bool(more.value)
 
     def set_host(self, call: HostCall, reads: Sequence[int]) -> None:
-        """Lets `call` compute host steps; `reads[step]` is how many inputs each has. What it raises, it must keep."""
+        """Lets `call` compute host steps; `reads[step]` is how many inputs each has. It must keep its exceptions."""
 
         def back(_: Any, step: int, inputs: Any, output: int) -> int:
             try:
@@ -194,7 +194,7 @@ def _share_pool(lib: Any) -> None:
 
 
 def _way_out(complaint: str) -> str:
-    """What helps where the system cannot load a library."""
+    """A hint for the user where the system cannot load a library."""
     if "libgomp" in complaint and "cannot open" in complaint:
         return "install the OpenMP runtime (libgomp1)"
     if "failed to map segment" in complaint:

@@ -1,4 +1,4 @@
-"""Parts of a program in segments: compiled islands and what onnxruntime runs, alone and in blocks."""
+"""Parts of a program in segments: compiled islands and what onnxruntime runs, alone and in sequences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Values = Mapping[str, Any]
 IslandBinding = tuple[Any, ...]
 """Of each input of an island the shape, and of inputs that decide what is computed the values."""
 Before = Callable[["SegmentSequence", Values], None]
-"""Called with a block that is about to run and the values that it may read."""
+"""Called with a sequence that is about to run and the values that it may read."""
 
 
 @dataclass
@@ -68,7 +68,7 @@ class SegmentProgram:
         return self._session
 
     def parts(self) -> Iterator[SegmentProgram]:
-        """This part, and those of its blocks."""
+        """This segment, and those of its bodies."""
         yield self
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class SegmentProgram:
         self._session = None
 
     def lines(self) -> list[str]:
-        """A description of the part and of its runner."""
+        """A description of the segment and of its runtime."""
         kernels = ", ".join(f"{len(e.plan.steps)} kernels" for e in self.programs.values())
         what = "host segment" if self.host else f"island, {kernels or f'run by onnxruntime: {self.reason}'}"
         return [f"{what}, {self.operators} nodes; {', '.join(self.reads)} -> {', '.join(self.writes)}"]
@@ -87,8 +87,8 @@ class SegmentProgram:
 
 @dataclass
 class SegmentSequence:
-    """Parts that run in order. `arguments`, `results`: the names of its inputs and outputs. `constants`: results that
-    are known."""
+    """Segments that run in order. `arguments`, `results`: the names of its inputs and outputs. `constants`: results
+    that are known."""
 
     arguments: tuple[str, ...]
     results: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What goes into a program and what comes out: names, types, and whether an array fits."""
+"""Inputs and outputs of a program: names, types, and whether an array fits."""
 
 from __future__ import annotations
 

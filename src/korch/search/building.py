@@ -86,7 +86,7 @@ def _is_heavy(backend: Backend, cone: Cone) -> bool:
 def _answer(task: tuple[str, Cone, int]) -> tuple[Kernel, ...]:
     name, cone, threads = task
     backend = entry_of(name).backend
-    assert backend, "who asks has it"
+    assert backend, "only backends that the caller has are asked for"
     return backend.build(cone, threads)
 
 

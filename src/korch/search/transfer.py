@@ -44,7 +44,7 @@ _STRUCTURAL = frozenset(
 
 @dataclass(frozen=True)
 class SketchStep:
-    """A kernel of a plan without names and extents: its `primitives` as `identities` knows them, and who built it.
+    """A kernel of a plan without names and extents: its `primitives` as `identities` knows them, and its backend.
 
     `slowness`: its time in the program, as a multiple of what physics allow; 0 where that is unknown.
     """
@@ -173,5 +173,5 @@ def _in_order(graph: Graph, known: Mapping[Tensor, str]) -> Iterator[Primitive]:
 
 
 def _own_key(p: Primitive) -> tuple[str, tuple[str, ...], str]:
-    """What tells a primitive from the others of its graph."""
+    """The identity of a primitive within its graph."""
     return p.op, tuple(t.name for t in p.inputs), p.output.name

@@ -60,7 +60,7 @@ class SpecialisationState(StrEnum):
 
 @dataclass(eq=False)
 class Specialisation:
-    """What is known of one binding. `since`: when its state began, in seconds since the epoch. `calls`: with these
+    """The state of one binding. `since`: when its state began, in seconds since the epoch. `calls`: with these
     shapes; `used`: the number of the last one among all."""
 
     binding: Binding
@@ -102,7 +102,7 @@ class Specialisations:
         self.lock = threading.RLock()
 
     def known(self, binding: Binding) -> Specialisation | None:
-        """What is known of the binding of a call."""
+        """The specialisation of a call's binding; None where it is new."""
         found = self._known.get(binding)
         if found is not None:
             found.used = self.last_call = next(self._clock)
@@ -110,7 +110,7 @@ class Specialisations:
         return found
 
     def find(self, binding: Binding) -> Specialisation:
-        """What is known of the binding of a call, from now on at least that it is wanted."""
+        """The specialisation of a call's binding; a new one is entered as wanted."""
         return self.known(binding) or self._wanted(binding)
 
     @property

@@ -30,7 +30,7 @@ class TrialCall(NamedTuple):
 
 @dataclass(eq=False)
 class Trial:
-    """Times of calls in seconds, by turns of the program and of onnxruntime."""
+    """Times of calls in seconds, alternately of the program and of onnxruntime."""
 
     program: list[float] = field(default_factory=list[float])
     base: list[float] = field(default_factory=list[float])

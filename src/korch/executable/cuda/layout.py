@@ -32,7 +32,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """What a kernel reads besides its leaves: number `which` of what it has prepared, from these leaves."""
+    """A constant that a kernel reads besides its leaves: number `which` of what it has prepared, from these leaves."""
 
     kernel: Kernel
     which: int
@@ -55,7 +55,7 @@ Key = tuple[Prepared, str]
 
 
 class DeviceLayout:
-    """Where the buffers of every step, the inputs, outputs and constants of `plan` lie; `sizes` of all rooms.
+    """Addresses of the buffers of every step, of inputs, outputs and constants of `plan`; `sizes` of all rooms.
 
     A buffer that no launch of a kernel reads (a weight that was packed) is empty there.
     """
@@ -142,7 +142,7 @@ def _read(step: Step) -> Iterable[Tensor]:
 
 
 def _prepared(steps: Iterable[Step]) -> dict[Key, Constant]:
-    """What all steps read besides their leaves, equal ones once."""
+    """The constants of all steps besides their leaves, equal ones once."""
     return {
         _key(s, n): Constant(s.kernel, n, s.reads) for s in steps if not s.idle for n in range(len(s.kernel.prepared))
     }
@@ -154,7 +154,7 @@ def _key(step: Step, which: int) -> Key:
 
 
 def _packed(sizes: Mapping[Room, Sequence[int]]) -> tuple[dict[Room, list[int]], dict[Room, int]]:
-    """Where the parts of each room start, one behind the other, and where it ends."""
+    """Where the parts of each room start, one after the other, and where it ends."""
     starts: dict[Room, list[int]] = {}
     ends: dict[Room, int] = {}
     for room, parts in sizes.items():

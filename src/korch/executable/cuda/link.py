@@ -42,7 +42,7 @@ class DeviceLinked:
 
     @staticmethod
     def found(plan: Plan, folder: Path, members: Mapping[str, bytes]) -> DeviceLinked:
-        """What an archive held: the weights in `folder`, the others as bytes."""
+        """The content of an archive: the weights in `folder`, the others as bytes."""
         table = json.loads(members[TABLE])
         binaries = [_binary(row, members) for row in table["binaries"]]
         sources = {n.removeprefix(SOURCES): x.decode() for n, x in members.items() if n.startswith(SOURCES)}

@@ -58,7 +58,7 @@ class DeviceExecutable(Executable):
 
     @property
     def peak_bytes(self) -> int:
-        """Bytes on the device: arena, weights, inputs and outputs. What libraries allocate comes on top."""
+        """Bytes on the device: arena, weights, inputs and outputs. Allocations of libraries come on top."""
         return self._layout.total
 
     def run(self, feeds: Mapping[str, Any], outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
