@@ -96,7 +96,7 @@ def link(
                 folder / LIBRARY,
                 UNIT,
                 jobs,
-                lambda table: _behind(table, plan, memory, checksum.result),
+                lambda table: _with_tables(table, plan, memory, checksum.result),
                 DEFINES,
             )
         else:
@@ -148,10 +148,10 @@ def write_program(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -
     """
     units = compose_units(_native(plan.steps), UNIT, plan.threads)
     last = list(units)[-1]  # the one with the table of kernels
-    return {**units, last: _behind(units[last], plan, memory, checksum)}
+    return {**units, last: _with_tables(units[last], plan, memory, checksum)}
 
 
-def _behind(table: str, plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> SourceText:
+def _with_tables(table: str, plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> SourceText:
     """The text `table` and all of the program that is no kernel."""
 
     @cache
