@@ -17,7 +17,7 @@ from typing import Any
 import onnx
 
 from korch.report.bench import feeds_of, race
-from korch.report.peers import Run, Subject, known_peers
+from korch.report.peers import ModelRun, Subject, known_peers
 from korch.report.runtime_process import module_command
 from korch.report.serving import serve
 
@@ -70,7 +70,7 @@ def main(archive: Path) -> None:
     """Answers until standard input ends."""
     peer = known_peers()["korch"]
 
-    def load(subject: Subject, threads: int) -> Run:
+    def load(subject: Subject, threads: int) -> ModelRun:
         return peer.load(replace(subject, korch=archive), threads)
 
     serve(replace(peer, load=load))

@@ -6,7 +6,8 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,20 @@ ROOMS = [path.parent.name for path in sorted(SOURCE.glob("*/__init__.py"))]
 FILES = sorted(SOURCE.rglob("*.py"))
 OURS = [p for folder in ("src", "tests", "benchmarks", "examples", "docs") for p in sorted((ROOT / folder).rglob("*"))]
 TEXTS = [p for p in OURS if p.suffix in (".py", ".c", ".h", ".md", ".toml", ".sh") and "__pycache__" not in p.parts]
+
+TWICE = {"Cut", "Part", "Step", "Window"}
+"""Classes defined twice, one of them below `backends/cpu`. The set may only shrink."""
+AVOIDED = {
+    *("means", "exacter", "excuse", "doubt", "hope", "apart", "spell", "joins", "told", "office", "yard", "shelf"),
+    *("excuses", "doubts", "doubted", "hopes", "hoped", "hopeless", "spells", "spelled", "unspelled"),
+    *("util", "utils", "helper", "helpers", "common", "manager", "handler"),
+}
+"""Words in names that are not the field's."""
+STILL_AVOIDED = {
+    *("_apart", "_common", "_joins", "_stored_apart", "apart", "closed_apart", "joins", "opened_apart", "spell"),
+    *("spells", "steps_apart"),
+}
+"""Names below `backends/cpu` that have one. The set may only shrink."""
 
 
 def layer_of(room: str) -> int:
@@ -103,6 +118,40 @@ def test_rooms_say_what_comes_in_and_what_goes_out_and_where_to_start(room: str)
     assert 2 <= len(lines) <= 4, text
     for word in ("in", "out", "start"):
         assert re.search(rf"\b{word}\b", text, re.IGNORECASE), f"{room}: its docstring has no {word!r}"
+
+
+def named(path: Path, *kinds: type[ast.AST]) -> Iterator[str]:
+    """The names of a file's definitions of these kinds, at any depth."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, kinds):
+            yield vars(node)["name"]
+
+
+def with_avoided_words(names: Iterable[str]) -> set[str]:
+    """Those of `names` that contain an avoided word, between underscores or capitals."""
+    return {n for n in names if not AVOIDED.isdisjoint(w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", n))}
+
+
+def test_a_class_name_means_one_class():
+    count = Counter(name for path in FILES for name in set(named(path, ast.ClassDef)) if name[0] != "_")
+    assert {name for name, n in count.items() if n > 1} == TWICE
+
+
+def test_names_are_those_of_the_field():
+    found = {path: {path.stem, *named(path, ast.ClassDef, ast.FunctionDef)} for path in FILES}
+    cpu = SOURCE / "backends" / "cpu"
+    inside = {name for path, names in found.items() if cpu in path.parents for name in names}
+    outside = {name for path, names in found.items() if cpu not in path.parents for name in names}
+    assert not with_avoided_words(outside)
+    assert with_avoided_words(inside) == STILL_AVOIDED
+
+
+@pytest.mark.parametrize(
+    ("name", "avoided"),
+    [("told", True), ("_told_by", True), ("OfficeYard", True), ("string_utils", True), ("mean_times", False)],
+)
+def test_avoided_words_are_found(name: str, avoided: bool):
+    assert (with_avoided_words([name]) == {name}) is avoided
 
 
 def test_files_are_no_longer_than_people_read():

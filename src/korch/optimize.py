@@ -28,7 +28,7 @@ from korch.rewrite import add_choices
 from korch.search.in_place import in_place
 from korch.search.model import Facts, Search
 from korch.search.transfer import Sketch, sketch_of
-from korch.search.tuning import Report, State
+from korch.search.tuning import Report, SearchState
 from korch.system.deadline import Deadline
 from korch.system.throttle import paced
 from korch.targets import Target, target_of
@@ -125,7 +125,7 @@ def optimized(
     start, begun = time.monotonic(), Deadline.after(0.0)
     target = target_of(options)
     options = target.options
-    report(State("reading"))
+    report(SearchState("reading"))
     prepared = read(model, options.shapes, options.values)
     plain = fission(prepared)
     saturating = time.monotonic()

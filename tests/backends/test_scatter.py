@@ -13,7 +13,7 @@ import pytest
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.scatter.backend import BACKEND
 from korch.backends.cpu.scatter.shares import shares
-from korch.backends.cuda.triton.objections import objection
+from korch.backends.cuda.triton.refusals import refusal as triton_refusal
 from korch.errors import Error
 from korch.executable import Executable
 from korch.executable.plan import Plan, Step
@@ -203,7 +203,7 @@ def test_threads_share_out_columns_and_rows():
 
 def test_others_decline_it():
     cone = scatter((7, 5), (9, 1), behind=lambda b, y: b.op("Relu", y))
-    assert "a Scatter" in refusal(LOOPS, cone) and objection(cone).endswith("a Scatter")
+    assert "a Scatter" in refusal(LOOPS, cone) and triton_refusal(cone).endswith("a Scatter")
 
 
 def test_declined_with_a_reason():

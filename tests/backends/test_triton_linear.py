@@ -12,10 +12,10 @@ from korch.backends.cuda.buffers import buffers_of, prepare
 from korch.backends.cuda.triton import linear
 from korch.backends.cuda.triton.linear.emit import kernel
 from korch.backends.cuda.triton.linear.product import Size, product_of
-from korch.backends.cuda.triton.linear.tiles import MOST_SHARED, Tile, chosen
+from korch.backends.cuda.triton.linear.tiles import MOST_SHARED, ProductTile, chosen
 from korch.devices import DEVICES
 from korch.ir import Builder, Cone, Value
-from korch.profile.check import Report, check
+from korch.profile.check import Comparison, check
 from korch.profile.inputs import leaf_arrays
 from korch.profile.roofline import modelled_seconds
 
@@ -234,7 +234,7 @@ CONES = {
 }
 
 
-def run(k: Kernel) -> Report:
+def run(k: Kernel) -> Comparison:
     """The kernel, interpreted with whatever it does not read or must write poisoned."""
     from korch.backends.cuda.interpret import interpret
 
@@ -258,18 +258,18 @@ def tried(name: str) -> list[Kernel]:
     """The tiles of a cone that are chosen in one precision, and one more in another."""
     cone = CONES[name]
     one, other = (PRECISIONS[(list(CONES).index(name) + i) % 5] for i in (0, 3))
-    return distinct((*linear.build(cone, 1, (one,)), kernel(cone, Tile(16, 32, 16, 4, 3), other)))
+    return distinct((*linear.build(cone, 1, (one,)), kernel(cone, ProductTile(16, 32, 16, 4, 3), other)))
 
 
 def split(name: str) -> list[Kernel]:
     """The steps of a cone in as many parts as there are."""
-    parts = Tile(16, 32, 16, 4, 3).turns(Size.of(product_of(CONES[name].linear[0])))
-    return [kernel(CONES[name], Tile(16, 32, 16, 4, 3, parts), p) for p in ("tf32", "fp16")]
+    parts = ProductTile(16, 32, 16, 4, 3).turns(Size.of(product_of(CONES[name].linear[0])))
+    return [kernel(CONES[name], ProductTile(16, 32, 16, 4, 3, parts), p) for p in ("tf32", "fp16")]
 
 
 @pytest.mark.parametrize("name", CONES)
 def test_right(name: str):
-    assert linear.objection(CONES[name]) == ""
+    assert linear.refusal(CONES[name]) == ""
     wrong = [(k.variant, r.reason, k.source) for k in tried(name) if (r := run(k)).reason]
     assert not wrong, "\n".join(map(str, wrong[0]))
 
@@ -284,8 +284,8 @@ def test_split(name: str):
 def test_grouped():
     """More tiles along the rows than run side by side."""
     cone = matmul((300, 20), (20, 70), const=True)
-    assert not run(kernel(cone, Tile(16, 16, 32, 4, 2), "tf32")).reason
-    assert not run(kernel(matmul((260, 20), (20, 70)), Tile(32, 16, 16, 4, 2), "tf32")).reason
+    assert not run(kernel(cone, ProductTile(16, 16, 32, 4, 2), "tf32")).reason
+    assert not run(kernel(matmul((260, 20), (20, 70)), ProductTile(32, 16, 16, 4, 2), "tf32")).reason
 
 
 def test_compiled(compiling: Executor):
@@ -294,14 +294,14 @@ def test_compiled(compiling: Executor):
     What is computed before a product may take more shared memory than its tile was chosen for, but all fit an H100.
     """
     large = [kernel(cone, _tile(cone, PRECISIONS[i % 5]), PRECISIONS[i % 5]) for i, cone in enumerate(CONES.values())]
-    large += [kernel(CONES["conv"], Tile(64, 32, 32, 4, 3, 3), p) for p in PRECISIONS]
+    large += [kernel(CONES["conv"], ProductTile(64, 32, 32, 4, 3, 3), p) for p in PRECISIONS]
     kernels = [*large, *(k for name in CONES for k in tried(name)), *(k for name in SPLIT for k in split(name))]
     asked = compilations(compiling, {f"{i} {k.variant}": k for i, k in enumerate(kernels)})
     for _, future in asked:
         assert all(b.cubin and b.shared <= DEVICES["H100"].shared for b in future.result())
 
 
-def _tile(cone: Cone, precision: str) -> Tile:
+def _tile(cone: Cone, precision: str) -> ProductTile:
     return chosen(Size.of(product_of(cone.linear[0])), 132, precision)[0]
 
 
@@ -311,12 +311,12 @@ def _tile(cone: Cone, precision: str) -> Tile:
 def test_declined_with_a_reason():
     b = Builder()
     y = b.op("MatMul", leaf(b, "x", 20, 20), leaf(b, "w", 20, 20))
-    assert "ReduceSum" in linear.objection(cone_of(b.op("ReduceSum", y, axes=(1,), keepdims=0)))
-    assert "one element for one" in linear.objection(cone_of(y + b.op("Transpose", y, perm=(1, 0))))
-    assert "one element for one" in linear.objection(cone_of(b.op("Concat", y, y, axis=0)))
-    assert "not one" in linear.objection(cone_of(b.op("MatMul", y, y)))
-    assert "depthwise" in linear.objection(conv((1, 8, 8, 16), (16, 1, 3, 3), group=16))
-    assert "padding" in linear.objection(conv((1, 1, 8, 16), (16, 16, 1, 3), (1, 0, 0, 0), stride=3))
+    assert "ReduceSum" in linear.refusal(cone_of(b.op("ReduceSum", y, axes=(1,), keepdims=0)))
+    assert "one element for one" in linear.refusal(cone_of(y + b.op("Transpose", y, perm=(1, 0))))
+    assert "one element for one" in linear.refusal(cone_of(b.op("Concat", y, y, axis=0)))
+    assert "not one" in linear.refusal(cone_of(b.op("MatMul", y, y)))
+    assert "depthwise" in linear.refusal(conv((1, 8, 8, 16), (16, 1, 3, 3), group=16))
+    assert "padding" in linear.refusal(conv((1, 1, 8, 16), (16, 16, 1, 3), (1, 0, 0, 0), stride=3))
 
 
 @pytest.mark.parametrize("name", CONES)
@@ -338,8 +338,8 @@ def test_tiles_follow_the_product():
 
 def test_weights_are_laid_out_once():
     """Along the steps for TF32, rounded for 16 bits, as they are where that serves."""
-    row = kernel(CONES["even"], Tile(16, 16, 16, 4, 2), "tf32").prepared
-    half = kernel(CONES["even"], Tile(16, 16, 16, 4, 2), "bf16").prepared
+    row = kernel(CONES["even"], ProductTile(16, 16, 16, 4, 2), "tf32").prepared
+    half = kernel(CONES["even"], ProductTile(16, 16, 16, 4, 2), "bf16").prepared
     assert (row[0].perm, half[0].dtype) == ((1, 0), "bfloat16")
-    assert not kernel(CONES["even"], Tile(16, 16, 16, 4, 2), "ieee").prepared
-    assert kernel(CONES["conv"], Tile(16, 16, 16, 4, 2), "tf32").prepared[0].shape == (24, 3, 3, 32)
+    assert not kernel(CONES["even"], ProductTile(16, 16, 16, 4, 2), "ieee").prepared
+    assert kernel(CONES["conv"], ProductTile(16, 16, 16, 4, 2), "tf32").prepared[0].shape == (24, 3, 3, 32)

@@ -21,7 +21,7 @@ from korch.backends.libraries import find_libraries
 from korch.backends.program import compose, include
 from korch.backends.toolchain import find_toolchain
 from korch.profile.arena import Bytes
-from korch.profile.runners import Call, entry
+from korch.profile.runners import TimedCall, entry
 from korch.profile.timing import load, timing_library
 
 from .test_tiles import CONES, attention, cone_of, conv, image, linear_attention, mbconv, relu, strassen
@@ -134,7 +134,7 @@ def _result(
         start = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
         assert start(row.init)(ctypes.addressof(state), ctypes.addressof(given)) == 0
     join = ctypes.cast(library.korch_join, ctypes.c_void_p)
-    run(ctypes.byref(Call(row.run, state, ctypes.addressof(given), out.ctypes.data, workspace.ctypes.data, join)))
+    run(ctypes.byref(TimedCall(row.run, state, ctypes.addressof(given), out.ctypes.data, workspace.ctypes.data, join)))
     if row.free:
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(row.free)(state)
     return out.view(np.float32)

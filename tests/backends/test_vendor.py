@@ -16,7 +16,7 @@ from korch.backends.cuda.interpret import interpret
 from korch.backends.cuda.vendor import calls
 from korch.backends.cuda.vendor.backend import BACKEND, Vendor
 from korch.backends.cuda.vendor.calls import CALLS
-from korch.backends.cuda.vendor.device import Device
+from korch.backends.cuda.vendor.device import CudaLibraries
 from korch.backends.cuda.vendor.heads import find_attention
 from korch.backends.table import backends, entry_of
 from korch.candidates.cuts import Limits, enumerate_cones
@@ -113,7 +113,7 @@ def test_calls_are_data():
 
 def device(precision: str) -> Any:
     """How a GPU is asked, given tensors of the host."""
-    return Device(pytest.importorskip("torch"), precision)
+    return CudaLibraries(pytest.importorskip("torch"), precision)
 
 
 @pytest.mark.parametrize("tried", [True, False])
@@ -171,7 +171,7 @@ class Asked:
 def test_cudnn_is_asked_for_the_kernel_that_its_rules_choose():
     """No trial, which would choose anew whenever a program is loaded; the same bits each time."""
     torch, window = Asked(), {"strides": (1, 1), "pads": (0, 0), "dilations": (1, 1), "extra": (0, 0), "group": 1}
-    Device(torch, "tf32").convolve(Asked(), Asked(), Asked(), None, window)
+    CudaLibraries(torch, "tf32").convolve(Asked(), Asked(), Asked(), None, window)
     assert torch.given[-3:] == (False, True, True)
 
 
@@ -188,7 +188,7 @@ def test_launches_inside_of_a_call_are_counted():
 @pytest.mark.parametrize("name", [n for n in PRODUCTS if "gelu" not in n])
 def test_products_are_asked_of_a_device_in_the_same_words(monkeypatch, name):
     """What torch has on both sides gives the right result here, too; Gelu is another function on the host."""
-    monkeypatch.setattr(calls, "Plain", Device)
+    monkeypatch.setattr(calls, "Plain", CudaLibraries)
     device("ieee")
     cone = cone_of(PRODUCTS[name])
     for kernel in Vendor(("ieee", "tf32")).build(cone, 132):
@@ -321,9 +321,9 @@ DECLINED = {
     "two products": (lambda b: x(b, 4, 5) @ const(b, 5, 6) @ const(b, 6, 7, name="z"), "no softmax"),
     "several": (lambda b: conv(convolved(b, 0, pads=1), const(b, 3, 7, 1, 1, name="z")), "no attention"),
     "sigmoid": (lambda b: b.op("Sigmoid", x(b, 4, 5) @ const(b, 5, 6)), "has Sigmoid"),
-    "tanh": (lambda b: b.op("Tanh", x(b, 4, 5) @ const(b, 5, 6)), "goes on with tanh behind the sums"),
+    "tanh": (lambda b: b.op("Tanh", x(b, 4, 5) @ const(b, 5, 6)), "goes on with tanh after the sums"),
     "two additions": (lambda b: x(b, 4, 5) @ const(b, 5, 6) + const(b, 6, name="u") + x(b, 4, 6, name="r"), "adds 2"),
-    "scale behind": (lambda b: (x(b, 4, 5) @ const(b, 5, 6) + const(b, 6, name="u")) * 2.0, "behind an addition"),
+    "scale after": (lambda b: (x(b, 4, 5) @ const(b, 5, 6) + const(b, 6, name="u")) * 2.0, "after an addition"),
     "batches relu": (lambda b: relu(x(b, 2, 4, 5) @ x(b, 2, 5, 6, name="z")), "not a batch of them"),
     "strided": (
         lambda b: b.op("Slice", x(b, 8, 10), starts=(0, 0), steps=(2, 2), lengths=(4, 5)) @ const(b, 5, 6),
@@ -355,7 +355,7 @@ DECLINED = {
     "transposed relu": (lambda b: relu(deconvolved(b, 0) + channels(b, 0, 5)), "a bias only"),
     "too long": (lambda b: deconvolved(b, 0, extra=2), "output padding"),
     "sums of another axis": (_wrong_sums, "another order"),
-    "masked, then scaled": (lambda b: attended(b, lambda s: (s + x(b, 9, 17, name="m")) * 0.5), "behind a mask"),
+    "masked, then scaled": (lambda b: attended(b, lambda s: (s + x(b, 9, 17, name="m")) * 0.5), "after a mask"),
     "capped": (lambda b: attended(b, lambda s: b.op("Tanh", s)), "neither a scale nor a mask"),
     "odd heads": (lambda b: attended(b, size=6), "no fused attention for heads of 6"),
 }

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.profile.cuda.installed import Installed
 from korch.profile.cuda.pipeline import Pipeline
 from korch.profile.cuda.profiler import DeviceProfiler
@@ -54,9 +54,9 @@ class FakeRig:
         compilers, boards = [Process(self._compile)] * 10, [Process(self._measure)] * 6
         return DeviceProfiler([self.board], database, pipeline=Pipeline(compilers, boards, 90))
 
-    def _compile(self, task: Compile) -> tuple[Binary, ...]:
+    def _compile(self, task: Compile) -> tuple[CompiledLaunch, ...]:
         time.sleep(self.pace * COMPILING)
-        return (Binary("f", b"cubin", "f", 0, 4, 4),) * len(task.kernel.launches)
+        return (CompiledLaunch("f", b"cubin", "f", 0, 4, 4),) * len(task.kernel.launches)
 
     def _measure(self, task: object) -> object:
         time.sleep(self.pace * MEASURING)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from korch.backends.contract import Kernel
 from korch.backends.cuda.interpret import interpret
 from korch.executable.buffers import aligned_empty
-from korch.executable.cuda.layout import Layout, Slot
-from korch.executable.cuda.schedule import Lanes, Schedule, schedule
+from korch.executable.cuda.layout import DeviceLayout, Slot
+from korch.executable.cuda.schedule import Lanes, StepSchedule, schedule
 from korch.executable.memory import Room
 from korch.executable.plan import Plan
 from korch.executable.ports import feeds_of, fitting_input
@@ -26,9 +26,9 @@ Run = Callable[[Kernel, Sequence[Array]], None]
 class Emulator:
     """A plan on the host. `run` computes one kernel: by default as a GPU would, interpreted."""
 
-    def __init__(self, plan: Plan, found: Schedule | None = None, run: Run = interpret) -> None:
+    def __init__(self, plan: Plan, found: StepSchedule | None = None, run: Run = interpret) -> None:
         self.plan, self.schedule, self._run = plan, found or schedule(plan), run
-        self.layout = Layout(plan, self.schedule.memory)
+        self.layout = DeviceLayout(plan, self.schedule.memory)
         self._rooms = {room: aligned_empty((size,), "uint8") for room, size in self.layout.sizes.items()}
         for slot, value in self.layout.constants():
             self._view(slot)[...] = value()

@@ -19,7 +19,7 @@ import pytest
 
 from korch.backends.contract import Kernel
 from korch.backends.cuda.buffers import buffers_of
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.errors import Error
 from korch.executable.cuda import link, requirements, resident
 
@@ -235,13 +235,13 @@ def torch_of(gpu: FakeGpu) -> Any:
     return torch
 
 
-def compiled(gpu: FakeGpu, kernels: Sequence[Kernel], capability: int, jobs: int) -> list[tuple[Binary, ...]]:
+def compiled(gpu: FakeGpu, kernels: Sequence[Kernel], capability: int, jobs: int) -> list[tuple[CompiledLaunch, ...]]:
     """Binaries that the fake driver knows."""
-    made: list[tuple[Binary, ...]] = []
+    made: list[tuple[CompiledLaunch, ...]] = []
     for kernel in kernels:
         cubin = f"{kernel.source} for {capability}".encode()
         gpu.kernels[cubin] = kernel
-        made.append((Binary("f", cubin, "f_0", 0, 4, len(buffers_of(kernel)) + 1),))
+        made.append((CompiledLaunch("f", cubin, "f_0", 0, 4, len(buffers_of(kernel)) + 1),))
     return made
 
 

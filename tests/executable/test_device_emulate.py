@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.executable.cuda.layout import Layout
+from korch.executable.cuda.layout import DeviceLayout
 from korch.executable.cuda.schedule import schedule
 from korch.executable.memory import Room
 from korch.executable.plan import Plan
@@ -61,7 +61,7 @@ def test_what_is_prepared_is_made_once_and_lies_behind_the_leaves() -> None:
     plan = plan_of(b.graph([("y", y)]), prepared_kernel)
     seen = []
     Emulator(plan, run=lambda kernel, buffers: seen.append(buffers)).run(feeds_of(plan))
-    layout = Layout(plan, schedule(plan).memory)
+    layout = DeviceLayout(plan, schedule(plan).memory)
     assert len(layout.prepared) == 2 and len(seen) == 2
     for buffers in seen:
         np.testing.assert_array_equal(buffers[3], np.arange(15).reshape(3, 5).T)
@@ -81,9 +81,9 @@ def test_weights_that_no_launch_reads_take_nothing() -> None:
         return replace(kernel, body=Triton("", (Launch("f", (1, 1, 1), (0, 2, 3)),), kernel.prepared))
 
     plan = plan_of(graph, launched)
-    layout = Layout(plan, schedule(plan).memory)
+    layout = DeviceLayout(plan, schedule(plan).memory)
     assert layout.sizes[Room.WEIGHTS] == 0 and layout.steps[0][1].buffer.nbytes == 0
-    assert Layout(plan_of(graph, called), schedule(plan).memory).sizes[Room.WEIGHTS] == 256
+    assert DeviceLayout(plan_of(graph, called), schedule(plan).memory).sizes[Room.WEIGHTS] == 256
 
 
 def test_outputs_that_are_inputs_constants_aliases_and_repeats() -> None:

@@ -14,7 +14,7 @@ from threading import get_ident
 import numpy as np
 import pytest
 
-from korch.backends.contract import Call, Kernel, Launch, Triton
+from korch.backends.contract import Kernel, Launch, LibraryCall, Triton
 from korch.backends.cuda.buffers import buffers_of
 from korch.devices import DEVICES
 from korch.errors import ArchiveError, BackendError, Error, InputError
@@ -228,9 +228,8 @@ def test_kernels_for_other_targets_are_refused(gpu: FakeGpu) -> None:
 
 def test_calls_that_nobody_knows_are_named(gpu: FakeGpu) -> None:
     plan = random_plan(5)
-    steps = tuple(
-        replace(s, kernel=replace(s.kernel, body=Call("gone") if s.kernel.call else s.kernel.body)) for s in plan.steps
-    )
+    bodies = (LibraryCall("gone") if s.kernel.call else s.kernel.body for s in plan.steps)
+    steps = tuple(replace(s, kernel=replace(s.kernel, body=b)) for s, b in zip(plan.steps, bodies, strict=True))
     with opened(replace(plan, steps=steps)) as e, pytest.raises(BackendError, match="calls 'gone', which this Korch"):
         e.run(feeds_of(plan))
 

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from korch.executable.cuda.layout import Layout, Slot
-from korch.executable.cuda.schedule import DEVICE_ALIGNMENT, LANES, Schedule, ancestors, dependencies, schedule
+from korch.executable.cuda.layout import DeviceLayout, Slot
+from korch.executable.cuda.schedule import DEVICE_ALIGNMENT, LANES, StepSchedule, ancestors, dependencies, schedule
 from korch.executable.memory import Room, plan_memory
 from korch.executable.plan import Plan
 from korch.ir import Builder
@@ -18,7 +18,7 @@ from .device_plans import device_plan, random_plan
 SEEDS = range(120)
 
 
-def happens_before(found: Schedule) -> list[set[int]]:
+def happens_before(found: StepSchedule) -> list[set[int]]:
     """For each step what is done when it starts, by nothing but the order of lanes and the waits."""
     done: list[set[int]] = []
     last: dict[int, int] = {}
@@ -30,7 +30,7 @@ def happens_before(found: Schedule) -> list[set[int]]:
     return done
 
 
-def touched(plan: Plan, layout: Layout, k: int) -> tuple[list[Slot], list[Slot]]:
+def touched(plan: Plan, layout: DeviceLayout, k: int) -> tuple[list[Slot], list[Slot]]:
     """What step `k` reads and what it writes."""
     slots, leaves = layout.steps[k], len(plan.steps[k].reads)
     prepared = len(plan.steps[k].kernel.prepared)
@@ -42,8 +42,8 @@ def overlap(a: Slot, b: Slot) -> bool:
     return a.room is b.room and a.start < b.end and b.start < a.end
 
 
-def assert_apart(plan: Plan, found: Schedule) -> None:
-    layout, before = Layout(plan, found.memory), happens_before(found)
+def assert_apart(plan: Plan, found: StepSchedule) -> None:
+    layout, before = DeviceLayout(plan, found.memory), happens_before(found)
     for i, j in combinations([k for k, s in enumerate(plan.steps) if not s.idle], 2):
         if i in before[j]:
             continue
@@ -68,7 +68,7 @@ def test_steps_that_may_run_at_once_never_write_what_the_other_touches(seed: int
 def test_tensors_alive_at_once_have_bytes_of_their_own(seed: int) -> None:
     """In the plan's own order, whatever the layout: what is read is what was written."""
     plan = random_plan(seed)
-    layout = Layout(plan, schedule(plan).memory)
+    layout = DeviceLayout(plan, schedule(plan).memory)
     written: dict[tuple[Room, int], int] = {}
     maker = {s.writes: k for k, s in enumerate(plan.steps)}
     for k, step in enumerate(plan.steps):

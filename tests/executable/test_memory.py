@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from korch.executable.memory import (
     ALIGNMENT,
-    Block,
-    Place,
+    LiveRange,
+    Location,
     Room,
     centre_blocks,
     live_bytes,
@@ -25,15 +25,15 @@ from korch.ir import Builder
 
 from .small_plans import chain, plan_of, with_workspace
 
-Pack = Callable[[list[Block]], tuple[int, ...]]
+Pack = Callable[[list[LiveRange]], tuple[int, ...]]
 SPANS = st.tuples(st.integers(0, 30), st.integers(0, 8))
-BLOCK = st.builds(lambda n, s: Block(n * ALIGNMENT, s[0], s[0] + s[1]), st.integers(1, 200), SPANS)
+BLOCK = st.builds(lambda n, s: LiveRange(n * ALIGNMENT, s[0], s[0] + s[1]), st.integers(1, 200), SPANS)
 BLOCKS = st.lists(BLOCK, max_size=40)
 
 
 @pytest.mark.parametrize("pack", [pack_blocks, centre_blocks])
 @given(blocks=BLOCKS)
-def test_blocks_alive_together_never_overlap(pack: Pack, blocks: list[Block]) -> None:
+def test_blocks_alive_together_never_overlap(pack: Pack, blocks: list[LiveRange]) -> None:
     offsets = pack(blocks)
     for i, a in enumerate(blocks):
         assert offsets[i] % ALIGNMENT == 0
@@ -43,7 +43,7 @@ def test_blocks_alive_together_never_overlap(pack: Pack, blocks: list[Block]) ->
 
 
 @given(BLOCKS)
-def test_blocks_of_one_slot_have_one_middle(blocks: list[Block]) -> None:
+def test_blocks_of_one_slot_have_one_middle(blocks: list[LiveRange]) -> None:
     offsets = centre_blocks(blocks)
     end = max((at + b.size for at, b in zip(offsets, blocks, strict=True)), default=0)
     assert live_bytes(blocks) <= end <= sum(b.size for b in blocks)
@@ -55,7 +55,7 @@ def test_blocks_of_one_slot_have_one_middle(blocks: list[Block]) -> None:
 
 
 def test_where_threads_share_kernels_their_halves_lie_together() -> None:
-    shrinking = [Block(n * ALIGNMENT, i, i + 1) for i, n in enumerate((8, 6, 4, 2))]
+    shrinking = [LiveRange(n * ALIGNMENT, i, i + 1) for i, n in enumerate((8, 6, 4, 2))]
     assert [at // ALIGNMENT for at in centre_blocks(shrinking)] == [0, 8, 2, 10]
     for threads, packed in ((1, True), (2, False)):
         plan = replace(with_workspace(chain(6, (16, 16)), {3: 5000}), threads=threads)
@@ -65,14 +65,14 @@ def test_where_threads_share_kernels_their_halves_lie_together() -> None:
 
 
 @given(BLOCKS)
-def test_live_bytes_bound_the_arena(blocks: list[Block]) -> None:
+def test_live_bytes_bound_the_arena(blocks: list[LiveRange]) -> None:
     end = max((at + b.size for at, b in zip(pack_blocks(blocks), blocks, strict=True)), default=0)
     assert live_bytes(blocks) <= end <= sum(b.size for b in blocks)
 
 
 @given(st.lists(st.integers(1, 1000), min_size=2, max_size=40))
 def test_chains_take_no_more_than_they_must(sizes: list[int]) -> None:
-    blocks = [Block(n * ALIGNMENT, i, i + 1) for i, n in enumerate(sizes)]
+    blocks = [LiveRange(n * ALIGNMENT, i, i + 1) for i, n in enumerate(sizes)]
     end = max(at + b.size for at, b in zip(pack_blocks(blocks), blocks, strict=True))
     assert end == live_bytes(blocks)
 
@@ -81,8 +81,8 @@ def test_chain_plan_uses_two_buffers_and_the_callers_output() -> None:
     plan = chain(8, (16, 16))
     memory = plan_memory(plan)
     assert memory.arena_bytes == memory.lower_bound == 2 * 16 * 16 * 4
-    assert memory.places[plan.graph.outputs[0]] == Place(Room.OUTPUT, 0)
-    assert memory.places[plan.graph.inputs[0]] == Place(Room.INPUT, 0)
+    assert memory.places[plan.graph.outputs[0]] == Location(Room.OUTPUT, 0)
+    assert memory.places[plan.graph.inputs[0]] == Location(Room.INPUT, 0)
     assert not memory.copies
 
 
@@ -101,8 +101,8 @@ def test_aliases_of_an_output_live_in_its_buffer() -> None:
     z = b.op("Neg", flat)
     plan = plan_of(b.graph([("flat", flat), ("z", z)]))
     memory = plan_memory(plan)
-    assert memory.places[y.tensor] == memory.places[flat.tensor] == Place(Room.OUTPUT, 0)
-    assert memory.places[z.tensor] == Place(Room.OUTPUT, 1)
+    assert memory.places[y.tensor] == memory.places[flat.tensor] == Location(Room.OUTPUT, 0)
+    assert memory.places[z.tensor] == Location(Room.OUTPUT, 1)
     assert not memory.arena_bytes and not memory.copies
 
 
@@ -112,7 +112,7 @@ def test_two_outputs_of_one_group_need_a_copy() -> None:
     plan = plan_of(b.graph([("y", y), ("flat", b.op("Reshape", y, shape=(24,))), ("again", y)]))
     memory = plan_memory(plan)
     assert [c.output for c in memory.copies] == [1, 2]
-    assert set(memory.places.values()) == {Place(Room.INPUT, 0), Place(Room.OUTPUT, 0)}
+    assert set(memory.places.values()) == {Location(Room.INPUT, 0), Location(Room.OUTPUT, 0)}
 
 
 def test_an_alias_keeps_its_group_alive() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from korch.backends.contract import Call, Kernel, Launch, Prepared, Triton
+from korch.backends.contract import Kernel, Launch, LibraryCall, Prepared, Triton
 from korch.errors import Error
 from korch.executable.plan import Plan, Step, check
 from korch.executable.plan_json import pack, plan_from_json, plan_to_json, unpack
@@ -85,7 +85,7 @@ def test_launches_calls_and_prepared_constants_survive_json() -> None:
     plan = chain(2)
     made = (Prepared("float16", (50, 3), 1, (1, 0)), Prepared("float32", (2,), values=(math.inf, 0.5)))
     launches = (Launch("f", (4, 2, 1), (0, 1, 3), 8, 3), Launch("g", (1, 1, 1), (3, 2)))
-    call = Call("product", (("a", (0, (3, 4), None)), ("relu", True)))
+    call = LibraryCall("product", (("a", (0, (3, 4), None)), ("relu", True)))
     first, second = (s.kernel.cone for s in plan.steps)
     kernels = (
         Kernel(first, "triton", "tf32", Triton("def f(): ...", launches, made, 64)),

@@ -11,7 +11,7 @@ from korch.backends.onnxruntime.backend import BACKEND
 from korch.errors import Error
 from korch.fission import fission
 from korch.ir import Cone
-from korch.ir.onnx_write import Writer, graph_to_onnx
+from korch.ir.onnx_write import OnnxWriter, graph_to_onnx
 from korch.ir.opsets import OPSET, at_opset, opset_of
 
 from .oracle import assert_near, check_model, run, values
@@ -71,7 +71,7 @@ def test_what_a_conversion_adds_gets_names_of_its_own():
     node.CopyFrom(old)
     del node.graph.node[1:], node.graph.input[1:]
     node.graph.output[0].name = "a"
-    writer = Writer(OPSET)
+    writer = OnnxWriter(OPSET)
     for k in range(2):
         writer.opaque(node, [f"x{k}"], f"y{k}", 0)
     names = [o for n in writer.nodes for o in n.output] + [t.name for t in writer.initializers]

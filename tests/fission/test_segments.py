@@ -8,7 +8,7 @@ import pytest
 
 from korch.errors import ModelError
 from korch.fission.importer import ordered
-from korch.fission.importer.segments import Kind, Segment, cut
+from korch.fission.importer.segments import Segment, SegmentKind, cut
 
 HEAD = '<ir_version: 8, opset_import: ["": 17]> g '
 NONZERO = (
@@ -37,7 +37,7 @@ SEQUENCE = (
 )
 
 
-ISLAND, HOST, CONTROL = Kind
+ISLAND, HOST, CONTROL = SegmentKind
 
 
 def segments(text: str) -> list[Segment]:

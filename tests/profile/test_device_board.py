@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from korch.backends.contract import Kernel, Launch, Triton
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.backends.table import entry_of
 from korch.profile.cuda import torch_board
 from korch.profile.cuda.board import BoardError, BoardLost
@@ -19,7 +19,7 @@ from korch.profile.cuda.profiler import DeviceProfiler
 from korch.profile.cuda.tasks import Measure
 from korch.profile.cuda.timing import timed
 from korch.profile.cuda.torch_board import GUARD, TorchBoard
-from korch.profile.cuda.trial import Trial
+from korch.profile.cuda.trial import KernelTrials
 from korch.profile.database import Database
 from korch.profile.results import Measurement
 
@@ -109,7 +109,7 @@ def test_launches_get_addresses_and_nulls_and_old_functions_go(driver: FakeDrive
     board = HostBoard()
     launches = (Launch("f", (3, 2, 1), (0, 2), 8), Launch("g", (1, 1, 1), (2,)))
     kernel = Kernel(relu_cone(), "by-hand", "", Triton("f", launches))
-    binaries = [Binary("f", b"one", "f", 100, 8, 4), Binary("g", b"two", "g", 0, 4, 1)]
+    binaries = [CompiledLaunch("f", b"one", "f", 100, 8, 4), CompiledLaunch("g", b"two", "g", 0, 4, 1)]
     buffers = [board.memory(64) for _ in range(3)]
     board.finish(board.bind(kernel, binaries, buffers))
     first, second = driver.started
@@ -120,7 +120,7 @@ def test_launches_get_addresses_and_nulls_and_old_functions_go(driver: FakeDrive
     ]
     board.bind(kernel, binaries, buffers)
     assert driver.loaded == [b"one", b"two"]
-    board.bind(kernel, [Binary("f", b"three", "f", 0, 4, 2)] * 2, buffers)
+    board.bind(kernel, [CompiledLaunch("f", b"three", "f", 0, 4, 2)] * 2, buffers)
     assert driver.loaded == [b"three"] * 2
 
 
@@ -128,7 +128,7 @@ def test_calls_of_libraries_are_checked_like_all_kernels(driver: FakeDriver):
     """On the host they are plain torch, in the precision that they name."""
     vendor = entry_of("vendor").backend
     assert vendor
-    trial = Trial(HostBoard())
+    trial = KernelTrials(HostBoard())
     kernels = [k for k in vendor.build(product_cone(), 132) if k.variant.startswith(("ieee", "tf32"))]
     assert kernels and all(isinstance(trial.answer(Measure(k)), Measurement) for k in kernels)
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from korch.backends.contract import Call, Kernel
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.contract import Kernel, LibraryCall
+from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.errors import BackendError
 from korch.profile.cuda import compiler
 from korch.profile.cuda.installed import Installed
@@ -29,7 +29,7 @@ from korch.system.deadline import NEVER, Deadline
 from .fake_board import on_board, product_cone, relu_cone
 
 H200 = Installed(0, "NVIDIA H200", 90, 132, 227 << 10, 50 << 20, 1.98e9, 4.8e12, "580.1")
-BINARY = Binary("f", b"cubin", "f", 0, 4, 4)
+BINARY = CompiledLaunch("f", b"cubin", "f", 0, 4, 4)
 
 
 @dataclass
@@ -112,7 +112,7 @@ def test_what_does_not_compile_has_failed_and_the_rest_goes_on(database: Databas
 
 def test_calls_of_libraries_need_no_compiler(database: Database):
     line = pipeline()
-    call = Kernel(product_cone(), "vendor", "tf32", Call("product"))
+    call = Kernel(product_cone(), "vendor", "tf32", LibraryCall("product"))
     (result,) = DeviceProfiler([H200], database, pipeline=line).measure([call])
     assert isinstance(result, Measurement) and not any(c.asked for c in line.compilers)  # pyright: ignore
 

@@ -10,7 +10,7 @@ from korch.profile.check import reference
 from korch.profile.cuda import trial as trials
 from korch.profile.cuda.board import BoardError, BoardLost
 from korch.profile.cuda.tasks import BoardRates, Measure, MeasurePace, MeasureRates
-from korch.profile.cuda.trial import Trial
+from korch.profile.cuda.trial import KernelTrials
 from korch.profile.pace import SHARE
 from korch.profile.results import Failed, Last, Measurement
 
@@ -92,11 +92,11 @@ def truncated(x: np.ndarray) -> np.ndarray:
 
 
 @pytest.fixture
-def trial() -> Trial:
-    return Trial(FakeBoard())
+def trial() -> KernelTrials:
+    return KernelTrials(FakeBoard())
 
 
-def test_a_right_kernel_has_a_cost(trial: Trial):
+def test_a_right_kernel_has_a_cost(trial: KernelTrials):
     result = trial.answer(Measure(on_board(relu_cone(), right)))
     assert isinstance(result, Measurement)
     assert result.seconds == pytest.approx(10e-6) and result.spread == 0.0 and result.error == 0.0
@@ -113,7 +113,7 @@ def test_a_right_kernel_has_a_cost(trial: Trial):
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
-def test_a_wrong_kernel_has_a_reason_and_the_next_one_a_cost(trial: Trial, function, reason: str):
+def test_a_wrong_kernel_has_a_reason_and_the_next_one_a_cost(trial: KernelTrials, function, reason: str):
     result = trial.answer(Measure(on_board(relu_cone(), function)))
     assert isinstance(result, Failed) and reason in result.reason
     assert isinstance(trial.answer(Measure(on_board(relu_cone(), right))), Measurement)
@@ -121,17 +121,17 @@ def test_a_wrong_kernel_has_a_reason_and_the_next_one_a_cost(trial: Trial, funct
 
 def test_a_kernel_that_waits_for_another_that_hangs_is_not_to_blame(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(trials, "PATIENCE", -1.0)
-    result = Trial(FakeBoard()).answer(Measure(on_board(relu_cone(), right)))
+    result = KernelTrials(FakeBoard()).answer(Measure(on_board(relu_cone(), right)))
     assert isinstance(result, Failed) and not result.lasting and "waited in vain" in result.reason
 
 
-def test_after_a_lost_device_the_process_says_its_last_word(trial: Trial):
+def test_after_a_lost_device_the_process_says_its_last_word(trial: KernelTrials):
     result = trial.answer(Measure(on_board(relu_cone(), losing)))
     assert result == Last(Failed("an illegal memory access was encountered"))
 
 
 @pytest.mark.parametrize("function", [in_tf32, cut_off], ids=lambda f: f.__name__)
-def test_rounded_factors_are_right_where_the_kernel_says_so(trial: Trial, function):
+def test_rounded_factors_are_right_where_the_kernel_says_so(trial: KernelTrials, function):
     result = trial.answer(Measure(on_board(product_cone(), function, "tf32 64x64")))
     assert isinstance(result, Measurement) and 1e-5 < result.error < 4 * EPSILONS["tf32"]
     for variant in ("ieee 64x64", "tf32x3 64x64"):
@@ -139,14 +139,14 @@ def test_rounded_factors_are_right_where_the_kernel_says_so(trial: Trial, functi
 
 
 @pytest.mark.parametrize("precision", ["tf32", "fp16"])
-def test_rounding_does_not_excuse_a_term_too_few(trial: Trial, precision: str):
+def test_rounding_does_not_excuse_a_term_too_few(trial: KernelTrials, precision: str):
     result = trial.answer(Measure(on_board(product_cone(), short, f"{precision} 64x64")))
     assert isinstance(result, Failed) and "wrong at" in result.reason
 
 
 def test_constants_are_cold_and_what_moves_is_warm():
     board = FakeBoard(cache=1 << 20)
-    trial = Trial(board)
+    trial = KernelTrials(board)
     assert isinstance(trial.answer(Measure(on_board(product_cone(64, 4096, 64), exact, "ieee"))), Measurement)
     sets = board.binds[1:]
     assert len(sets) == 2 and len({s[1] for s in sets}) == 2, "a megabyte of weights does not stay in one of cache"
@@ -159,11 +159,11 @@ def test_constants_are_cold_and_what_moves_is_warm():
 
 def test_small_kernels_run_on_the_same_buffers():
     board = FakeBoard(cache=1 << 20)
-    Trial(board).answer(Measure(on_board(product_cone(), exact, "ieee")))
+    KernelTrials(board).answer(Measure(on_board(product_cone(), exact, "ieee")))
     assert len(board.binds) == 2
 
 
-def test_the_device_itself_has_rates(trial: Trial):
+def test_the_device_itself_has_rates(trial: KernelTrials):
     rates = trial.answer(MeasureRates())
     assert isinstance(rates, BoardRates) and rates.launch == pytest.approx(10e-6)
     assert [p for p, _ in rates.peaks] == ["ieee", "tf32", "fp16", "bf16"] and rates.copies[0] == (2048, 10e-6)
@@ -172,7 +172,7 @@ def test_the_device_itself_has_rates(trial: Trial):
 def test_costs_are_those_of_the_device_at_its_best(monkeypatch: pytest.MonkeyPatch):
     """The reference kernel runs every so often; a device whose clock falls makes all kernels slower."""
     board = FakeBoard()
-    trial = Trial(board)
+    trial = KernelTrials(board)
     monkeypatch.setattr(trials, "PACED", 3)
     kernels = [Measure(on_board(relu_cone(), right))] * 3
     best = [trial.answer(k) for k in kernels]
@@ -184,7 +184,9 @@ def test_costs_are_those_of_the_device_at_its_best(monkeypatch: pytest.MonkeyPat
     assert trial.answer(MeasurePace()) == pytest.approx(0.5**SHARE)
 
 
-def test_a_reference_kernel_that_fails_is_not_the_fault_of_another(trial: Trial, monkeypatch: pytest.MonkeyPatch):
+def test_a_reference_kernel_that_fails_is_not_the_fault_of_another(
+    trial: KernelTrials, monkeypatch: pytest.MonkeyPatch
+):
     def refused(precision: str, side: int) -> None:
         raise BoardError("CUDA out of memory")
 
@@ -194,14 +196,14 @@ def test_a_reference_kernel_that_fails_is_not_the_fault_of_another(trial: Trial,
 
 
 @pytest.mark.parametrize("function", [crowded, starved], ids=lambda f: f.__name__)
-def test_want_of_memory_is_not_remembered_as_the_fault_of_a_kernel(trial: Trial, function):
+def test_want_of_memory_is_not_remembered_as_the_fault_of_a_kernel(trial: KernelTrials, function):
     result = trial.answer(Measure(on_board(relu_cone(), function)))
     assert isinstance(result, Failed) and not result.lasting
     result = trial.answer(Measure(on_board(relu_cone(), failing)))
     assert isinstance(result, Failed) and result.lasting
 
 
-def test_other_precisions_keep_the_leaves_and_each_its_references(monkeypatch, trial: Trial):
+def test_other_precisions_keep_the_leaves_and_each_its_references(monkeypatch, trial: KernelTrials):
     filled, made = [], []
     fill, refer = trials.first_finite, reference
     monkeypatch.setattr(trials, "first_finite", lambda *args: filled.append(args[2]) or fill(*args))

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.backends.contract import Alias, Call, Kernel, Launch, Prepared, Triton
+from korch.backends.contract import Alias, Kernel, Launch, LibraryCall, Prepared, Triton
 from korch.devices import DEVICES, LAUNCH
 from korch.ir import Builder, Cone
 from korch.profile.database import Database
@@ -81,11 +81,11 @@ def test_products_cost_arithmetic_in_their_precision():
 
 
 def test_a_call_is_as_fast_as_good_tiles_and_its_own_launches_count():
-    call = Kernel(WIDE, "vendor", "tf32", Call("product"))
+    call = Kernel(WIDE, "vendor", "tf32", LibraryCall("product"))
     assert seconds(call) <= seconds(in_tiles(WIDE, (128, 128, 32), "tf32")) * 1.01
-    more = seconds(replace(call, body=Call("product", count=3))) - seconds(call)
+    more = seconds(replace(call, body=LibraryCall("product", count=3))) - seconds(call)
     assert more == pytest.approx(2 * LAUNCH)
-    passing = seconds(replace(call, body=Call("product", temporary=1 << 32))) - LAUNCH
+    passing = seconds(replace(call, body=LibraryCall("product", temporary=1 << 32))) - LAUNCH
     assert passing == pytest.approx((2 * (1 << 32) + 3 * 4 * 4096**2) / (SHARES.memory * 3.35e12))
 
 

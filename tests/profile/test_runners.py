@@ -11,7 +11,7 @@ import pytest
 from korch.backends.cpu.loops import caches
 from korch.ir import Builder, Cone
 from korch.profile.runners import Clock, EntryRow, Native
-from korch.profile.timing import Samples, timed
+from korch.profile.timing import TimedRuns, timed
 
 
 class Recorder:
@@ -20,7 +20,7 @@ class Recorder:
     def __init__(self) -> None:
         self.sizes: set[int] = set()
 
-    def cold(self, call: object, count: int, warm: list[np.ndarray]) -> Samples:
+    def cold(self, call: object, count: int, warm: list[np.ndarray]) -> TimedRuns:
         self.sizes = {b.size for b in warm}
         return np.ones(count), np.zeros(count)
 
@@ -46,7 +46,7 @@ def test_what_takes_more_than_is_enough_to_know_is_timed_roughly(enough: float, 
     """Samples of 4 seconds, a fifth up and down: a machine that is not quiet."""
     asked = list[int]()
 
-    def samples(calls: int, count: int) -> Samples:
+    def samples(calls: int, count: int) -> TimedRuns:
         asked.append(count)
         return 4.0 * (1 + 0.2 * (np.arange(count) % 3 - 1)), np.zeros(count)
 

@@ -12,14 +12,14 @@ from korch.machine import Machine
 from korch.profile import timing
 from korch.profile.physics import Physics, Work
 from korch.profile.results import Tally
-from korch.profile.timing import Samples, timed
+from korch.profile.timing import TimedRuns, timed
 from korch.system.samples import CROWDED
 
 
 def sampler(seconds: list[float], lost: list[float]):
     """Samples that repeat."""
 
-    def samples(calls: int, count: int) -> Samples:
+    def samples(calls: int, count: int) -> TimedRuns:
         return np.resize(np.array(seconds), count), np.resize(np.array(lost), count)
 
     return samples
@@ -56,7 +56,7 @@ def test_where_every_sample_is_rejected_there_is_no_time():
 def test_rounds_that_others_disturb_are_repeated():
     rounds = iter([0.9, 0.9, 0.9])
 
-    def samples(calls: int, count: int) -> Samples:
+    def samples(calls: int, count: int) -> TimedRuns:
         return np.full(count, 1e-3), np.full(count, next(rounds, 0.0))
 
     found = timed(samples, cold=True)

@@ -7,21 +7,22 @@ import logging
 import pytest
 
 from korch.report.progress import line, progress, standing
-from korch.search.tuning import State
+from korch.search.tuning import SearchState
 
 
 def test_states_as_text():
-    assert line(State("reading")) == "reading"
+    assert line(SearchState("reading")) == "reading"
     assert (
-        line(State("measuring", 3, 20, bound=1e-3, rounds=2)) == "round 2: measuring 3 of 20 kernels, at least 1.000 ms"
+        line(SearchState("measuring", 3, 20, bound=1e-3, rounds=2))
+        == "round 2: measuring 3 of 20 kernels, at least 1.000 ms"
     )
-    assert standing(State("solving", incumbent=2e-3, bound=1.5e-3)) == "best 2.000 ms, gap 25.0%"
+    assert standing(SearchState("solving", incumbent=2e-3, bound=1.5e-3)) == "best 2.000 ms, gap 25.0%"
 
 
 def test_a_few_plain_lines(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
-    states = [State("reading"), State("enumerating"), State("solving")]
-    states += [State(phase, n, 100, rounds=n) for n in range(1, 50) for phase in ("measuring", "solving")]
+    states = [SearchState("reading"), SearchState("enumerating"), SearchState("solving")]
+    states += [SearchState(phase, n, 100, rounds=n) for n in range(1, 50) for phase in ("measuring", "solving")]
     with caplog.at_level(logging.INFO), progress() as report:
         for state in states:
             report(state)
@@ -30,7 +31,7 @@ def test_a_few_plain_lines(caplog: pytest.LogCaptureFixture, monkeypatch: pytest
 
 def test_quiet_says_nothing(caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]):
     with caplog.at_level(logging.DEBUG), progress(quiet=True) as report:
-        report(State("reading"))
+        report(SearchState("reading"))
     assert not caplog.records and capsys.readouterr() == ("", "")
 
 
@@ -38,6 +39,6 @@ def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setenv("FORCE_COLOR", "1")
     with progress(quiet=True) as report:
-        report(State("measuring", 3, 20, incumbent=2e-3, bound=1.5e-3, rounds=2))
-        report(State("solving", rounds=3))
+        report(SearchState("measuring", 3, 20, incumbent=2e-3, bound=1.5e-3, rounds=2))
+        report(SearchState("solving", rounds=3))
     assert capsys.readouterr().out == ""

@@ -12,16 +12,15 @@ import pytest
 
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.tiles.backend import BACKEND as TILES
-from korch.ir import Builder as Graphs
-from korch.ir import Cone
+from korch.ir import Builder, Cone
 from korch.profile.results import Failed
 from korch.search import building
-from korch.search.building import Builder, Wanted
+from korch.search.building import KernelBuilder, Wanted
 from korch.search.steering import MIN_CHAINS_FOR_A_PROCESS
 
 
 def chain(rows: int) -> Cone:
-    b = Graphs()
+    b = Builder()
     x, v, w = (b.input(n, "float32", s) for n, s in (("x", (1, 8, rows, 32)), ("v", (32, 48)), ("w", (48, 32))))
     return Cone.of(b.graph([("y", b.op("Relu", x @ v) @ w)]).primitives)
 
@@ -33,7 +32,7 @@ def wanted() -> list[Wanted]:
 
 def test_what_another_process_builds_is_the_same():
     some = wanted()
-    with Builder() as builder:
+    with KernelBuilder() as builder:
         found = builder.build(some, 2)
     assert found == [backend.build(cone, 2) for backend, cone in some]
     assert all(kernel.cone is cone for (_, cone), kernels in zip(some, found, strict=True) for kernel in kernels)
@@ -47,7 +46,7 @@ def test_the_other_process_takes_part(monkeypatch: pytest.MonkeyPatch):
         asked.append(task[0])
         return TILES.build(*task[1:])
 
-    with Builder() as builder:
+    with KernelBuilder() as builder:
         monkeypatch.setattr(builder._other, "ask", other)
         assert len(builder.build(some, 1)) == MIN_CHAINS_FOR_A_PROCESS and set(asked) <= {"tiles"}
         elsewhere = builder._build_elsewhere(some, building.deque(range(MIN_CHAINS_FOR_A_PROCESS)), 1)
@@ -57,7 +56,7 @@ def test_the_other_process_takes_part(monkeypatch: pytest.MonkeyPatch):
 def test_what_the_other_process_cannot_do_is_done_here(monkeypatch: pytest.MonkeyPatch):
     some = wanted()
     monkeypatch.setattr(building, "BUILD_SECONDS", 0.0)
-    with Builder() as builder:
+    with KernelBuilder() as builder:
         monkeypatch.setattr(builder._other, "_module", "korch.no_such_module")
         assert builder.build(some, 1) == [backend.build(cone, 1) for backend, cone in some]
 
@@ -85,7 +84,7 @@ def test_who_is_interrupted_does_not_wait_for_the_other(building_here: bool, mon
     monkeypatch.setattr(building, "_is_heavy", lambda *_: True)
     backend = SimpleNamespace(name="any", build=build)
     before = signal(SIGINT, default_int_handler)  # who runs tests in the background ignores it
-    with Builder() as builder:
+    with KernelBuilder() as builder:
         monkeypatch.setattr(builder._other, "ask", other)
         monkeypatch.setattr(builder._other, "interrupt", ended.set)
         with pytest.raises(KeyboardInterrupt):

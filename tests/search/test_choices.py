@@ -14,7 +14,7 @@ from korch.machine import Machine
 from korch.search.choices import choices, label
 from korch.search.kinds import Kind
 from korch.search.ledger import Ledger, open_ledger
-from korch.search.offers import Entry, Offer
+from korch.search.offers import LedgerEntry, Offer
 
 
 def offered() -> tuple[Graph, list[Cone]]:
@@ -37,7 +37,7 @@ def ledger_of(cones: list[Cone], costs: list[float], unmeasured: int | None = No
     offers = [
         Offer(backends()[0], c * 1e-6, Kind(), alone=None if i == unmeasured else c * 1e-6) for i, c in enumerate(costs)
     ]
-    entries = tuple(Entry(c, [o]) for c, o in zip(cones, offers, strict=True))
+    entries = tuple(LedgerEntry(c, [o]) for c, o in zip(cones, offers, strict=True))
     return replace(open_ledger([], (), Machine(1, 1e11, ((1 << 40, 1e11),), 1e-8)), cones=tuple(cones), entries=entries)
 
 

@@ -11,7 +11,7 @@ from korch.profile.physics import Physics, Work
 from korch.profile.results import Best
 from korch.search.estimate import Estimate, Evidence
 from korch.search.kinds import Kind
-from korch.search.offers import Entry, Offer
+from korch.search.offers import LedgerEntry, Offer
 from korch.search.phases import (
     PHASES,
     PROVE,
@@ -79,11 +79,11 @@ def test_better_rates_lower_all_physical_bounds():
 
 def test_only_what_might_be_cheaper_than_the_measured_is_open():
     near, far = offer(beside=1e-6), offer(beside=9e-6)
-    entry = Entry(None, [near, far])  # pyright: ignore[reportArgumentType]
+    entry = LedgerEntry(None, [near, far])  # pyright: ignore[reportArgumentType]
     assert entry.open(bounds) == [near, far] and entry.at(bounds) == 2e-6 and entry.seconds == inf
     known = offer()
     known.settle(Best("v", 4e-6))
-    entry = Entry(None, [known, near, far])  # pyright: ignore[reportArgumentType]
+    entry = LedgerEntry(None, [known, near, far])  # pyright: ignore[reportArgumentType]
     assert entry.open(bounds) == [near, far] and entry.open(expected) == [near] and entry.best is known
 
 

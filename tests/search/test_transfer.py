@@ -22,7 +22,7 @@ from korch.profile.results import Best
 from korch.rewrite import add_choices
 from korch.search.kinds import Kind
 from korch.search.ledger import open_ledger
-from korch.search.offers import Entry, Offer
+from korch.search.offers import LedgerEntry, Offer
 from korch.search.transfer import SketchStep, TakenOver, covers, found_in, identities, others_for
 
 MACHINE = Machine(1, 1e11, ((1 << 40, 1e11),), 1e-8)
@@ -89,7 +89,7 @@ def test_a_kernel_that_is_slow_at_the_new_extents_gets_its_rivals_back(seconds: 
     graph = graph_of(8)
     cone = Cone.of(graph.plain().primitives[:1])
     own, rival = (Offer(b, 1e-5, Kind(), work=Work(10**5), physics=Physics(1e9)) for b in backends()[:2])
-    ledger = replace(open_ledger([], (), MACHINE), cones=(cone,), entries=(Entry(cone, [own, rival]),))
+    ledger = replace(open_ledger([], (), MACHINE), cones=(cone,), entries=(LedgerEntry(cone, [own, rival]),))
     step = SketchStep(own.backend.name, "form 3", (identities(graph)[cone.primitives[0]],), slowness=1.0)
     taken_over = TakenOver(graph, (step,), ledger)
     (entry,) = ledger.entries

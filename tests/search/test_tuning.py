@@ -39,7 +39,7 @@ from korch.search.steering import (
     MIN_FOR_EXPECTATIONS,
     PRICE_PRECISION,
 )
-from korch.search.tuning import State, Tuned, Tuner
+from korch.search.tuning import SearchState, Tuned, Tuner
 from korch.solve.rows import all_rows, incidence
 from korch.solve.solve import solve
 from korch.system.deadline import NEVER, Deadline
@@ -465,7 +465,7 @@ def test_a_bound_falls_by_the_share_of_one_kernel_or_by_what_came_off_all():
 
 
 def test_states_tell_what_is_done(profiler: Profiler):
-    graph, seen = attention(), list[State]()
+    graph, seen = attention(), list[SearchState]()
     Tuner(graph, ledger_of(graph), profiler, seen.append).run(EXPLORE)
     assert {s.phase for s in seen} == {"solving", "measuring"}
     assert seen[-1].done == seen[-1].total > 0 and seen[-1].bound > 0

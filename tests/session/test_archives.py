@@ -10,7 +10,7 @@ import pytest
 
 from korch.errors import CacheError
 from korch.options import Options
-from korch.session.archives import FOLDER, Outcome, Place, clear_archives, kept_archives
+from korch.session.archives import FOLDER, Outcome, ProgramFiles, clear_archives, kept_archives
 from korch.session.source import ModelSource
 from korch.system.folders import default_folder
 
@@ -46,14 +46,14 @@ def test_bytes_and_their_file_have_one_digest(small_model: Path):
 
 def test_each_way_of_asking_has_a_place_of_its_own(tmp_path: Path):
     asked = (Options(2), Options(1), Options(2, numerics="fast"), Options(2, shapes={"x": (2,)}))
-    assert len({Place.of("m", o, tmp_path) for o in asked}) == len(asked)
-    assert Place.of("m", Options(2, 5.0), tmp_path) == Place.of("m", Options(2), tmp_path)
+    assert len({ProgramFiles.of("m", o, tmp_path) for o in asked}) == len(asked)
+    assert ProgramFiles.of("m", Options(2, 5.0), tmp_path) == ProgramFiles.of("m", Options(2), tmp_path)
 
 
 def test_an_outcome_is_found_again(tmp_path: Path, small_archive: Path):
     import korch
 
-    place = Place.of("m", Options(2), tmp_path)
+    place = ProgramFiles.of("m", Options(2), tmp_path)
     assert place.outcome() is None
     with korch.load(small_archive) as program:
         place.keep(Outcome(5.0, 2.0, 1.0), program)
@@ -67,7 +67,7 @@ def test_an_outcome_is_found_again(tmp_path: Path, small_archive: Path):
 
 
 def test_damaged_files_count_as_none(tmp_path: Path):
-    place = Place.of("m", Options(2), tmp_path)
+    place = ProgramFiles.of("m", Options(2), tmp_path)
     place.keep(Outcome(5.0, reason="too slow"))
     place.archive.write_bytes(b"of another time")
     assert place.open() is None
@@ -76,7 +76,7 @@ def test_damaged_files_count_as_none(tmp_path: Path):
 
 
 def test_all_of_them_are_cleared(tmp_path: Path):
-    place = Place.of("m", Options(2), tmp_path)
+    place = ProgramFiles.of("m", Options(2), tmp_path)
     place.keep(Outcome(5.0, reason="too slow"))
     place.archive.write_bytes(b"")
     place.lock.touch()

@@ -13,7 +13,7 @@ from tests.fission.test_segments import HEAD, LOOP, NONZERO, SEQUENCE, TOP_K
 import korch
 from korch.errors import Error, InputError, NeedsSegments
 from korch.executable.control import Control
-from korch.executable.parts import Part
+from korch.executable.parts import SegmentProgram
 from korch.executable.segmented import Segmented
 from korch.options import Options
 from korch.session import segmenting
@@ -105,7 +105,9 @@ def test_bodies_are_programs_where_they_are_faster(name: str, islands: int, tmp_
         (control,) = [p for p in program.parts if isinstance(p, Control)]
         inner = [p for p in control.parts() if p.programs]
         assert not control.reason and len(inner) == islands
-        monkeypatch.setattr(Part, "by_onnxruntime", refused if name != "growing" else Part.by_onnxruntime)
+        monkeypatch.setattr(
+            SegmentProgram, "by_onnxruntime", refused if name != "growing" else SegmentProgram.by_onnxruntime
+        )
         for seed in range(3):
             feeds = feeds_of(model, seed)
             found = program.run(feeds)

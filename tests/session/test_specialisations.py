@@ -11,7 +11,7 @@ from korch.options import Options
 from korch.session import trial
 from korch.session.archives import Outcome
 from korch.session.source import ModelSource
-from korch.session.specialisations import WAITING_PER_PROGRAM, Specialisations, State
+from korch.session.specialisations import WAITING_PER_PROGRAM, Specialisations, SpecialisationState
 
 
 class Program:
@@ -96,16 +96,18 @@ def test_what_is_slower_or_errs_is_not_used(programs: Specialisations):
     ]
 
 
-@pytest.mark.parametrize("seconds, state", [(0.009, State.READY), (0.011, State.REJECTED)])
-def test_what_lost_its_race_is_tried_in_use(seconds: float, state: State, programs: Specialisations, monkeypatch):
+@pytest.mark.parametrize("seconds, state", [(0.009, SpecialisationState.READY), (0.011, SpecialisationState.REJECTED)])
+def test_what_lost_its_race_is_tried_in_use(
+    seconds: float, state: SpecialisationState, programs: Specialisations, monkeypatch
+):
     """The threads of each runtime spin for 30 ms after a call, and calls of the other take three times as long then."""
     now = 0.0
     monkeypatch.setattr(trial.time, "monotonic", lambda: now)
     wanted(programs, 1)
     settle(programs, 1, Outcome(270.0, 1.0, 2.0))
     s = programs.find(((1,),))
-    assert s.state is State.TRIED and s.trial and s.program
-    turns = list[trial.Turn]()
+    assert s.state is SpecialisationState.TRIED and s.trial and s.program
+    turns = list[trial.TrialCall]()
     ends = {True: -1.0, False: -1.0}
     while not s.trial.ended:
         turns.append(s.trial.turn())
@@ -117,14 +119,14 @@ def test_what_lost_its_race_is_tried_in_use(seconds: float, state: State, progra
         s.trial.enter(turns[-1], took)
     programs.decide(s)
     programs.decide(s)
-    assert s.state is state and s.trial is None and bool(s.program) == (state is State.READY)
+    assert s.state is state and s.trial is None and bool(s.program) == (state is SpecialisationState.READY)
     counted = [t.program for t in turns if t.counts]
     assert abs(2 * sum(counted) - len(counted)) <= trial.TURN
 
 
-@pytest.mark.parametrize("ms, state", [(0.9, State.TRIED), (0.3, State.READY)])
+@pytest.mark.parametrize("ms, state", [(0.9, SpecialisationState.TRIED), (0.3, SpecialisationState.READY)])
 def test_a_program_whose_time_depends_on_data_is_tried_unless_it_is_far_faster(
-    ms: float, state: State, programs: Specialisations
+    ms: float, state: SpecialisationState, programs: Specialisations
 ):
     wanted(programs, 1)
     settle(programs, 1, Outcome(270.0, 1.0, ms, varies=True))
@@ -180,4 +182,4 @@ def test_a_fork_makes_anew_what_its_parent_makes(programs: Specialisations):
     wanted(programs, 1)
     request(programs)
     programs.forked()
-    assert programs.find(((1,),)).state is State.WANTED
+    assert programs.find(((1,),)).state is SpecialisationState.WANTED

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from korch.errors import SolverError
-from korch.solve.branching import Run, cheapest
+from korch.solve.branching import SolveRun, cheapest
 from korch.solve.check import CheckedPlan, check
 from korch.solve.highs import Highs
 from korch.solve.problem import Problem
@@ -31,7 +31,7 @@ def solve_plainly(
     rows = all_rows(problem, incidence(problem)) if rows is None else rows
     every = np.ones(len(cost), np.bool_)
     with Highs() as highs:
-        run: Run = highs.solve if solver == "highs" else solve_pulp.solve
+        run: SolveRun = highs.solve if solver == "highs" else solve_pulp.solve
         columns, _ = cheapest(problem, cost, rows, every, None, run, Deadline.after(time_limit))
     if columns is None:
         raise SolverError(f"{solver} found no plan within {time_limit:g} s")

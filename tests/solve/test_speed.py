@@ -9,7 +9,7 @@ import pytest
 
 from korch.solve import frontier
 from korch.solve.highs import Highs
-from korch.solve.labels import Group, Labels
+from korch.solve.labels import DecisionGroup, Labels
 from korch.solve.program import Answer, Program
 from korch.solve.solve import solve
 from korch.system.deadline import Deadline
@@ -35,7 +35,7 @@ def test_large_problems(name: str, noise: float, monkeypatch: pytest.MonkeyPatch
     extended, programs = list[int](), list[bool]()
     decide, run = frontier.decide, Highs.solve
 
-    def counted(labels: Labels, group: Group, limit: float) -> Labels:
+    def counted(labels: Labels, group: DecisionGroup, limit: float) -> Labels:
         extended.append(len(labels))
         return decide(labels, group, limit)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from korch.backends import table
-from korch.backends.contract import Alias, Backend, Call, Declined, Kernel, Launch, Triton
+from korch.backends.contract import Alias, Backend, Declined, Kernel, Launch, LibraryCall, Triton
 from korch.backends.footprint import footprint
 from korch.backends.precision import THRICE, allowed, peak
 from korch.devices import Device
@@ -66,7 +66,7 @@ def is_view(cone: Cone) -> bool:
 
 
 def vendor(cone: Cone, variant: str = "tf32") -> Kernel:
-    return Kernel(cone, "vendor", variant, Call("matmul"))
+    return Kernel(cone, "vendor", variant, LibraryCall("matmul"))
 
 
 @dataclass
@@ -103,7 +103,7 @@ class Unlinked:
 def pretend(patch: pytest.MonkeyPatch, here: tuple[Installed, ...] = (), missing: tuple[str, ...] = ()) -> None:
     """The toy is the only backend for GPUs; those that are `here` are installed, modules in `missing` are not."""
     known = [e for e in table.entries() if e.target != "cuda"]
-    toy = table.Entry("toy", Toy(), "1", target="cuda")
+    toy = table.BackendEntry("toy", Toy(), "1", target="cuda")
     patch.setattr(table, "entries", lambda: (*known, toy))
     patch.setattr(gpu, "installed", lambda: here)
     patch.setattr(gpu, "linked", lambda plan, device, made=None: Unlinked(plan, device))

@@ -13,7 +13,7 @@ import pytest
 from onnx import numpy_helper
 
 from korch.backends.contract import Kernel, Launch, Triton
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.backends.precision import precision_of
 from korch.devices import Device, device_named
 from korch.errors import SolverError
@@ -144,9 +144,9 @@ class Pool:
     def __exit__(self, *_: object) -> None:
         return
 
-    def submit(self, *_: object) -> Future[tuple[Binary, ...]]:
-        done = Future[tuple[Binary, ...]]()
-        done.set_result((Binary("f", b"", "f", self.shared, 4, 2),))
+    def submit(self, *_: object) -> Future[tuple[CompiledLaunch, ...]]:
+        done = Future[tuple[CompiledLaunch, ...]]()
+        done.set_result((CompiledLaunch("f", b"", "f", self.shared, 4, 2),))
         return done
 
 

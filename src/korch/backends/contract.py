@@ -74,7 +74,7 @@ class Triton:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class LibraryCall:
     """A function of a vendor's library, by its name in the backend's table, which is given `attrs` and the kernel's
     buffers, `workspace` bytes last. It starts `count` launches, between which so many bytes pass through `temporary`
     memory."""
@@ -87,7 +87,7 @@ class Call:
     workspace: int = 0
 
 
-Body = Code | Triton | Call | Host | Alias
+Body = Code | Triton | LibraryCall | Host | Alias
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ class Kernel:
         return self.body if isinstance(self.body, Code) else None
 
     @property
-    def call(self) -> Call | None:
+    def call(self) -> LibraryCall | None:
         """What a vendor's library is asked for, if one is."""
-        return self.body if isinstance(self.body, Call) else None
+        return self.body if isinstance(self.body, LibraryCall) else None
 
     @property
     def launches(self) -> tuple[Launch, ...]:
@@ -127,12 +127,12 @@ class Kernel:
     @property
     def prepared(self) -> tuple[Prepared, ...]:
         """Constants that a device's kernel reads beside its leaves."""
-        return self.body.prepared if isinstance(self.body, Triton | Call) else ()
+        return self.body.prepared if isinstance(self.body, Triton | LibraryCall) else ()
 
     @property
     def workspace(self) -> int:
         """Bytes of memory that it uses while it runs."""
-        return self.body.workspace if isinstance(self.body, Code | Triton | Call) else 0
+        return self.body.workspace if isinstance(self.body, Code | Triton | LibraryCall) else 0
 
     @property
     def libraries(self) -> tuple[str, ...]:

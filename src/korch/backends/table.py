@@ -13,7 +13,7 @@ from korch.errors import BackendError, line_of
 
 
 @dataclass(frozen=True)
-class Entry:
+class BackendEntry:
     """A backend that was found: `backend`, or the `reason` why it cannot be used here. `target`: `cpu` or `cuda`.
 
     `version` is the backend's own with a digest of its code, so that costs of older code are never taken for its.
@@ -27,7 +27,7 @@ class Entry:
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[BackendEntry, ...]:
     """All backends in the order of their folders, usable or not."""
     return tuple(_entry(path) for path in sorted(HERE.rglob("backend.py")))
 
@@ -38,7 +38,7 @@ def backends(target: str = "cpu", numerics: str = "default") -> tuple[Backend, .
     return tuple(b.under(numerics) if isinstance(b, Graded) else b for b in found)
 
 
-def entry_of(name: str) -> Entry:
+def entry_of(name: str) -> BackendEntry:
     """The backend called `name`; BackendError says which there are."""
     for entry in entries():
         if entry.name == name:
@@ -46,12 +46,12 @@ def entry_of(name: str) -> Entry:
     raise BackendError(f"no backend is called {name!r}; there are {', '.join(e.name for e in entries())}")
 
 
-def _entry(path: Path) -> Entry:
+def _entry(path: Path) -> BackendEntry:
     """The entry of the backend in `path`; its library, its imports and its version show whether it can be used."""
     target = "cuda" if "cuda" in path.relative_to(HERE).parts else "cpu"
     try:
         require_library(path.parent)
         backend: Backend = import_module(module_of(path)).BACKEND
-        return Entry(backend.name, backend, f"{backend.version} {backend_digest(path.parent)}", target=target)
+        return BackendEntry(backend.name, backend, f"{backend.version} {backend_digest(path.parent)}", target=target)
     except (BackendError, ImportError, OSError) as e:
-        return Entry(path.parent.name, None, reason=line_of(e), target=target)
+        return BackendEntry(path.parent.name, None, reason=line_of(e), target=target)

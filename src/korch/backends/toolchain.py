@@ -34,7 +34,7 @@ _PROBE = """\
 #include <math.h>
 float korch_probe(float x) { return sqrtf(x); }
 """
-Text = str | Callable[[], str]
+SourceText = str | Callable[[], str]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Toolchain:
 
     def compile_library(
         self,
-        sources: Mapping[str, Text],
+        sources: Mapping[str, SourceText],
         output: Path,
         libraries: Sequence[Library] = (),
         jobs: int = 1,
@@ -85,7 +85,12 @@ class Toolchain:
             raise BackendError(f"cannot write {e.filename or output}: {e.strerror}") from None
 
     def _objects(
-        self, sources: Mapping[str, Text], folder: Path, own: Sequence[str], compilers: Compilers, keep: Path | None
+        self,
+        sources: Mapping[str, SourceText],
+        folder: Path,
+        own: Sequence[str],
+        compilers: Compilers,
+        keep: Path | None,
     ) -> Sequence[Path]:
         """One source goes straight to the linker."""
         for name, text in sources.items():
@@ -95,7 +100,7 @@ class Toolchain:
         if len(units) == 1:
             return [_write(*units[0])]
 
-        def compiled(unit: tuple[Path, Text]) -> Path:
+        def compiled(unit: tuple[Path, SourceText]) -> Path:
             source = _write(*unit)
             target = (keep or folder) / f"{source.stem}.o"
             compilers.run(self._command("-c", *own, "-o", str(target), str(source)))
@@ -107,7 +112,7 @@ class Toolchain:
         return [*self.command, *self.flags, *arguments]
 
 
-def _write(path: Path, text: Text) -> Path:
+def _write(path: Path, text: SourceText) -> Path:
     path.write_text(text if isinstance(text, str) else text())
     return path
 

@@ -20,7 +20,7 @@ from korch.backends.program import (
     table_text,
     unit_text,
 )
-from korch.backends.toolchain import Text, Toolchain
+from korch.backends.toolchain import SourceText, Toolchain
 from korch.system.folders import owned_folder, removed_with
 
 MOST_KEPT = 4000
@@ -70,7 +70,7 @@ class Units:
         output: Path,
         size: int,
         jobs: int,
-        completed: Callable[[str], Text] = str,
+        completed: Callable[[str], SourceText] = str,
         defines: Sequence[str] = (),
         limit: float | None = None,
         beside: Path | None = None,
@@ -82,7 +82,7 @@ class Units:
         fresh = {key: code for key, code in coded if code and key not in self._known}
         numbered = [Numbered(n, code) for n, code in enumerate(fresh.values(), len(self._known))]
         keys = dict(zip((n.number for n in numbered), fresh, strict=True))
-        texts: dict[str, Text] = {}
+        texts: dict[str, SourceText] = {}
         functions = dict(self._functions)
         new = {name: text for name, text in shared_by(numbered).items() if name not in functions}
         for i, some in enumerate(share_out_functions(new, jobs), self._count):

@@ -32,18 +32,18 @@ def chained_cones(graph: Graph, cones: Iterable[Cone], least: int) -> list[Cone]
     Between two of them may be a cone without any, as the softmax of an attention. So may be beside them: what a chain
     adds to a result, and is computed from less, as sums of enlarged images.
     """
-    yard = _Yard(graph, cones, least)
-    found = [cone for root, some in yard.links.items() if not _goes_on(graph, root) for cone in some]
+    chaining = _Chains(graph, cones, least)
+    found = [cone for root, some in chaining.links.items() if not _goes_on(graph, root) for cone in some]
     chains: list[Cone] = []
     for _ in range(LINKS - 1):
-        found = list(dict.fromkeys(c for cone in found for c in yard.longer(cone) if not yard.repeats(c)))
+        found = list(dict.fromkeys(c for cone in found for c in chaining.longer(cone) if not chaining.repeats(c)))
         chains += found
     known = {frozenset(c.primitives) for c in chains}
-    chains += [c for chain in chains for c in yard.wider(chain) if frozenset(c.primitives) not in known]
+    chains += [c for chain in chains for c in chaining.wider(chain) if frozenset(c.primitives) not in known]
     return list(dict.fromkeys(chains))
 
 
-class _Yard:
+class _Chains:
     """Where chains are put together. `links` and `between`: cones with one linear primitive and with none, by root."""
 
     def __init__(self, graph: Graph, cones: Iterable[Cone], least: int) -> None:

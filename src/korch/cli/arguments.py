@@ -23,17 +23,19 @@ _TIME = f"About how many seconds of tuning, {PATIENCE:g} by default; what has be
 _SHAPE = "NAME=1,3,224,224 for an input of dynamic shape; several for one input make a program for each."
 _VALUE = "NAME=16000 or NAME=[1,2]: makes an input a constant."
 
-Threads = Annotated[int, typer.Option(help="Threads of the program; 0 is one for every processor.", min=0)]
-TimeBudget = Annotated[float | None, typer.Option(help=_TIME)]
-Numerics = Annotated[str, typer.Option(help="How far outputs may be from float64: strict, default or fast.")]
-Target = Annotated[str, typer.Option(help="Where the program runs: cpu, or cuda for an NVIDIA GPU.")]
-Device = Annotated[str, typer.Option(help="A GPU: A100, H100, H200 or, with --costs model, the number of one here.")]
-Costs = Annotated[str, typer.Option(help="What kernels cost: measured, or a model's of the device.")]
-Shapes = Annotated[list[str] | None, typer.Option("--shape", help=_SHAPE)]
-Values = Annotated[list[str] | None, typer.Option("--value", help=_VALUE)]
-Inputs = Annotated[list[str] | None, typer.Option("--input", help="NAME=file.npy; other inputs are random.")]
-Seed = Annotated[int, typer.Option(help="Of the random inputs.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+ThreadsOption = Annotated[int, typer.Option(help="Threads of the program; 0 is one for every processor.", min=0)]
+TimeBudgetOption = Annotated[float | None, typer.Option(help=_TIME)]
+NumericsOption = Annotated[str, typer.Option(help="How far outputs may be from float64: strict, default or fast.")]
+TargetOption = Annotated[str, typer.Option(help="Where the program runs: cpu, or cuda for an NVIDIA GPU.")]
+DeviceOption = Annotated[
+    str, typer.Option(help="A GPU: A100, H100, H200 or, with --costs model, the number of one here.")
+]
+CostsOption = Annotated[str, typer.Option(help="What kernels cost: measured, or a model's of the device.")]
+ShapesOption = Annotated[list[str] | None, typer.Option("--shape", help=_SHAPE)]
+ValuesOption = Annotated[list[str] | None, typer.Option("--value", help=_VALUE)]
+InputsOption = Annotated[list[str] | None, typer.Option("--input", help="NAME=file.npy; other inputs are random.")]
+SeedOption = Annotated[int, typer.Option(help="Of the random inputs.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
 def shapes_of(texts: Iterable[str] | None) -> dict[str, tuple[int, ...]]:

@@ -10,25 +10,25 @@ from typing import Annotated, Any
 
 import typer
 
-from korch.cli.arguments import Json, Numerics, Shapes, Threads, TimeBudget, shapes_of
+from korch.cli.arguments import JsonOption, NumericsOption, ShapesOption, ThreadsOption, TimeBudgetOption, shapes_of
 from korch.cli.printing import print_json, print_table
 from korch.errors import Error
 
-Given = Annotated[list[Path] | None, typer.Option(help="Archives made before, one a model, in their order.")]
+GivenOption = Annotated[list[Path] | None, typer.Option(help="Archives made before, one a model, in their order.")]
 
 
 def bench(
     models: Annotated[list[Path], typer.Argument(help="ONNX models; those of open lengths with --shape.")],
     against: Annotated[str, typer.Option(help="Runtimes, separated by commas.")] = "onnxruntime,openvino,torch",
-    threads: Threads = 0,
+    threads: ThreadsOption = 0,
     rounds: Annotated[int, typer.Option(help="Blocks of runs for each runtime.", min=1)] = 10,
-    time_budget: TimeBudget = None,
-    numerics: Numerics = "default",
+    time_budget: TimeBudgetOption = None,
+    numerics: NumericsOption = "default",
     torch_models: Annotated[Path | None, typer.Option(help="Folder where NAME.py has the torch module.")] = None,
-    korch: Given = None,
+    korch: GivenOption = None,
     python: Annotated[str, typer.Option(help="The interpreter that has the other runtimes.")] = sys.executable,
-    shape: Shapes = None,
-    json: Json = False,
+    shape: ShapesOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Time models in Korch and other runtimes, each in a process of its own, in turn."""
     from korch.fission.importer import read

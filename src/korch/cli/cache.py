@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from korch.cli.arguments import Json
+from korch.cli.arguments import JsonOption
 from korch.cli.files import writable
 from korch.cli.printing import count, print_json, size_text
 from korch.errors import Error
@@ -26,7 +26,7 @@ class Action(StrEnum):
 def cache(
     action: Annotated[Action, typer.Argument()] = Action.SHOW,
     file: Annotated[Path | None, typer.Argument(help="To export to, or to import.")] = None,
-    json: Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Show, locate or clear what is kept between runs, or list the kernels that failed and why; take measurements and
     plans to another machine of the kind."""

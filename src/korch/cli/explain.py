@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
-from korch.cli.arguments import Json
+from korch.cli.arguments import JsonOption
 from korch.cli.printing import print_json
 
 
-def explain(archive: Annotated[Path, typer.Argument(help="What `korch optimize` made.")], json: Json = False) -> None:
+def explain(
+    archive: Annotated[Path, typer.Argument(help="What `korch optimize` made.")], json: JsonOption = False
+) -> None:
     """Show the kernels of a program in order: what is in them, their costs and alternatives."""
     from korch.executable import load
     from korch.executable.segmented import Segmented

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from korch.cli.arguments import Shapes, shapes_of
+from korch.cli.arguments import ShapesOption, shapes_of
 from korch.cli.files import writable, write_whole
 from korch.cli.printing import count
 from korch.errors import Error
@@ -16,18 +16,18 @@ from korch.errors import Error
 def fission(
     model: Annotated[Path, typer.Argument(help="The ONNX model.")],
     output: Annotated[Path, typer.Argument(help="The ONNX file to write.")],
-    shape: Shapes = None,
+    shape: ShapesOption = None,
 ) -> None:
     """Take a model's operators apart into primitives; the result runs in any ONNX runtime."""
     from google.protobuf.message import EncodeError
 
-    from korch.fission import fission as taken_apart
+    from korch.fission import fission as fissioned
     from korch.fission.importer import read
     from korch.ir.onnx_write import graph_to_onnx
 
     shapes, path = shapes_of(shape), writable(output)
     source = read(model, shapes)
-    graph = taken_apart(source)
+    graph = fissioned(source)
     try:
         data = graph_to_onnx(graph).SerializeToString()
     except (EncodeError, ValueError) as e:

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = typer.main.get_command(app())(args=arguments, prog_name="korch", standalone_mode=False) or 0
         sys.stdout.flush()
     except BaseException as e:
-        return _told(e, debug)
+        return _exit_code(e, debug)
     return _interrupted() if code == INTERRUPTED else int(code)
 
 
@@ -83,7 +83,7 @@ def _terminated(number: int, frame: object) -> None:
     raise SystemExit(128 + number)
 
 
-def _told(e: BaseException, debug: bool) -> int:
+def _exit_code(e: BaseException, debug: bool) -> int:
     """Says in one line what happened; with KORCH_DEBUG after the traceback."""
     if debug and not isinstance(e, SystemExit):
         traceback.print_exception(e)

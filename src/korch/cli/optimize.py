@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from korch.cli.arguments import (
-    Costs,
-    Device,
-    Json,
-    Numerics,
-    Shapes,
-    Target,
-    Threads,
-    TimeBudget,
-    Values,
+    CostsOption,
+    DeviceOption,
+    JsonOption,
+    NumericsOption,
+    ShapesOption,
+    TargetOption,
+    ThreadsOption,
+    TimeBudgetOption,
+    ValuesOption,
     bindings_of,
     values_of,
 )
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 def optimize(
     model: Annotated[Path, typer.Argument(help="The ONNX model.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="MODEL.korch by default.")] = None,
-    threads: Threads = 0,
-    time_budget: TimeBudget = None,
-    numerics: Numerics = "default",
-    shape: Shapes = None,
-    value: Values = None,
-    target: Target = "cpu",
-    device: Device = "",
-    costs: Costs = "measured",
-    json: Json = False,
+    threads: ThreadsOption = 0,
+    time_budget: TimeBudgetOption = None,
+    numerics: NumericsOption = "default",
+    shape: ShapesOption = None,
+    value: ValuesOption = None,
+    target: TargetOption = "cpu",
+    device: DeviceOption = "",
+    costs: CostsOption = "measured",
+    json: JsonOption = False,
 ) -> None:
     """Find the cheapest kernels for a model and link them into one program."""
     from korch.options import Options

@@ -7,22 +7,22 @@ from typing import Annotated, Any
 
 import typer
 
-from korch.cli.arguments import Json
+from korch.cli.arguments import JsonOption
 from korch.cli.printing import count, print_json, print_table
 
 rules = typer.Typer(help="List fission rules, rewrites and backends, or discover laws.")
 
-Size = Annotated[int, typer.Option(help="The most primitives on a side of a law; 4 takes hours.", min=1, max=4)]
+SizeOption = Annotated[int, typer.Option(help="The most primitives on a side of a law; 4 takes hours.", min=1, max=4)]
 
 
 @rules.callback(invoke_without_command=True)
-def _list_by_default(context: typer.Context, json: Json = False) -> None:
+def _list_by_default(context: typer.Context, json: JsonOption = False) -> None:
     if context.invoked_subcommand is None:
         list_(json)
 
 
 @rules.command("list")
-def list_(json: Json = False) -> None:
+def list_(json: JsonOption = False) -> None:
     """List the operators that fission knows, the rewrites with their evidence, and the backends."""
     from korch.backends.table import entries
     from korch.fission import all_rules
@@ -51,7 +51,7 @@ def list_(json: Json = False) -> None:
 
 
 @rules.command()
-def discover(size: Size = 3, json: Json = False) -> None:
+def discover(size: SizeOption = 3, json: JsonOption = False) -> None:
     """Discover laws of the primitives: all terms up to a size, compared exactly over a finite field."""
     from korch.rewrite.discover import discover as laws_of
 

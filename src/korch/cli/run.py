@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from korch.cli.arguments import Inputs, Json, Seed, Shapes, feeds_of, shapes_of
+from korch.cli.arguments import InputsOption, JsonOption, SeedOption, ShapesOption, feeds_of, shapes_of
 from korch.cli.files import folder_for
 from korch.cli.printing import print_json
 from korch.errors import Error
@@ -25,12 +25,12 @@ Arrays = Mapping[str, "np.ndarray"]
 
 def run(
     archive: Annotated[Path, typer.Argument(help="What `korch optimize` made.")],
-    input: Inputs = None,
-    shape: Shapes = None,
+    input: InputsOption = None,
+    shape: ShapesOption = None,
     output_dir: Annotated[Path | None, typer.Option(help="Write every output there as NAME.npy.")] = None,
     runs: Annotated[int, typer.Option(help="Timed runs.", min=1)] = 20,
-    seed: Seed = 0,
-    json: Json = False,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
 ) -> None:
     """Run a program; prints the shapes of its inputs and outputs and the latency."""
     from korch.executable import load

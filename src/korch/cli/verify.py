@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from korch.cli.arguments import Inputs, Json, Seed, feeds_of
+from korch.cli.arguments import InputsOption, JsonOption, SeedOption, feeds_of
 from korch.cli.printing import print_json, print_table
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def verify(
     archive: Annotated[Path, typer.Argument(help="What `korch optimize` made.")],
     model: Annotated[Path, typer.Argument(help="The ONNX model that it was made from.")],
-    input: Inputs = None,
-    seed: Seed = 0,
-    json: Json = False,
+    input: InputsOption = None,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
 ) -> None:
     """Compare a program's outputs with onnxruntime's and with a float64 evaluation of the model."""
     from korch.executable import load

@@ -38,7 +38,7 @@ _TIME = (1980, 1, 1, 0, 0, 0)  # an archive that is saved again is the same
 class Linkage(Protocol):
     """A linked plan, whatever it was linked for: what an archive holds of it besides plan and graph.
 
-    `members` are small, `files` lie in `folder` and are stored as they are under their own names.
+    `members` are small, `files` are in `folder` and stored as they are under their own names.
     """
 
     @property
@@ -54,7 +54,7 @@ class Linkage(Protocol):
     def files(self) -> tuple[Path, ...]: ...
 
     def requirements(self, plan: Plan) -> dict[str, Any]:
-        """What the manifest says that the program needs to run."""
+        """The requirements of the program, from the manifest."""
         ...
 
 
@@ -126,7 +126,7 @@ def _external(name: str, dtype: str, shape: tuple[int, ...], at: int, size: int)
 
 
 def read_manifest(path: Path) -> manifest.Manifest:
-    """What the archive says of itself, without looking at the rest; ArchiveError where it is none."""
+    """The manifest of the archive, without looking at the rest; ArchiveError where it is none."""
     with _open(path) as z:
         return _manifest(z, path)
 

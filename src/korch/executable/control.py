@@ -1,4 +1,4 @@
-"""Control flow around blocks of parts. A loop whose body is one program runs in native code."""
+"""Control flow around sequences of segments. A loop whose body is one program runs in native code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from korch.executable.iteration import Iteration, Rounds
-from korch.executable.parts import Before, Block, Part, Values
+from korch.executable.parts import Before, SegmentProgram, SegmentSequence, Values
 from korch.ir.ops.table import Array
 
 Iterate = Callable[[Sequence[Any], Sequence[Array], int | None], Rounds]
@@ -17,7 +17,7 @@ Iterate = Callable[[Sequence[Any], Sequence[Array], int | None], Rounds]
 
 
 @dataclass
-class Control(Part):
+class Control(SegmentProgram):
     """A node of control flow: its `operator`, the names of its `inputs` and `outputs` ("" where there is none), its
     `attributes`, a block for each body, and inputs that are `constants`. onnxruntime runs it where there is a `reason`
     for that."""
@@ -26,7 +26,7 @@ class Control(Part):
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     attributes: dict[str, Any] = field(default_factory=dict[str, Any])
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[SegmentSequence, ...] = ()
     constants: dict[str, Array] = field(default_factory=dict[str, Array])
     _iteration: Iteration | None = None
 
@@ -87,7 +87,7 @@ class Control(Part):
             self._iteration = Iteration.of(program, block.arguments, block.results, len(state), len(slices))
         return self._iteration.run(known, state, slices, limit)
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[SegmentProgram]:
         yield self
         for block in self.blocks:
             for part in block.parts:

@@ -15,9 +15,9 @@ from korch.errors import ArchiveError, Error
 from korch.executable.buffers import Recycler
 from korch.executable.host import HostSteps
 from korch.executable.link import C_TEXTS, Libraries, Linked, link
-from korch.executable.native import Loop, NativeModel
+from korch.executable.native import NativeLoop, NativeModel
 from korch.executable.plan import Plan
-from korch.executable.ports import check_apart, feeds_of, fitting_input, targets_of
+from korch.executable.ports import check_unshared, feeds_of, fitting_input, targets_of
 from korch.executable.profile import Profile, profile_of
 from korch.executable.runtime import Executable, new_folder
 from korch.executable.weights import WEIGHTS
@@ -25,7 +25,7 @@ from korch.ir.ops.table import Array
 from korch.system.folders import discard, replaced
 from korch.system.samples import Floats
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 HEADER = C_TEXTS.joinpath("korch.h")
 LIBRARY = "libmodel.so"
 """Of an export."""
@@ -66,7 +66,7 @@ class CpuExecutable(Executable):
         """All outputs by name; those that `outputs` does not give are new, in memory of earlier ones that nobody
         refers to any more."""
         inputs, targets = feeds_of(self.plan, feeds, fitting_input), self._targets(outputs or {})
-        check_apart(outputs or {}, inputs, targets)
+        check_unshared(outputs or {}, inputs, targets)
         self._guarded(lambda: self._native.run(inputs, targets))
         return dict(zip(self.plan.graph.output_names, targets, strict=True))
 
@@ -85,7 +85,7 @@ class CpuExecutable(Executable):
         """Whether it can be the body of a loop in native code."""
         return self._native.iterates
 
-    def iterate(self, loop: Loop, inputs: Any, outputs: Any, first: int, last: int) -> tuple[int, bool]:
+    def iterate(self, loop: NativeLoop, inputs: Any, outputs: Any, first: int, last: int) -> tuple[int, bool]:
         """See `NativeModel.iterate`."""
         return self._guarded(lambda: self._native.iterate(loop, inputs, outputs, first, last))
 
@@ -100,8 +100,8 @@ class CpuExecutable(Executable):
     def _targets(self, given: Mapping[str, Array]) -> list[Array]:
         return targets_of(self.plan, given, lambda k: self._outputs[k].empty())
 
-    def _guarded(self, work: Callable[[], Result]) -> Result:
-        """What `work` returns; what a host step raised becomes the reason of the error."""
+    def _guarded(self, work: Callable[[], T]) -> T:
+        """The result of `work`; an exception of a host step becomes the reason of the error."""
         try:
             return work()
         except Error as e:

@@ -11,7 +11,7 @@ import numpy as np
 
 from korch.executable.buffers import address, aligned_empty
 from korch.executable.cpu import CpuExecutable
-from korch.executable.native import Loop
+from korch.executable.native import NativeLoop
 from korch.executable.ports import Port
 from korch.executable.runtime import Executable
 from korch.ir.ops.table import Array
@@ -121,8 +121,8 @@ class Iteration:
         ]
         return Rounds(final, [x[:done] for x in rows], done)
 
-    def _loop(self, spare: Sequence[Array], rows: Sequence[Array], parts: Mapping[int, Array]) -> Loop:
-        return Loop(
+    def _loop(self, spare: Sequence[Array], rows: Sequence[Array], parts: Mapping[int, Array]) -> NativeLoop:
+        return NativeLoop(
             self.counter,
             self.going,
             self.more,

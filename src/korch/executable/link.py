@@ -14,12 +14,12 @@ from korch.backends.cpu.c import Code
 from korch.backends.cpu.c.printing import code_digest
 from korch.backends.libraries import Library, find_libraries
 from korch.backends.program import compose_units, include
-from korch.backends.toolchain import Text, find_toolchain
+from korch.backends.toolchain import SourceText, find_toolchain
 from korch.backends.units import Units
 from korch.errors import ArchiveError
 from korch.executable import weights
 from korch.executable.manifest import Manifest, check_cpu, cpu_requirements
-from korch.executable.memory import ALIGNMENT, INPUT_ALIGNMENT, MemoryPlan, Place, Room, plan_memory
+from korch.executable.memory import ALIGNMENT, INPUT_ALIGNMENT, Location, MemoryPlan, Room, plan_memory
 from korch.executable.plan import Plan, Step, check
 from korch.executable.weights import WEIGHTS
 from korch.ir.tensor import Tensor
@@ -45,7 +45,7 @@ class Linked:
 
     @staticmethod
     def found(plan: Plan, folder: Path, members: Mapping[str, bytes]) -> Linked:
-        """What an archive held: the large files in `folder`, the others as bytes."""
+        """The content of an archive: the large files in `folder`, the others as bytes."""
         sources = {n.removeprefix(SOURCES): x.decode() for n, x in members.items() if n.startswith(SOURCES)}
         return Linked(folder, plan_memory(plan), sources)
 
@@ -97,7 +97,7 @@ def link(
                 folder / LIBRARY,
                 UNIT,
                 jobs,
-                lambda table: _behind(table, plan, memory, checksum.result),
+                lambda table: _with_tables(table, plan, memory, checksum.result),
                 DEFINES,
             )
         else:
@@ -112,7 +112,7 @@ def _write(library: bytes, file: Path) -> None:
         raise ArchiveError(f"cannot write the program to {file.parent}: {e.strerror}") from None
 
 
-def library_key(plan: Plan, sources: Mapping[str, Text]) -> str:
+def library_key(plan: Plan, sources: Mapping[str, SourceText]) -> str:
     """Of all that goes into the plan's library: C texts, compiler, the processor that it compiles for, libraries and
     where they are."""
     toolchain = find_toolchain()
@@ -124,7 +124,7 @@ def _libraries(plan: Plan) -> Sequence[Library]:
     return find_libraries(n for s in plan.steps for n in s.kernel.libraries)
 
 
-def _whole(sources: Mapping[str, Text]) -> dict[str, str]:
+def _whole(sources: Mapping[str, SourceText]) -> dict[str, str]:
     return {name: text if isinstance(text, str) else text() for name, text in sources.items()}
 
 
@@ -142,17 +142,17 @@ def write_weights(plan: Plan, folder: Path) -> Path:
     return folder / WEIGHTS
 
 
-def write_program(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> dict[str, Text]:
+def write_program(plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> dict[str, SourceText]:
     """The C texts of the whole program by file name; steps with equal code share one kernel.
 
     The last text holds the tables, the weights' `checksum` among them: it comes when that is there.
     """
     units = compose_units(_native(plan.steps), UNIT, plan.threads)
     last = list(units)[-1]  # the one with the table of kernels
-    return {**units, last: _behind(units[last], plan, memory, checksum)}
+    return {**units, last: _with_tables(units[last], plan, memory, checksum)}
 
 
-def _behind(table: str, plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> Text:
+def _with_tables(table: str, plan: Plan, memory: MemoryPlan, checksum: Callable[[], int]) -> SourceText:
     """The text `table` and all of the program that is no kernel."""
 
     @cache
@@ -189,7 +189,9 @@ def _native(steps: Iterable[Step]) -> list[Code]:
     return list(found.values())
 
 
-def _tables(plan: Plan, memory: MemoryPlan, layout: weights.Layout, checksum: int, number: Mapping[str, int]) -> str:
+def _tables(
+    plan: Plan, memory: MemoryPlan, layout: weights.WeightsLayout, checksum: int, number: Mapping[str, int]
+) -> str:
     buffers = [t for s in plan.steps for t in (*s.reads, s.writes)]
     places = [memory.places[t] for t in buffers]
     uses = [i for i, p in enumerate(places) if p.room in (Room.INPUT, Room.OUTPUT)]
@@ -235,7 +237,7 @@ def _tables(plan: Plan, memory: MemoryPlan, layout: weights.Layout, checksum: in
     )
 
 
-def _place(place: Place, layout: weights.Layout) -> str:
+def _place(place: Location, layout: weights.WeightsLayout) -> str:
     at = layout.offsets[place.at] if place.room is Room.WEIGHTS else place.at
     return f"{{KORCH_{place.room.name}, {at}}}"
 

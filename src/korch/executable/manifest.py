@@ -1,4 +1,4 @@
-"""What an archive says of itself: version, target, machine, digests of its members; and whether a CPU fits."""
+"""The manifest of an archive: version, target, machine, digests of its members; and whether a CPU fits."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Manifest:
 
     @property
     def needs(self) -> dict[str, Any]:
-        """What the program needs to run, whoever made it: see `describe`."""
+        """The requirements of the program: see `describe`."""
         return {name: getattr(self, name) for name in _NEEDS}
 
     def to_json(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def describe(plan: Plan, threads: int, requirements: Mapping[str, Any], digests:
 
 
 def cpu_requirements(plan: Plan) -> dict[str, Any]:
-    """What a program linked on this machine needs of another."""
+    """The requirements of a program linked here on another machine."""
     return {"system": _system(), "cpu": cpu_model(), "isa": isa_flags(), "libraries": library_versions(plan.libraries)}
 
 

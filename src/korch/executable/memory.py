@@ -2,7 +2,7 @@
 
 The packing is the offset calculation that TensorFlow Lite and TVM use (Pisarchyk and Lee, "Efficient Memory
 Management for Deep Neural Net Inference", 2020): largest block first, each into the smallest gap that fits. Where
-threads share kernels, their caches decide, and blocks lie in slots (`centre_blocks`).
+threads share kernels, their caches decide, and blocks share slots (`centre_blocks`).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Room(IntEnum):
     INPUT = 2
     OUTPUT = 3
     PREPARED = 4
-    """What device kernels read besides their leaves: no room of model.c."""
+    """Constants of device kernels besides their leaves: no room of model.c."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """A tensor's memory. `at`: a byte offset in the arena, or which constant (of the plan), input or output it is."""
 
     room: Room
@@ -51,14 +51,14 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class LiveRange:
     """Bytes that must not move or be shared from step `first` to step `last`, both included."""
 
     size: int
     first: int
     last: int
 
-    def meets(self, other: Block) -> bool:
+    def meets(self, other: LiveRange) -> bool:
         return self.first <= other.last and other.first <= self.last
 
 
@@ -76,11 +76,11 @@ class Tenant:
     tensor: Tensor | None = None
 
     @property
-    def block(self) -> Block:
-        return Block(self.size, self.steps[0], self.steps[-1])
+    def block(self) -> LiveRange:
+        return LiveRange(self.size, self.steps[0], self.steps[-1])
 
 
-Apart = Callable[[Sequence[Tenant]], Meets]
+Conflicts = Callable[[Sequence[Tenant]], Meets]
 
 
 @dataclass(frozen=True)
@@ -90,32 +90,32 @@ class MemoryPlan:
     `lower_bound` is the most bytes that are alive at once: no arena is smaller.
     """
 
-    places: Mapping[Tensor, Place]
+    places: Mapping[Tensor, Location]
     workspaces: tuple[int, ...]
     copies: tuple[Copy, ...]
     arena_bytes: int
     lower_bound: int
 
 
-def plan_memory(plan: Plan, alignment: int = ALIGNMENT, apart: Apart | None = None) -> MemoryPlan:
+def plan_memory(plan: Plan, alignment: int = ALIGNMENT, conflicts: Conflicts | None = None) -> MemoryPlan:
     """Lays out all tensors of `plan`. Inputs and weights are never written; the caller gives the output buffers.
 
-    `apart` says which tenants may share no byte: by default those that are in use at the same step. Without it, tenants
-    of a plan for several threads of a processor lie in slots.
+    `conflicts` says which tenants may share no byte: by default those in use at the same step. Without it, tenants
+    of a plan for several threads of a processor share slots.
     """
     owner = owners(plan)
     outside = _outside(plan, owner)
     copies = tuple(
-        Copy(t, k) for k, t in enumerate(plan.graph.outputs) if t.size and outside[owner[t]] != Place(Room.OUTPUT, k)
+        Copy(t, k) for k, t in enumerate(plan.graph.outputs) if t.size and outside[owner[t]] != Location(Room.OUTPUT, k)
     )
     inside = tenants(plan, alignment)
     blocks = [t.block for t in inside]
-    slots = plan.target == "cpu" and plan.threads > 1 and not apart
-    offsets = centre_blocks(blocks) if slots else pack_blocks(blocks, apart(inside) if apart else None)
-    places = outside | {t.tensor: Place(Room.ARENA, at) for t, at in zip(inside, offsets, strict=True) if t.tensor}
+    slots = plan.target == "cpu" and plan.threads > 1 and not conflicts
+    offsets = centre_blocks(blocks) if slots else pack_blocks(blocks, conflicts(inside) if conflicts else None)
+    places = outside | {t.tensor: Location(Room.ARENA, at) for t, at in zip(inside, offsets, strict=True) if t.tensor}
     workspaces = {t.steps[0]: at for t, at in zip(inside, offsets, strict=True) if not t.tensor}
     return MemoryPlan(
-        {t: places.get(o, Place(Room.ARENA, 0)) for t, o in owner.items()},
+        {t: places.get(o, Location(Room.ARENA, 0)) for t, o in owner.items()},
         tuple(workspaces.get(k, 0) for k in range(len(plan.steps))),
         copies,
         max((at + b.size for at, b in zip(offsets, blocks, strict=True)), default=0),
@@ -124,7 +124,7 @@ def plan_memory(plan: Plan, alignment: int = ALIGNMENT, apart: Apart | None = No
 
 
 def tenants(plan: Plan, alignment: int = ALIGNMENT) -> list[Tenant]:
-    """Who lives in the arena: tensors with the steps that write and read them or their aliases, then workspaces."""
+    """The tenants of the arena: tensors with the steps that write and read them or their aliases, then workspaces."""
     owner = owners(plan)
     outside = _outside(plan, owner)
     users: dict[Tensor, list[int]] = defaultdict(list)
@@ -148,12 +148,12 @@ def owners(plan: Plan) -> dict[Tensor, Tensor]:
     return owner
 
 
-def _outside(plan: Plan, owner: Mapping[Tensor, Tensor]) -> dict[Tensor, Place]:
+def _outside(plan: Plan, owner: Mapping[Tensor, Tensor]) -> dict[Tensor, Location]:
     """The places of owners outside the arena. The first output of a group of aliases lends the group its buffer."""
-    ends = [(owner[t], Place(Room.OUTPUT, k)) for k, t in enumerate(plan.graph.outputs)]
+    ends = [(owner[t], Location(Room.OUTPUT, k)) for k, t in enumerate(plan.graph.outputs)]
     places = dict(reversed(ends))
-    places |= {t: Place(Room.INPUT, k) for k, t in enumerate(plan.graph.inputs)}
-    return places | {t: Place(Room.WEIGHTS, k) for k, t in enumerate(plan.constants)}
+    places |= {t: Location(Room.INPUT, k) for k, t in enumerate(plan.graph.inputs)}
+    return places | {t: Location(Room.WEIGHTS, k) for k, t in enumerate(plan.constants)}
 
 
 def aligned(size: int, alignment: int = ALIGNMENT) -> int:
@@ -161,7 +161,7 @@ def aligned(size: int, alignment: int = ALIGNMENT) -> int:
     return -(-size // alignment) * alignment
 
 
-def live_bytes(blocks: Sequence[Block]) -> int:
+def live_bytes(blocks: Sequence[LiveRange]) -> int:
     """The most bytes alive at any step."""
     change: dict[int, int] = defaultdict(int)
     for b in blocks:
@@ -174,7 +174,7 @@ def live_bytes(blocks: Sequence[Block]) -> int:
     return most
 
 
-ORDERS: tuple[Callable[[Block], tuple[int, ...]], ...] = (
+ORDERS: tuple[Callable[[LiveRange], tuple[int, ...]], ...] = (
     lambda b: (-b.size, b.first),
     lambda b: (-b.size * (b.last - b.first + 1), b.first),
     lambda b: (b.first, -b.size),
@@ -182,7 +182,7 @@ ORDERS: tuple[Callable[[Block], tuple[int, ...]], ...] = (
 )
 
 
-def pack_blocks(blocks: Sequence[Block], meets: Meets | None = None) -> tuple[int, ...]:
+def pack_blocks(blocks: Sequence[LiveRange], meets: Meets | None = None) -> tuple[int, ...]:
     """An offset for each block, no two that meet overlapping: the best of several greedy orders. O(n^2).
 
     Blocks whose spans meet must meet; `meets` may keep more apart.
@@ -199,7 +199,7 @@ def pack_blocks(blocks: Sequence[Block], meets: Meets | None = None) -> tuple[in
     return best
 
 
-def centre_blocks(blocks: Sequence[Block]) -> tuple[int, ...]:
+def centre_blocks(blocks: Sequence[LiveRange]) -> tuple[int, ...]:
     """An offset for each block: in the middle of the smallest slot of those that hold nothing at its steps.
 
     Threads share kernels by halves of what they store. A line that the other core has stored last comes from its cache,
@@ -223,8 +223,8 @@ def centre_blocks(blocks: Sequence[Block]) -> tuple[int, ...]:
     return tuple(offsets)
 
 
-def _place(blocks: Sequence[Block], order: Sequence[int], ceiling: int, meets: Meets) -> tuple[int, ...]:
-    """Each block in turn into the smallest gap among those that it meets, or behind them.
+def _place(blocks: Sequence[LiveRange], order: Sequence[int], ceiling: int, meets: Meets) -> tuple[int, ...]:
+    """Each block in turn into the smallest gap among those that it meets, or after them.
 
     Space below `ceiling` counts as a gap with two sides, and a block goes to the side whose neighbour stays longer:
     the space that becomes free later is then in one piece (a chain takes no more than its two largest neighbours).
@@ -241,11 +241,11 @@ def _place(blocks: Sequence[Block], order: Sequence[int], ceiling: int, meets: M
 _EDGE = sys.maxsize  # the arena's own ends stay
 
 
-def _best_fit(taken: Sequence[tuple[int, Block]], size: int, ceiling: int) -> int:
+def _best_fit(taken: Sequence[tuple[int, LiveRange]], size: int, ceiling: int) -> int:
     """Where `size` bytes go in the smallest gap between `taken`, which are sorted by offset."""
     end, stays = 0, _EDGE
     best, best_gap = -1, _EDGE
-    for at, b in (*taken, (ceiling, Block(0, 0, _EDGE))):
+    for at, b in (*taken, (ceiling, LiveRange(0, 0, _EDGE))):
         gap = at - end
         if size <= gap < best_gap:
             best, best_gap = (end if not ceiling or stays >= b.last else at - size), gap

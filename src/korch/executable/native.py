@@ -31,7 +31,7 @@ _held: list[NativeModel] = []
 """Those whose turn is the thread's that forks, which has `_FORKING`."""
 
 
-class Loop(ctypes.Structure):
+class NativeLoop(ctypes.Structure):
     """`korch_loop`."""
 
     _fields_ = (
@@ -88,7 +88,7 @@ class NativeModel:
         """Whether the library has `korch_iterate`; those of an earlier Korch have not."""
         return hasattr(self._lib, "korch_iterate")
 
-    def iterate(self, loop: Loop, inputs: Any, outputs: Any, first: int, last: int) -> tuple[int, bool]:
+    def iterate(self, loop: NativeLoop, inputs: Any, outputs: Any, first: int, last: int) -> tuple[int, bool]:
         """See `korch_iterate`: the number of the iteration that would follow, and whether the loop goes on. `inputs`,
         `outputs`: c_void_p arrays."""
         done, more = c_int64(), c_int()
@@ -97,7 +97,7 @@ class NativeModel:
         return done.value, bool(more.value)
 
     def set_host(self, call: HostCall, reads: Sequence[int]) -> None:
-        """Lets `call` compute host steps; `reads[step]` is how many inputs each has. What it raises, it must keep."""
+        """Lets `call` compute host steps; `reads[step]` is how many inputs each has. It must keep its exceptions."""
 
         def back(_: Any, step: int, inputs: Any, output: int) -> int:
             try:
@@ -194,7 +194,7 @@ def _share_pool(lib: Any) -> None:
 
 
 def _way_out(complaint: str) -> str:
-    """What helps where the system cannot load a library."""
+    """A hint for the user where the system cannot load a library."""
     if "libgomp" in complaint and "cannot open" in complaint:
         return "install the OpenMP runtime (libgomp1)"
     if "failed to map segment" in complaint:

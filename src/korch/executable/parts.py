@@ -1,4 +1,4 @@
-"""Parts of a program in segments: compiled islands and what onnxruntime runs, alone and in blocks."""
+"""Parts of a program in segments: compiled islands and what onnxruntime runs, alone and in sequences."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from korch.system.sessions import inference_session
 
 Values = Mapping[str, Any]
 """Arrays by name, and what else onnxruntime computes with."""
-Binding = tuple[Any, ...]
+IslandBinding = tuple[Any, ...]
 """Of each input of an island the shape, and of inputs that decide what is computed the values."""
-Before = Callable[["Block", Values], None]
-"""Called with a block that is about to run and the values that it may read."""
+Before = Callable[["SegmentSequence", Values], None]
+"""Called with a sequence that is about to run and the values that it may read."""
 
 
 @dataclass
-class Part:
+class SegmentProgram:
     """One segment: `onnx` in the program's folder for onnxruntime, and for islands the `programs` by binding.
 
     `structural`: inputs whose values belong to a binding. `reason`: why onnxruntime runs what is no host segment.
@@ -34,11 +34,11 @@ class Part:
     writes: tuple[str, ...]
     operators: int
     structural: tuple[str, ...] = ()
-    programs: dict[Binding, Executable] = field(default_factory=dict[Binding, Executable])
+    programs: dict[IslandBinding, Executable] = field(default_factory=dict[IslandBinding, Executable])
     reason: str = ""
     _session: Any = None
 
-    def binding(self, values: Values) -> Binding:
+    def binding(self, values: Values) -> IslandBinding:
         """Of the values that the segment reads."""
         arrays = [(n, np.asarray(values[n])) for n in self.reads]
         return tuple((x.shape, tuple(x.reshape(-1).tolist())) if n in self.structural else x.shape for n, x in arrays)
@@ -67,8 +67,8 @@ class Part:
             self._session = inference_session()(str(self.onnx), options, providers=["CPUExecutionProvider"])
         return self._session
 
-    def parts(self) -> Iterator[Part]:
-        """This part, and those of its blocks."""
+    def parts(self) -> Iterator[SegmentProgram]:
+        """This segment, and those of its bodies."""
         yield self
 
     def close(self) -> None:
@@ -79,20 +79,20 @@ class Part:
         self._session = None
 
     def lines(self) -> list[str]:
-        """A description of the part and of its runner."""
+        """A description of the segment and of its runtime."""
         kernels = ", ".join(f"{len(e.plan.steps)} kernels" for e in self.programs.values())
         what = "host segment" if self.host else f"island, {kernels or f'run by onnxruntime: {self.reason}'}"
         return [f"{what}, {self.operators} nodes; {', '.join(self.reads)} -> {', '.join(self.writes)}"]
 
 
 @dataclass
-class Block:
-    """Parts that run in order. `arguments`, `results`: the names of its inputs and outputs. `constants`: results that
-    are known."""
+class SegmentSequence:
+    """Segments that run in order. `arguments`, `results`: the names of its inputs and outputs. `constants`: results
+    that are known."""
 
     arguments: tuple[str, ...]
     results: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[SegmentProgram, ...]
     constants: dict[str, Array] = field(default_factory=dict[str, Array])
 
     def run(self, values: Values, threads: int, before: Before | None = None) -> list[Any]:

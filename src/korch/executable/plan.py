@@ -109,7 +109,7 @@ class Plan:
 
     @property
     def target(self) -> str:
-        """What the plan is for: `cpu` or `cuda`."""
+        """The target of the plan: `cpu` or `cuda`."""
         return dict(self.options).get("target", "cpu")
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
-from korch.backends.contract import Alias, Body, Call, Host, Kernel, Launch, Prepared, Triton
+from korch.backends.contract import Alias, Body, Host, Kernel, Launch, LibraryCall, Prepared, Triton
 from korch.backends.cpu.c import Code
 from korch.backends.cpu.c import json as c_json
 from korch.executable.plan import Accuracy, Choice, Plan, RunnerUp, Step
@@ -145,7 +145,7 @@ def _body_to_json(body: Body) -> dict[str, Any]:
         case Triton(source, launches, prepared, workspace):
             fields = {"launches": [_fields(x) for x in launches], "workspace": workspace}
             return {"triton": source, "prepared": [_fields(x) for x in prepared], **fields}
-        case Call(function, attrs, count, temporary, prepared, workspace):
+        case LibraryCall(function, attrs, count, temporary, prepared, workspace):
             numbers = {"count": count, "temporary": temporary, "workspace": workspace}
             fields = {"attrs": {k: pack(v) for k, v in attrs}, **numbers}
             return {"call": function, "prepared": [_fields(x) for x in prepared], **fields}
@@ -163,7 +163,7 @@ def _body_from_json(b: dict[str, Any]) -> Body:
         return Triton(b["triton"], tuple(Launch(**_values(x)) for x in b["launches"]), prepared, b["workspace"])
     if "call" in b:
         attrs = tuple((k, unpack(v)) for k, v in b["attrs"].items())
-        return Call(b["call"], attrs, b["count"], b["temporary"], prepared, b["workspace"])
+        return LibraryCall(b["call"], attrs, b["count"], b["temporary"], prepared, b["workspace"])
     return Host(unpack(b["host"])) if "host" in b else Alias()
 
 

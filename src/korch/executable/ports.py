@@ -1,4 +1,4 @@
-"""What goes into a program and what comes out: names, types, and whether an array fits."""
+"""Inputs and outputs of a program: names, types, and whether an array fits."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def targets_of(plan: Plan, given: Mapping[str, Array], empty: Callable[[int], Ar
     ]
 
 
-def check_apart(given: Mapping[str, Array], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+def check_unshared(given: Mapping[str, Array], inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
     """InputError where an output that the caller gives shares memory with an input or another output."""
     for name, x in given.items():
         if sum(np.may_share_memory(x, y) for y in (*inputs, *outputs)) > 1:

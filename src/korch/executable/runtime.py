@@ -1,4 +1,4 @@
-"""An executable in Python: runs a linked plan on numpy arrays, times it, stores it. What all targets share."""
+"""An executable in Python: runs a linked plan on numpy arrays, times it, stores it. The part that all targets share."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Executable(ABC):
     @property
     @abstractmethod
     def peak_bytes(self) -> int:
-        """What a run holds at most."""
+        """The most bytes that a run holds."""
 
     @abstractmethod
     def run(self, feeds: Mapping[str, Any], outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from korch.errors import ArchiveError, Error, InputError
 from korch.executable.control import Control
-from korch.executable.parts import Block, Part
+from korch.executable.parts import SegmentProgram, SegmentSequence
 from korch.executable.ports import Port
 from korch.executable.runtime import Executable, Profile, load, new_folder
 from korch.executable.several import export_several
@@ -33,7 +33,7 @@ class Segmented(Executable):
     def __init__(
         self,
         folder: Path,
-        block: Block,
+        block: SegmentSequence,
         inputs: Sequence[Port],
         outputs: Sequence[Port],
         threads: int,
@@ -59,11 +59,11 @@ class Segmented(Executable):
         return self._outputs
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[SegmentProgram, ...]:
         """The segments of the model, in order."""
         return self.block.parts
 
-    def _all_parts(self) -> Iterator[Part]:
+    def _all_parts(self) -> Iterator[SegmentProgram]:
         """Those of bodies, too."""
         for part in self.parts:
             yield from part.parts()
@@ -178,7 +178,7 @@ def _archive_name(model: Path, number: int) -> str:
     return f"{model.stem}-{number}.korch"
 
 
-def _block_document(block: Block) -> dict[str, Any]:
+def _block_document(block: SegmentSequence) -> dict[str, Any]:
     return {
         "arguments": block.arguments,
         "results": block.results,
@@ -195,7 +195,7 @@ def _constants(d: Mapping[str, Any]) -> dict[str, Array]:
     return {n: np.array(x, dtype).reshape(shape) for n, (dtype, shape, x) in d.items()}
 
 
-def _part_document(p: Part) -> dict[str, Any]:
+def _part_document(p: SegmentProgram) -> dict[str, Any]:
     document = {
         "host": p.host,
         "onnx": p.onnx.name,
@@ -219,12 +219,12 @@ def _part_document(p: Part) -> dict[str, Any]:
     return document
 
 
-def _block(folder: Path, d: Mapping[str, Any], threads: int) -> Block:
+def _block(folder: Path, d: Mapping[str, Any], threads: int) -> SegmentSequence:
     parts = tuple(_part(folder, p, threads) for p in d["parts"])
-    return Block(tuple(d["arguments"]), tuple(d["results"]), parts, _constants(d["constants"]))
+    return SegmentSequence(tuple(d["arguments"]), tuple(d["results"]), parts, _constants(d["constants"]))
 
 
-def _part(folder: Path, d: Mapping[str, Any], threads: int) -> Part:
+def _part(folder: Path, d: Mapping[str, Any], threads: int) -> SegmentProgram:
     model = folder / Path(d["onnx"]).name
     programs = {_tuples(b): load(folder / _archive_name(model, k), threads) for k, b in enumerate(d["bindings"])}
     for k in range(len(programs)):
@@ -240,7 +240,7 @@ def _part(folder: Path, d: Mapping[str, Any], threads: int) -> Part:
         d["reason"],
     )
     if (c := d.get("control")) is None:
-        return Part(*facts)
+        return SegmentProgram(*facts)
     blocks = tuple(_block(folder, b, threads) for b in c["blocks"])
     return Control(
         *facts,

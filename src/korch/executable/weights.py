@@ -38,7 +38,7 @@ _CHUNK = 1 << 20  # words
 
 
 @dataclass(frozen=True)
-class Layout:
+class WeightsLayout:
     """The file's header (length prefix included), and where in it each of the tensors given begins."""
 
     header: bytes
@@ -46,7 +46,7 @@ class Layout:
     size: int
 
 
-def layout(tensors: Sequence[Tensor]) -> Layout:
+def layout(tensors: Sequence[Tensor]) -> WeightsLayout:
     """Where each tensor goes. The format allows no holes: what fills them up are tensors named `korch.padding.<n>`."""
     entries: dict[str, dict[str, object]] = {}
     starts: dict[str, int] = {}
@@ -61,7 +61,7 @@ def layout(tensors: Sequence[Tensor]) -> Layout:
     text = json.dumps(entries, separators=(",", ":")).encode()
     text += b" " * (-(len(text) + 8) % ALIGNMENT)
     header = len(text).to_bytes(8, "little") + text
-    return Layout(header, tuple(len(header) + starts[t.name] for t in tensors), len(header) + at)
+    return WeightsLayout(header, tuple(len(header) + starts[t.name] for t in tensors), len(header) + at)
 
 
 def _in_file(tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -72,7 +72,7 @@ def _entry(dtype: str, shape: tuple[int, ...], start: int, end: int) -> dict[str
     return {"dtype": dtype, "shape": shape, "data_offsets": [start, end]}
 
 
-def write(path: Path, tensors: Sequence[Tensor], values: Mapping[str, Array]) -> Layout:
+def write(path: Path, tensors: Sequence[Tensor], values: Mapping[str, Array]) -> WeightsLayout:
     """Writes the values of `tensors`; OSError where the disk does not take them."""
     where = layout(tensors)
     at = {t.name: start for t, start in zip(tensors, where.offsets, strict=True)}

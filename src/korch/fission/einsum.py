@@ -13,7 +13,7 @@ from korch.ir.builder import Builder, Value
 
 
 @dataclass(frozen=True)
-class Term:
+class EinsumTerm:
     """A value and the label of each of its axes."""
 
     value: Value
@@ -28,7 +28,7 @@ class Term:
 def einsum(b: Builder, *operands: Value, equation: str) -> Value | Opaque:
     """Sums over the labels that the result lacks, of the products of the operands: pair after pair, left to right."""
     inputs, output = _parsed(equation.replace(" ", ""), operands)
-    terms = [Term(x, labels) for x, labels in zip(operands, inputs, strict=True)]
+    terms = [EinsumTerm(x, labels) for x, labels in zip(operands, inputs, strict=True)]
     if any(len(set(t.labels)) < len(t.labels) for t in terms) or len(set(output)) < len(output):
         return Opaque("it takes a diagonal")
     if operands[0].dtype not in ("float16", "float32", "float64", "int32", "int64"):
@@ -51,27 +51,27 @@ def _parsed(equation: str, operands: Sequence[Value]) -> tuple[list[str], str]:
     )
     free = "".join(c for c in string.ascii_letters + string.digits if c not in equation)[:hidden]
 
-    def spelled(part: str, rank: int) -> str:
+    def expanded(part: str, rank: int) -> str:
         mine = rank - len(part.replace("...", ""))
         return part.replace("...", free[len(free) - mine :])
 
-    inputs = [spelled(p, x.rank) for p, x in zip(parts, operands, strict=True)]
+    inputs = [expanded(p, x.rank) for p, x in zip(parts, operands, strict=True)]
     if not arrow:
         named = left.replace("...", "").replace(",", "")
         right = "..." + "".join(sorted(c for c in set(named) if named.count(c) == 1))
     return inputs, right.replace("...", free)
 
 
-def _summed(b: Builder, t: Term, needed: set[str]) -> Term:
+def _summed(b: Builder, t: EinsumTerm, needed: set[str]) -> EinsumTerm:
     """The sum over the axes that nobody needs."""
     axes = tuple(i for i, c in enumerate(t.labels) if c not in needed)
     if not axes:
         return t
     labels = "".join(c for c in t.labels if c in needed)
-    return Term(b.op("ReduceSum", t.value, axes=axes, keepdims=0), labels)
+    return EinsumTerm(b.op("ReduceSum", t.value, axes=axes, keepdims=0), labels)
 
 
-def _product(b: Builder, x: Term, y: Term, later: set[str], output: str) -> Term:
+def _product(b: Builder, x: EinsumTerm, y: EinsumTerm, later: set[str], output: str) -> EinsumTerm:
     """x times y, summed over the labels that both have and nobody needs later."""
     shared = [c for c in x.labels if c in y.labels]
     inner = "".join(c for c in shared if c not in later)
@@ -88,17 +88,19 @@ def _product(b: Builder, x: Term, y: Term, later: set[str], output: str) -> Term
     return _matrix_product(b, x, y, batch, rows, inner, columns)
 
 
-def _summed_where_long(b: Builder, t: Term, labels: str) -> Term:
+def _summed_where_long(b: Builder, t: EinsumTerm, labels: str) -> EinsumTerm:
     return _summed(b, t, set(t.labels) - set(labels))
 
 
-def _multiplied(b: Builder, x: Term, y: Term, output: str) -> Term:
+def _multiplied(b: Builder, x: EinsumTerm, y: EinsumTerm, output: str) -> EinsumTerm:
     """Nothing to sum: a product with broadcasting, axes in the order of the result as far as it has them."""
     labels = _by_place(set(x.labels + y.labels), output, x.labels + y.labels)
-    return Term(_spread(b, x, labels) * _spread(b, y, labels), labels)
+    return EinsumTerm(_spread(b, x, labels) * _spread(b, y, labels), labels)
 
 
-def _matrix_product(b: Builder, x: Term, y: Term, batch: str, rows: str, inner: str, columns: str) -> Term:
+def _matrix_product(
+    b: Builder, x: EinsumTerm, y: EinsumTerm, batch: str, rows: str, inner: str, columns: str
+) -> EinsumTerm:
     """[lead, batch, rows, inner] @ [batch, inner, columns]; rows, inner and columns as one axis each.
 
     The leading axes that only x has need not become rows: y is broadcast along them.
@@ -107,23 +109,23 @@ def _matrix_product(b: Builder, x: Term, y: Term, batch: str, rows: str, inner: 
     rows = rows[len(lead) :]
     lengths = {c: max(x.length(c), y.length(c)) for c in x.labels + y.labels}
 
-    def matrix(t: Term, before: str, left: str, right: str) -> Value:
+    def matrix(t: EinsumTerm, before: str, left: str, right: str) -> Value:
         v = _ordered(b, t, before + left + right)
         sides = tuple(math.prod(lengths[c] for c in group) for group in (left, right))
         return b.op("Reshape", v, shape=(*v.shape[: len(before)], *sides))
 
     total = matrix(x, lead + batch, rows, inner) @ matrix(y, batch, inner, columns)
     labels = lead + batch + rows + columns
-    return Term(b.op("Reshape", total, shape=tuple(lengths[c] for c in labels)), labels)
+    return EinsumTerm(b.op("Reshape", total, shape=tuple(lengths[c] for c in labels)), labels)
 
 
-def _spread(b: Builder, t: Term, labels: str) -> Value:
+def _spread(b: Builder, t: EinsumTerm, labels: str) -> Value:
     """The axes of t in the order of `labels`, with length 1 where it has none."""
     own = "".join(c for c in labels if c in t.labels)
     return b.op("Reshape", _ordered(b, t, own), shape=tuple(t.length(c) for c in labels))
 
 
-def _ordered(b: Builder, t: Term, labels: str) -> Value:
+def _ordered(b: Builder, t: EinsumTerm, labels: str) -> Value:
     return b.op("Transpose", t.value, perm=tuple(t.labels.index(c) for c in labels))
 
 

@@ -28,7 +28,7 @@ LEAST = 8
 MOST = 1 << 22
 """Elements of a constant."""
 
-Floats = NDArray[np.floating[Any]]
+FloatArray = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]
 
 
@@ -41,7 +41,7 @@ class Transform:
     sign: int = -1
     scale: float = 1.0
 
-    def matrix(self, turns: Integers, parts: int) -> Floats:
+    def matrix(self, turns: Integers, parts: int) -> FloatArray:
         """[..., J * parts, K * 2] of `turns` [..., J, K], in n-th of a whole one; `parts`: 1 of a real signal."""
         waves = np.exp(self.sign * 2j * np.pi * (turns % self.length) / self.length) * self.scale
         real, imaginary = waves.real, waves.imag

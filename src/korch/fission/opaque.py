@@ -121,24 +121,24 @@ def _alone(node: Node, distinct: Sequence[Value], value: Any) -> onnx.ModelProto
 def _output_types(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
     """Exact types of the outputs of the node's `model`, from ONNX's inference or else onnxruntime's."""
     inferred = _inferred(model)
-    told = _told_by_runtime(model, node)  # also the proof that onnxruntime has such an operator
+    reported = _runtime_types(model, node)  # also the proof that onnxruntime has such an operator
     if all(map(_is_static, inferred)):
         return inferred
-    unknown = any(_is_unknown(mine, theirs) for mine, theirs in zip(inferred, told, strict=True))
+    unknown = any(_is_unknown(mine, theirs) for mine, theirs in zip(inferred, reported, strict=True))
     foreign = own_domain(node.proto.domain) != ""  # ONNX's own operators tell every shape that does not depend on data
     if unknown and foreign:
-        told = _tried(model, node)
-    if (unknown and not foreign) or not all(map(_is_static, told)):
+        reported = _tried(model, node)
+    if (unknown and not foreign) or not all(map(_is_static, reported)):
         raise NeedsSegments(
             f"{node.title}: the shape of its output depends on data, which cannot be compiled; "
             f"give it constant parameters or cut the model before it"
         )
-    return told
+    return reported
 
 
-def _is_unknown(inferred: onnx.ValueInfoProto, told: onnx.ValueInfoProto) -> bool:
+def _is_unknown(inferred: onnx.ValueInfoProto, reported: onnx.ValueInfoProto) -> bool:
     """Whether nobody knows a shape: onnxruntime says then what it says of a single number."""
-    return not inferred.type.tensor_type.HasField("shape") and not told.type.tensor_type.shape.dim
+    return not inferred.type.tensor_type.HasField("shape") and not reported.type.tensor_type.shape.dim
 
 
 def _tried(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
@@ -175,7 +175,7 @@ def _inferred(model: onnx.ModelProto) -> list[onnx.ValueInfoProto]:
         return list(model.graph.output)
 
 
-def _told_by_runtime(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
+def _runtime_types(model: onnx.ModelProto, node: Node) -> list[onnx.ValueInfoProto]:
     try:
         session = plain_session(model.SerializeToString(), 1)
     except Exception as e:

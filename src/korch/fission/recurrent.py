@@ -41,7 +41,7 @@ class _Network:
     def relu(self) -> bool:
         return self.kind == "RNN" and set(self.activations) == {"Relu"}
 
-    def objection(self, x: Value, sequence_lens: Value | None) -> Opaque | None:
+    def refusal(self, x: Value, sequence_lens: Value | None) -> Opaque | None:
         """Why there is no definition, for what all three may have."""
         if x.dtype not in ("float32", "float64"):  # the latter for the reference: onnxruntime has no such kernels
             return Opaque(f"it computes with {x.dtype}")
@@ -148,7 +148,7 @@ def lstm(
     if peepholes is not None or input_forget:
         return Opaque("it has peepholes or coupled gates")
     network = _Network("LSTM", **attrs)
-    return network.objection(x, sequence_lens) or network.outputs(b, x, w, r, bias, state, cells, outputs)
+    return network.refusal(x, sequence_lens) or network.outputs(b, x, w, r, bias, state, cells, outputs)
 
 
 @fission("GRU", "RNN", since=7)
@@ -170,4 +170,4 @@ def gru_or_rnn(
     if op == "GRU" and not linear_before_reset:
         return Opaque("its reset gate comes before the product")
     network = _Network(op, **attrs)
-    return network.objection(x, sequence_lens) or network.outputs(b, x, w, r, bias, state, None, outputs)
+    return network.refusal(x, sequence_lens) or network.outputs(b, x, w, r, bias, state, None, outputs)

@@ -13,18 +13,18 @@ from korch.fission.rule import Opaque, fission
 from korch.ir.builder import Builder, Value
 from korch.ir.ops.reduce import reduced_shape
 
-Fold = Callable[[str, Value], Value]
+FoldFunction = Callable[[str, Value], Value]
 """Applies a reduce primitive along the axes of the operator."""
 
 
-def _log_sum_exp(b: Builder, x: Value, fold: Fold, spread: Callable[[Value], Value]) -> Value:
+def _log_sum_exp(b: Builder, x: Value, fold: FoldFunction, spread: Callable[[Value], Value]) -> Value:
     """m + log sum exp(x - m) with m = max x, or where that is infinite the last finite number before."""
     limits = np.finfo(x.dtype)
     m = b.op("Min", b.op("Max", fold("ReduceMax", x), float(limits.min)), float(limits.max))
     return b.op("Log", fold("ReduceSum", b.op("Exp", x - spread(m)))) + m
 
 
-DEFINITIONS: dict[str, Callable[[Builder, Value, Fold], Value]] = {
+DEFINITIONS: dict[str, Callable[[Builder, Value, FoldFunction], Value]] = {
     "ReduceSum": lambda b, x, fold: fold("ReduceSum", x),
     "ReduceMean": lambda b, x, fold: fold("ReduceMean", x),
     "ReduceProd": lambda b, x, fold: fold("ReduceProd", x),

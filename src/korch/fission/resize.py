@@ -22,7 +22,7 @@ HALF = 0.5
 
 
 @dataclass(frozen=True)
-class Stretch:
+class ResizedAxis:
     """One axis: `length` elements become `result`, `scale` to one: the ratio of sizes, exactly, or the float32 of a
     model's `scales`. Coordinates are numbers of that type, for ties decide what nearest picks."""
 
@@ -45,26 +45,26 @@ class Sampling:
     exclude_outside: bool = False
 
 
-def _half_pixel(s: Stretch, i: int) -> Number:
+def _half_pixel(s: ResizedAxis, i: int) -> Number:
     return _divided(s.number(i + HALF), s) - s.number(HALF)
 
 
-def _half_pixel_symmetric(s: Stretch, i: int) -> Number:
+def _half_pixel_symmetric(s: ResizedAxis, i: int) -> Number:
     """The middle of the result over the middle of the original."""
     return _divided(s.number(i + HALF - s.result / 2), s) + s.number(s.length / 2) - s.number(HALF)
 
 
-def _align_corners(s: Stretch, i: int) -> Number:
+def _align_corners(s: ResizedAxis, i: int) -> Number:
     return Fraction(0) if s.result == 1 else Fraction(i * (s.length - 1), s.result - 1)
 
 
-def _divided(x: Number, s: Stretch) -> Any:
+def _divided(x: Number, s: ResizedAxis) -> Any:
     """x / scale; both are of one type."""
     y: Any = x
     return y / s.scale
 
 
-COORDINATES: dict[str, Callable[[Stretch, int], Number]] = {
+COORDINATES: dict[str, Callable[[ResizedAxis, int], Number]] = {
     "half_pixel": _half_pixel,
     "half_pixel_symmetric": _half_pixel_symmetric,
     "pytorch_half_pixel": lambda s, i: _half_pixel(s, i) if s.result > 1 else s.number(0),
@@ -145,13 +145,13 @@ def upsample_by_attribute(b: Builder, x: Value, *, scales: Sequence[float], mode
 
 def _stretches(
     lengths: Sequence[int], scales: Value | None, sizes: Value | None, policy: str = "stretch"
-) -> list[Stretch] | Opaque:
+) -> list[ResizedAxis] | Opaque:
     """The axes' new lengths and scales; a policy other than "stretch" gives all axes the least or greatest scale."""
     if scales is not None and scales.array is None:
         return Opaque("its scales are computed by the model")
     if scales is not None and scales.array is not None and scales.array.size:
         factors = scales.array.astype(F32)
-        return [Stretch(n, math.floor(F32(n) * f), f) for n, f in zip(lengths, factors, strict=True)]
+        return [ResizedAxis(n, math.floor(F32(n) * f), f) for n, f in zip(lengths, factors, strict=True)]
     wanted = integers(sizes)
     if isinstance(wanted, Opaque):
         return wanted
@@ -159,12 +159,12 @@ def _stretches(
         return Opaque("it resizes an axis of no elements")
     ratios = [Fraction(m, n) for m, n in zip(wanted, lengths, strict=True)]
     if policy == "stretch":
-        return [Stretch(n, m, f) for n, m, f in zip(lengths, wanted, ratios, strict=True)]
+        return [ResizedAxis(n, m, f) for n, m, f in zip(lengths, wanted, ratios, strict=True)]
     f = min(ratios) if policy == "not_larger" else max(ratios)
-    return [Stretch(n, math.floor(n * f + Fraction(1, 2)), f) for n in lengths]
+    return [ResizedAxis(n, math.floor(n * f + Fraction(1, 2)), f) for n in lengths]
 
 
-def _resized(b: Builder, x: Value, stretches: dict[int, Stretch], how: Sampling) -> Value | Opaque:
+def _resized(b: Builder, x: Value, stretches: dict[int, ResizedAxis], how: Sampling) -> Value | Opaque:
     """Axis after axis, those that shrink first: that leaves the least to compute. Axes of length 1 just repeat."""
     if how.mode != "nearest" and not x.tensor.is_float:
         return Opaque(f"it weighs elements of dtype {x.dtype}")
@@ -175,7 +175,7 @@ def _resized(b: Builder, x: Value, stretches: dict[int, Stretch], how: Sampling)
     return b.op("Expand", x, shape=tuple(repeated.get(a, n) for a, n in enumerate(x.shape)))
 
 
-def _sampled(b: Builder, x: Value, axis: int, s: Stretch, how: Sampling) -> Value:
+def _sampled(b: Builder, x: Value, axis: int, s: ResizedAxis, how: Sampling) -> Value:
     at = [COORDINATES[how.coordinates](s, i) for i in range(s.result)]
     if how.mode == "nearest":
         return take(b, x, axis, [min(max(NEAREST[how.nearest](place), 0), s.length - 1) for place in at])

@@ -18,8 +18,8 @@ class Opaque:
     reason: str
 
 
-Answer = Value | tuple[Value | None, ...] | Opaque
-Definition = Callable[..., Answer]
+RuleResult = Value | tuple[Value | None, ...] | Opaque
+Definition = Callable[..., RuleResult]
 
 
 @dataclass(frozen=True)

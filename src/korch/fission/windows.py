@@ -18,7 +18,7 @@ class WindowAttributes(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Window:
+class AxisWindow:
     """One spatial axis of a pooling or convolution: input length n, and the window's geometry."""
 
     n: int
@@ -72,7 +72,7 @@ def geometry(lengths: Sequence[int], kernel: Sequence[int], **window: Unpack[Win
     strides, dilations = tuple(window.get("strides") or [1] * k), tuple(window.get("dilations") or [1] * k)
     auto_pad = window.get("auto_pad", "NOTSET")
     pads = (window.get("pads") if auto_pad == "NOTSET" else None) or [0] * 2 * k
-    windows = [Window(lengths[i], kernel[i], strides[i], dilations[i], pads[i], pads[k + i]) for i in range(k)]
+    windows = [AxisWindow(lengths[i], kernel[i], strides[i], dilations[i], pads[i], pads[k + i]) for i in range(k)]
     if auto_pad in ("SAME_UPPER", "SAME_LOWER"):
         pairs = [w.same(auto_pad == "SAME_LOWER") for w in windows]
     else:

@@ -21,7 +21,7 @@ from korch.session.service import SERVICE
 from korch.session.source import ModelSource
 from korch.session.specialisations import Binding, Specialisation, Specialisations
 from korch.session.status import SessionStatus
-from korch.session.trial import Trial, Turn
+from korch.session.trial import Trial, TrialCall
 from korch.system.folders import default_folder, owned_folder, removed_with
 from korch.system.sessions import dtype_of
 
@@ -183,7 +183,7 @@ class InferenceSession(Base):
             results = self.base_run(output_names, input_feed)
         else:
             results = self._named(answer, output_names, input_feed)
-        trial.enter(Turn(answer is not None, turn.counts), time.perf_counter() - start)
+        trial.enter(TrialCall(answer is not None, turn.counts), time.perf_counter() - start)
         if trial.ended:
             self.programs.decide(found)
         return results

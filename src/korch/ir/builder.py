@@ -14,8 +14,6 @@ from korch.ir.ops.table import Array, op_named
 from korch.ir.primitive import EXACT, Attrs, Primitive, freeze
 from korch.ir.tensor import Tensor
 
-Operand = "Value | float | int | bool"
-
 
 @dataclass(frozen=True, eq=False)
 class Value:

@@ -19,7 +19,7 @@ from korch.ir.tensor import Tensor
 IR_VERSION = 10
 
 
-class Writer:
+class OnnxWriter:
     """Collects ONNX nodes and initializers at `opset` (the `Emit` that primitives write themselves to)."""
 
     def __init__(self, opset: int) -> None:
@@ -78,7 +78,7 @@ def _model(
 ) -> onnx.ModelProto:
     primitives = tuple(primitives)
     opaque = [onnx.load_from_string(p.attr("model")) for p in primitives if p.op == "Opaque"]
-    writer = Writer(opset_for(opaque, others=len(opaque) < len(primitives)))
+    writer = OnnxWriter(opset_for(opaque, others=len(opaque) < len(primitives)))
     for p in primitives:
         p.spec.write(p, [t.name for t in p.inputs], writer)
     ends = dict(outputs)  # exporters name an output twice

@@ -37,12 +37,12 @@ def opset_for(opaque: Sequence[onnx.ModelProto], others: bool) -> int:
     used = {opset_of(m) for m in opaque}
     if len(used) == 1 and not others:
         return used.pop()
-    return max([OPSET, *(opset_of(m) for m in opaque if not _means_the_same(m, OPSET))])
+    return max([OPSET, *(opset_of(m) for m in opaque if not _is_unchanged(m, OPSET))])
 
 
 def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
     """A model of one node as nodes that compute the same at `opset`; Error where onnx does not know how."""
-    if _means_the_same(model, opset):
+    if _is_unchanged(model, opset):
         return model
     try:
         return version_converter.convert_version(model, opset)
@@ -51,7 +51,7 @@ def at_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
         raise Error(f"{what} cannot be written at opset {opset}: {words_of(e)}") from e
 
 
-def _means_the_same(model: onnx.ModelProto, opset: int) -> bool:
+def _is_unchanged(model: onnx.ModelProto, opset: int) -> bool:
     """Whether the node's operator is as it was; those of other domains have their own versions."""
     node = model.graph.node[0]
     return node.domain not in ONNX or _since(node.op_type, opset_of(model)) == _since(node.op_type, opset)

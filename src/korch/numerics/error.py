@@ -39,9 +39,9 @@ def error_of(found: np.ndarray, exact: np.ndarray, single: np.ndarray) -> float:
         return float((found != exact).mean())
     a, b = found.astype(np.float64), exact.astype(np.float64)
     finite = np.isfinite(b)
-    told = ~finite | np.isfinite(single)
-    if not (np.array_equal(a[~finite], b[~finite], equal_nan=True) and np.isfinite(a[finite & told]).all()):
+    comparable = ~finite | np.isfinite(single)
+    if not (np.array_equal(a[~finite], b[~finite], equal_nan=True) and np.isfinite(a[finite & comparable]).all()):
         return float("inf")
-    distance = float(np.abs(a[finite & told] - b[finite & told]).max(initial=0.0))
-    largest = float(np.abs(b[finite & told]).max(initial=0.0))
+    distance = float(np.abs(a[finite & comparable] - b[finite & comparable]).max(initial=0.0))
+    largest = float(np.abs(b[finite & comparable]).max(initial=0.0))
     return distance / largest if largest else distance

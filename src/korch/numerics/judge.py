@@ -11,9 +11,9 @@ import numpy as np
 import onnx
 
 from korch.errors import ModelError
-from korch.numerics.apart import evaluated_meanwhile
 from korch.numerics.error import BOUNDS, bound_of, error_of
 from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
+from korch.numerics.reference_process import evaluated_meanwhile
 from korch.numerics.verdict import Verdict
 
 log = logging.getLogger(__name__)

@@ -66,14 +66,14 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Report:
+class Comparison:
     """The largest error relative to the largest magnitude, and why the kernel is wrong (empty if it is right)."""
 
     error: float
     reason: str = ""
 
 
-def check(root: Array, cone: Cone, leaves: Sequence[Array], precision: str = "ieee") -> Report:
+def check(root: Array, cone: Cone, leaves: Sequence[Array], precision: str = "ieee") -> Comparison:
     """Compares a kernel's output `root` with the reference of `cone` on `leaves`."""
     return compare(root, reference(cone, leaves, precision))
 
@@ -144,22 +144,22 @@ def _is_step(p: Primitive) -> bool:
     return p.op in STEPS or (p.op == "Cast" and not p.output.is_float)
 
 
-def compare(root: Array, ref: Reference) -> Report:
+def compare(root: Array, ref: Reference) -> Comparison:
     """The report on `root`, all of the kernel's output."""
     return compare_part(root[np.ix_(*ref.region)] if root.ndim else root, ref)
 
 
-def compare_part(got: Array, ref: Reference) -> Report:
+def compare_part(got: Array, ref: Reference) -> Comparison:
     """The report on what the kernel's output holds in the reference's region."""
     if not ref.values.size:
-        return Report(0.0)
+        return Comparison(0.0)
     if got.dtype == bool:  # as bytes: a kernel must write 0 or 1
         got = got.view(np.uint8)
     with np.errstate(all="ignore"):
         distance = np.abs(got.astype(np.float64) - ref.values.astype(np.float64))
         same = (got == ref.values) | (np.isnan(got) & np.isnan(ref.values)) | ref.loose
         wrong = ~(same | (distance <= ref.tolerance))
-    return Report(_relative(distance, same, wrong, ref), _reason(got, distance, wrong, ref))
+    return Comparison(_relative(distance, same, wrong, ref), _reason(got, distance, wrong, ref))
 
 
 def _relative(distance: Array, same: Array, wrong: Array, ref: Reference) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes
-from korch.profile.check import Reference, Report, compare, reference
+from korch.profile.check import Comparison, Reference, compare, reference
 from korch.profile.inputs import DRAWS, Draw, fill_leaf
 
 POISONS = (0xFF, 0x7F)  # NaN in floats and nothing a boolean holds; what keeps both was never written
@@ -18,7 +18,7 @@ FINITE = 0.99  # share of finite values that inputs should give
 
 
 @dataclass(frozen=True)
-class Output:
+class KernelOutput:
     """What a kernel stores: its memory, plain and as a tensor, and what must be in it."""
 
     bytes: Bytes
@@ -26,12 +26,12 @@ class Output:
     reference: Reference
 
 
-def compared(made: Iterable[Output]) -> Report:
+def compared(made: Iterable[KernelOutput]) -> Comparison:
     """The first wrong output, or the worst error."""
     return worst([compare(output.values, output.reference) for output in made])
 
 
-def worst(reports: Sequence[Report]) -> Report:
+def worst(reports: Sequence[Comparison]) -> Comparison:
     """That of the first wrong output, or the worst error."""
     return next((r for r in reports if r.reason), max(reports, key=lambda r: r.error))
 

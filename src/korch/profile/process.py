@@ -46,7 +46,7 @@ class WorkerProcess:
             with paced():
                 pipe.send(task)
                 if pipe.poll(self._timeout):
-                    return self._told(pipe.recv())
+                    return self._received(pipe.recv())
         except (EOFError, OSError):
             return self._crashed()
         except BaseException:  # interrupted: the answer that is still to come belongs to no later question
@@ -65,7 +65,7 @@ class WorkerProcess:
             return inf
         return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
 
-    def _told(self, answer: object) -> object:
+    def _received(self, answer: object) -> object:
         """The answer; after the last one of a worker that cannot go on, that worker ends."""
         if isinstance(answer, Last):
             self.close()

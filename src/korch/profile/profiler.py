@@ -167,5 +167,5 @@ class Profiler(Remembered):
                 self.tally += answer.tally
                 self.physics.raised(answer.physics.peak, answer.physics.bandwidth)
                 answer = answer.result
-            self.measured += key not in self._doubted
+            self.measured += key not in self._remeasured
             return answer if isinstance(answer, Unloadable) else self._keep(key, kernel, answer)

@@ -35,7 +35,7 @@ class Remembered(ABC):
         self.physics = Physics()
         self.tally = Tally()
         self._progress = progress or (lambda done, total: None)
-        self._doubted: set[str] = set()
+        self._remeasured: set[str] = set()
 
     def key(self, kernel: Kernel) -> str:
         """Under which the database has the kernel."""
@@ -76,11 +76,11 @@ class Remembered(ABC):
         rivals = rivals or [None] * len(kernels)
         todo = {self.key(k): k for k in (*kernels, *filter(None, rivals)) if not k.alias}
         known = {key: r for key, k in todo.items() if (r := self._recall(k, key))}
-        self._doubted = set(todo)
+        self._remeasured = set(todo)
         try:
             fresh = dict(self._results(todo, deadline))
         finally:
-            self._doubted = set()
+            self._remeasured = set()
         for k, rival in zip(kernels, rivals, strict=True):
             pace = _pace(known, fresh, self.key(rival)) if rival else 1.0
             self._lower(self.key(k), k, known, fresh, pace)
@@ -106,12 +106,12 @@ class Remembered(ABC):
     def _recall(self, kernel: Kernel, key: str) -> Result | None:
         if kernel.alias:
             return Measurement(0.0)
-        if key in self._doubted:
+        if key in self._remeasured:
             return None
         return self.database.cost(key) or self.database.failure(key)
 
     def _keep(self, key: str, kernel: Kernel, result: Result) -> Result:
-        return result if key in self._doubted else self._record(key, kernel, result)
+        return result if key in self._remeasured else self._record(key, kernel, result)
 
     def _record(self, key: str, kernel: Kernel, result: Result) -> Result:
         if isinstance(result, Measurement) or result.lasting:

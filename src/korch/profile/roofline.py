@@ -3,7 +3,7 @@
 The bound of a backend knows a cone's least traffic and arithmetic. The model knows the kernel too: the functions that
 are launched, those inside of a library's call included; the tiles in which products are computed, by the tile model of
 generated products (`backends/cuda/triton/linear/tiles.py`); the bytes that pass through a workspace; and which share of
-a device's rates kernels reach (`Shares`). It is no measurement: it makes plans for a device that is not at hand.
+a device's rates kernels reach (`Efficiencies`). It is no measurement: it makes plans for a device that is not at hand.
 `benchmarks/model_accuracy.py` compares it with what an H200 measured.
 """
 
@@ -15,7 +15,7 @@ from itertools import product as combinations
 
 from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.triton.linear.product import Size, product_of
-from korch.backends.cuda.triton.linear.tiles import Multiprocessor, Tile
+from korch.backends.cuda.triton.linear.tiles import Multiprocessor, ProductTile
 from korch.backends.cuda.triton.linear.tiles import seconds as tiled
 from korch.backends.cuda.triton.windows import has_channel_groups
 from korch.backends.footprint import footprint
@@ -28,7 +28,7 @@ from korch.ir.primitive import Primitive
 
 
 @dataclass(frozen=True)
-class Shares:
+class Efficiencies:
     """What kernels reach of a device's rates.
 
     call: of a precision's peak, products of a vendor that have no tiles here (transposed convolutions). memory: of the
@@ -45,7 +45,7 @@ class Shares:
     warps: int = 8
 
 
-SHARES = Shares()
+SHARES = Efficiencies()
 SIDES = ((256, 128), (128, 256), (128, 128), (128, 64), (64, 128), (64, 64), (64, 32))
 DEPTHS, PARTS = (32, 64), (1, 2, 4, 8)
 """Tiles that a vendor's library is taken to choose from, and into how many parts it divides the steps of a product."""
@@ -56,7 +56,7 @@ ERRORS = {"bf16x3": 1.5e-5, "tf32": 5e-4, "fp16": 5e-4, "bf16": 4e-3}
 EXACT = 1e-6
 
 
-def modelled_seconds(kernel: Kernel, device: Device, shares: Shares = SHARES) -> float:
+def modelled_seconds(kernel: Kernel, device: Device, shares: Efficiencies = SHARES) -> float:
     """Seconds that `kernel` takes on `device`, as far as its launches and its traffic tell."""
     if kernel.alias:
         return 0.0
@@ -71,12 +71,12 @@ def modelled_error(kernel: Kernel) -> float:
     return ERRORS.get(precision_of(kernel.variant), EXACT) if kernel.cone.linear else EXACT
 
 
-def _products(kernel: Kernel, device: Device, shares: Shares) -> float:
+def _products(kernel: Kernel, device: Device, shares: Efficiencies) -> float:
     """Seconds of the linear primitives on tensor cores."""
     return sum(_product(kernel, p, device, shares) for p in kernel.cone.linear if not has_channel_groups(p))
 
 
-def _product(kernel: Kernel, p: Primitive, device: Device, shares: Shares) -> float:
+def _product(kernel: Kernel, p: Primitive, device: Device, shares: Efficiencies) -> float:
     precision = precision_of(kernel.variant) or "ieee"
     if p.op not in ("Conv", "MatMul"):
         return 2 * products(p) / (shares.call * peak(device.machine, (precision,)))
@@ -96,15 +96,15 @@ def _tile_of(kernel: Kernel) -> Launch | None:
     return next((launch for launch in kernel.launches if launch.tile), None)
 
 
-def _tile(launch: Launch, size: Size) -> Tile:
+def _tile(launch: Launch, size: Size) -> ProductTile:
     rows, columns, depth = launch.tile
-    tile = Tile(rows, columns, depth, launch.warps, launch.stages)
+    tile = ProductTile(rows, columns, depth, launch.warps, launch.stages)
     return replace(tile, parts=max(math.prod(launch.grid) // tile.blocks(size), 1))
 
 
-def _library_tiles(size: Size, p: Primitive, multiprocessors: int) -> list[Tile]:
+def _library_tiles(size: Size, p: Primitive, multiprocessors: int) -> list[ProductTile]:
     """The tiles a library may choose; it divides the steps of products only, and of few tiles."""
-    tiles = [Tile(r, c, d, 8 if r * c >= LARGE else 4, STAGES) for (r, c), d in combinations(SIDES, DEPTHS)]
+    tiles = [ProductTile(r, c, d, 8 if r * c >= LARGE else 4, STAGES) for (r, c), d in combinations(SIDES, DEPTHS)]
     divided = [
         replace(t, parts=n)
         for t in tiles
@@ -124,14 +124,14 @@ def _widths(kernel: Kernel, p: Primitive, precision: str) -> tuple[int, int]:
     return first, second
 
 
-def _rest(kernel: Kernel, device: Device, shares: Shares) -> float:
+def _rest(kernel: Kernel, device: Device, shares: Efficiencies) -> float:
     """Seconds of all arithmetic outside of tensor cores."""
     _, computed = footprint(kernel.cone)
     operations = sum(n * _weight(p, shares) for p, n in computed.items())
     return operations * _rounds(kernel, device) / (shares.plain * device.machine.peak_flops)
 
 
-def _weight(p: Primitive, shares: Shares) -> float:
+def _weight(p: Primitive, shares: Efficiencies) -> float:
     """Operations for an element that is computed; `footprint` counts all taps of a pooling window."""
     if has_channel_groups(p):
         return shares.tap * math.prod(p.inputs[1].shape[2:])
@@ -144,7 +144,7 @@ def _weight(p: Primitive, shares: Shares) -> float:
     return shares.costly if p.op in COSTLY else 1.0
 
 
-def _moving(kernel: Kernel, device: Device, shares: Shares) -> float:
+def _moving(kernel: Kernel, device: Device, shares: Efficiencies) -> float:
     """Seconds of reading and writing, what passes through the workspace twice; few warps draw less than all of the
     bandwidth."""
     temporary = kernel.call.temporary if kernel.call else kernel.workspace

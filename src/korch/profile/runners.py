@@ -16,7 +16,7 @@ from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes, tensor_view
-from korch.profile.timing import COLD, COLD_WEIGHTS, NO_FLOOR, Floor, Samples, Timing, timed
+from korch.profile.timing import COLD, COLD_WEIGHTS, NO_FLOOR, Floor, TimedRuns, Timing, timed
 from korch.system.sessions import inference_session
 
 _Pointers = ctypes.c_void_p
@@ -101,7 +101,7 @@ class Native:
         if not entry.run:
             raise BackendError("the compiled program has no such kernel")
         self._init([_address(b) if t.const else None for b, t in zip(leaves, cone.leaves, strict=True)])
-        self._call = Call(
+        self._call = TimedCall(
             entry.run,
             self._state,
             ctypes.addressof(self._in),
@@ -135,7 +135,7 @@ class Native:
             _FREE(self._entry.free)(self._state)
 
 
-class Call(ctypes.Structure):
+class TimedCall(ctypes.Structure):
     """`korch_call` of timing.c: a kernel with its buffers."""
 
     _fields_ = [
@@ -156,18 +156,18 @@ class Clock:
         self._scrub_size = scrub
         self._scrub: Bytes | None = None
 
-    def once(self, call: Call) -> None:
+    def once(self, call: TimedCall) -> None:
         self._library.korch_once(ctypes.byref(call))
 
-    def alone(self, call: Call) -> None:
+    def alone(self, call: TimedCall) -> None:
         self._library.korch_alone(ctypes.byref(call))
 
-    def warm(self, call: Call, calls: int, count: int) -> Samples:
+    def warm(self, call: TimedCall, calls: int, count: int) -> TimedRuns:
         samples = np.zeros((count, 2))  # korch_sample
         self._library.korch_time(ctypes.byref(call), calls, count, ctypes.c_void_p(samples.ctypes.data))
         return samples[:, 0], samples[:, 1]
 
-    def cold(self, call: Call, count: int, warm: Sequence[Bytes]) -> Samples:
+    def cold(self, call: TimedCall, count: int, warm: Sequence[Bytes]) -> TimedRuns:
         if self._scrub is None:
             self._scrub = np.ones(self._scrub_size, np.uint8)
         samples = np.zeros((count, 2))
@@ -208,7 +208,7 @@ class Host:
     def time(self, enough: float = inf, floor: Floor = NO_FLOOR) -> Timing:
         return timed(self._samples, False, enough, floor)
 
-    def _samples(self, calls: int, count: int) -> Samples:
+    def _samples(self, calls: int, count: int) -> TimedRuns:
         """Of threads that are not ours nothing is known but that the process had to make way."""
         seconds, lost = np.zeros(count), np.zeros(count)
         for i in range(count):

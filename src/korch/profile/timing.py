@@ -32,9 +32,9 @@ COLD_SAMPLES = 5
 COLD = 512 << 10  # bytes moved from which on a kernel would keep the caches for itself if it ran again and again
 COLD_WEIGHTS = 256 << 10  # bytes of constants from which on they count as cold
 
-Samples = tuple[Floats, Floats]
+TimedRuns = tuple[Floats, Floats]
 """Seconds of one call, by sample, and the largest share of each sample in which a thread lacked its processor."""
-Sampler = Callable[[int, int], Samples]
+Sampler = Callable[[int, int], TimedRuns]
 """(calls a sample, samples) -> the samples."""
 Floor = Callable[[float], float]
 """What no call can take less than, in seconds; asked with the least sample, as it may make one look again."""

@@ -21,10 +21,10 @@ from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.answering import answering
 from korch.profile.arena import Arena, Bytes, tensor_view
-from korch.profile.check import Reference, Report
+from korch.profile.check import Comparison, Reference
 from korch.profile.fault import failure_of
 from korch.profile.nan import Probe, kept, probe_of
-from korch.profile.outputs import POISONS, Output, compared, first_finite, never_written, still
+from korch.profile.outputs import POISONS, KernelOutput, compared, first_finite, never_written, still
 from korch.profile.pace import Pace, meanwhile, peak
 from korch.profile.physics import Physics, Work
 from korch.profile.results import Failed, Measurement, Result, Tally, Unloadable
@@ -37,9 +37,9 @@ TRIES = 2
 """How often a kernel is timed where the machine's pace changes meanwhile."""
 SHARED = 4
 """Runs of a team that are compared with one thread's: in any of them one thread may have taken all turns, too."""
-DOUBTS = 3
+RECALIBRATIONS = 3
 """How often the machine's rates are measured again, in vain, because a sample lies below what they allow."""
-HOPELESS = 1.5
+CLEARLY_SLOWER = 1.5
 """How many times as long as another of the same cone a kernel may take before three samples are enough."""
 
 FOOTPRINTS = tuple(1 << shift for shift in (15, 18, 20, 22, 24, 26, 28))
@@ -62,7 +62,7 @@ class Worker:
         self._probe: tuple[Probe | None] | None = None
         self._best = inf
         self._physics, self._tally = Physics(), Tally()
-        self._doubts = DOUBTS
+        self._recalibrations = RECALIBRATIONS
 
     def answer(self, task: Task | Calibrate | Now) -> Answered | Rates | float:
         if isinstance(task, Calibrate):
@@ -87,11 +87,11 @@ class Worker:
         again before that is believed."""
 
         def floor(least: float) -> float:
-            if least < self._physics.seconds(work) and self._doubts:
-                self._doubts -= 1
+            if least < self._physics.seconds(work) and self._recalibrations:
+                self._recalibrations -= 1
                 rates = calibrate(self._timing)
                 found = Physics(rates.peak, max(rate for _, rate in rates.bandwidths))
-                self._doubts += self._physics.raised(found.peak, found.bandwidth)
+                self._recalibrations += self._physics.raised(found.peak, found.bandwidth)
             return self._physics.seconds(work)
 
         return floor
@@ -102,12 +102,16 @@ class Worker:
         workspace[...] = POISONS[0]
         runner = self._runner(task, outs, workspace)
         try:
-            made = [Output(b, tensor_view(b, t), ref) for b, t, ref in zip(outs, [task.cone.root], refs, strict=True)]
+            made = [
+                KernelOutput(b, tensor_view(b, t), ref) for b, t, ref in zip(outs, [task.cone.root], refs, strict=True)
+            ]
             report = self._run_poisoned(runner, made, task.helped)
             if reason := report.reason or self._nan(task, runner, made[0]):
                 return Failed(reason)
             timing, pace = meanwhile(
-                self._pace.now, lambda pace: runner.time(HOPELESS * self._best / pace, self._floor(task.work)), TRIES
+                self._pace.now,
+                lambda pace: runner.time(CLEARLY_SLOWER * self._best / pace, self._floor(task.work)),
+                TRIES,
             )
             self._tally += timing.tally
             if timing.seconds == inf:
@@ -140,23 +144,23 @@ class Worker:
         row = entry(library, task.index)
         return Native(row, task.cone, self._leaves, outs, workspace, self._clock, library.korch_join)
 
-    def _run_poisoned(self, runner: Runner, made: Sequence[Output], helped: bool) -> Report:
+    def _run_poisoned(self, runner: Runner, made: Sequence[KernelOutput], helped: bool) -> Comparison:
         missing = never_written(lambda poison: self._unwritten(runner, made, poison))
         unlike = helped and not missing and isinstance(runner, Native) and _unlike_alone(runner, made)
         if reason := self._trespass() or missing:
-            return Report(0.0, reason)
+            return Comparison(0.0, reason)
         if unlike:
-            return Report(0.0, "gives another result where one thread takes the turns of all")
+            return Comparison(0.0, "gives another result where one thread takes the turns of all")
         return compared(made)
 
-    def _unwritten(self, runner: Runner, made: Sequence[Output], poison: int) -> list[Array]:
+    def _unwritten(self, runner: Runner, made: Sequence[KernelOutput], poison: int) -> list[Array]:
         """Which elements of each output a run leaves as they were."""
         for output in made:
             output.bytes[...] = poison
         runner.run()
         return [still(output.bytes, output.values, poison) for output in made]
 
-    def _nan(self, task: Task, runner: Runner, root: Output) -> str:
+    def _nan(self, task: Task, runner: Runner, root: KernelOutput) -> str:
         """How the kernel treats NaN otherwise than numpy; onnxruntime, which is asked last, may."""
         if task.host is not None:
             return ""
@@ -177,7 +181,7 @@ class Worker:
         return ""
 
 
-def _unlike_alone(runner: Native, made: Sequence[Output]) -> bool:
+def _unlike_alone(runner: Native, made: Sequence[KernelOutput]) -> bool:
     """Whether a bit depends on who takes a turn: in most runs each thread does its own, so none begins anew."""
     for output in made:
         output.bytes[...] = POISONS[0]

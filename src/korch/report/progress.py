@@ -12,9 +12,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from korch.search.tuning import State
-
-Report = Callable[["State"], None]
+    from korch.search.tuning import Report, SearchState
 
 log = logging.getLogger(__name__)
 LINE_EVERY = 10.0
@@ -32,7 +30,7 @@ def progress(quiet: bool = False) -> Generator[Report]:
         yield _Lines(_say)
 
 
-def standing(state: State) -> str:
+def standing(state: SearchState) -> str:
     """`best 1.234 ms, gap 2.0%`, as far as it is known."""
     parts = []
     if isfinite(state.incumbent):
@@ -44,7 +42,7 @@ def standing(state: State) -> str:
     return ", ".join(parts)
 
 
-def line(state: State) -> str:
+def line(state: SearchState) -> str:
     """One state as text."""
     counts = f" {state.done} of {state.total} kernels" if state.total and state.phase == "measuring" else ""
     round_ = f"round {state.rounds}: " if state.rounds else ""
@@ -66,7 +64,7 @@ class _Lines:
     said: tuple[str, int] = ("", -1)
     at: float = field(default=-inf)
 
-    def __call__(self, state: State) -> None:
+    def __call__(self, state: SearchState) -> None:
         new = (state.phase, state.rounds)
         now = time.monotonic()
         first = state.phase != self.said[0] and not state.rounds
@@ -97,7 +95,7 @@ def _bar() -> Iterator[Report]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=None, standing="")
 
-        def report(state: State) -> None:
+        def report(state: SearchState) -> None:
             name = f"round {state.rounds} {state.phase}" if state.rounds else state.phase
             bar.update(
                 task, description=name, completed=state.done, total=state.total or None, standing=standing(state)

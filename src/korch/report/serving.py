@@ -21,12 +21,12 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from korch.report.peers import NotOffered, Peer, Run, Subject, known_peers
+from korch.report.peers import ModelRun, NotOffered, Peer, Subject, known_peers
 
 LEAST_RUNS = 2
 """Timed runs in a block, however long they take."""
 
-_Loaded = tuple[Run, dict[str, np.ndarray]]
+_Loaded = tuple[ModelRun, dict[str, np.ndarray]]
 
 
 Answers = Mapping[str, Callable[[Mapping[str, Any]], Any]]
@@ -55,12 +55,12 @@ def answer_questions(answers: Answers) -> None:
     for line in sys.stdin:
         question = json.loads(line)
         try:
-            told: dict[str, Any] = {"value": answers[question["ask"]](question)}
+            reply: dict[str, Any] = {"value": answers[question["ask"]](question)}
         except NotOffered as why:
-            told = {"reason": str(why)}
+            reply = {"reason": str(why)}
         except Exception as error:  # whatever a runtime raises is its own affair: it is left out, with this text
-            told = {"reason": _one_line(error)}
-        stdout.write(json.dumps(told) + "\n")
+            reply = {"reason": _one_line(error)}
+        stdout.write(json.dumps(reply) + "\n")
         stdout.flush()
 
 

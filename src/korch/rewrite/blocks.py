@@ -29,7 +29,7 @@ from korch.ir.tensor import Tensor
 from korch.rewrite.grid import Pads, in_whole_steps, parted
 from korch.rewrite.table import rewrite
 from korch.rewrite.transformed import Transformed
-from korch.rewrite.winograd import LEAST_CHANNELS, WORTH, View, chains
+from korch.rewrite.winograd import LEAST_CHANNELS, WORTH, ConvolutionView, chains
 
 SMALLEST, TAPS, SIDE = 5, 3, 6
 """Places of a window, below which blocks would have one; blocks that a window meets, and a patch of F(4, 3) has."""
@@ -45,7 +45,7 @@ def conv_in_blocks(graph: Graph) -> Graph:
     return chains(graph, "conv_in_blocks", _views)
 
 
-def _views(p: Primitive) -> Iterator[View]:
+def _views(p: Primitive) -> Iterator[ConvolutionView]:
     """`p` in blocks, where its window is wide, odd and moves by one."""
     if p.op != "Conv" or not p.attr("channels_last") or p.output.rank != 4 or not p.inputs[1].const:
         return
@@ -58,14 +58,14 @@ def _views(p: Primitive) -> Iterator[View]:
             yield view
 
 
-def _view(p: Primitive, s: int) -> Blocks:
+def _view(p: Primitive, s: int) -> BlockedConvolution:
     """With blocks of s x s."""
     filled, pads = in_whole_steps(p, s, TAPS)
-    return Blocks(p, TAPS, pads, s, filled=filled)
+    return BlockedConvolution(p, TAPS, pads, s, filled=filled)
 
 
 @dataclass(frozen=True)
-class Blocks(View):
+class BlockedConvolution(ConvolutionView):
     """`primitive` as a convolution of blocks of phases x phases places, zeros `filled` in around the input."""
 
     filled: Pads = (0, 0, 0, 0)

@@ -16,7 +16,7 @@ from korch.rewrite.space import Space
 
 
 @dataclass(frozen=True)
-class Stretch:
+class ChannelSlice:
     """Positions `start` to `stop` of `axis` of a tensor, which `views` make of x, whose channels that axis is a part
     of."""
 
@@ -67,7 +67,7 @@ def channels_of_heads(s: Space, p: Primitive) -> Iterator[Tensor | None]:
         yield s.op("Slice", made, starts=starts, steps=(1,) * made.rank, lengths=p.output.shape)
 
 
-def _stretch(s: Space, p: Primitive) -> Stretch | None:
+def _stretch(s: Space, p: Primitive) -> ChannelSlice | None:
     """What `p` takes of an image's channels, if it cuts along one axis."""
     if p.op != "Slice" or set(p.attr("steps")) != {1}:
         return None
@@ -76,7 +76,7 @@ def _stretch(s: Space, p: Primitive) -> Stretch | None:
     if not found:
         return None
     start = p.attr("starts")[axes[0]]
-    stretch = Stretch(found[0].inputs[0], found, axes[0], start, start + p.output.shape[axes[0]])
+    stretch = ChannelSlice(found[0].inputs[0], found, axes[0], start, start + p.output.shape[axes[0]])
     return stretch if _is_of_channels(stretch) else None
 
 
@@ -93,13 +93,13 @@ def _views(s: Space, t: Tensor) -> tuple[Primitive, ...]:
         t = view.inputs[0]
 
 
-def _is_of_channels(stretch: Stretch) -> bool:
+def _is_of_channels(stretch: ChannelSlice) -> bool:
     """Whether what is cut are whole channels of an image, of each image alike."""
     x, y, at = stretch.x.shape, stretch.views[0].output.shape, stretch.axis_of_view
     return len(x) > 2 and prod(y[:at]) % x[0] == 0 and prod(y[at + 1 :]) % prod(x[2:]) == 0
 
 
-def _wanted(s: Space, p: Primitive, stretch: Stretch) -> Stretch | None:
+def _wanted(s: Space, p: Primitive, stretch: ChannelSlice) -> ChannelSlice | None:
     """All that the products with `p` need of the same tensor; None where that is the whole."""
     reached = _products(s, p.output)
     others = [
@@ -109,7 +109,7 @@ def _wanted(s: Space, p: Primitive, stretch: Stretch) -> Stretch | None:
     ]
     start, stop = min([stretch.start, *(c.start for c in others)]), max([stretch.stop, *(c.stop for c in others)])
     whole = stop - start == p.inputs[0].shape[stretch.axis]
-    return None if whole or not reached else Stretch(stretch.x, stretch.views, stretch.axis, start, stop)
+    return None if whole or not reached else ChannelSlice(stretch.x, stretch.views, stretch.axis, start, stop)
 
 
 def _products(s: Space, t: Tensor) -> set[Tensor]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.maps import along, map_of, mapped, shift_along
-from korch.rewrite.moves import axis_before, axis_behind, keeps_constants, moved
+from korch.rewrite.moves import axis_after, axis_before, keeps_constants, moved
 from korch.rewrite.rule import algebra
 from korch.rewrite.space import Space
 
@@ -28,9 +28,9 @@ def move_before_map(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """move(W x) = W move(x), where `move` leaves less: pooling, reducing, cutting."""
     for q in s.producers(p.inputs[0]) if _shrinks(p) else ():
         m = map_of(s, q)
-        behind = axis_behind(p, m.axis) if m else None
-        if m and behind is not None:
-            yield mapped(s, m.weights, moved(s, p, m.x, m.axis), behind)
+        after = axis_after(p, m.axis) if m else None
+        if m and after is not None:
+            yield mapped(s, m.weights, moved(s, p, m.x, m.axis), after)
 
 
 @algebra()
@@ -38,11 +38,11 @@ def move_before_shift(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """move(x + v) = move(x) + v along another axis, where the weights of `move` sum to 1 and it leaves less."""
     for q in s.producers(p.inputs[0]) if _shrinks(p) and keeps_constants(p) else ():
         for axis in range(p.inputs[0].rank):
-            found, behind = shift_along(s, q, axis), axis_behind(p, axis)
-            if found and behind is not None:
+            found, after = shift_along(s, q, axis), axis_after(p, axis)
+            if found and after is not None:
                 y = moved(s, p, found[0], axis)
-                yield s.op("Add", y, along(s, found[1], y, behind))
+                yield s.op("Add", y, along(s, found[1], y, after))
 
 
 def _shrinks(p: Primitive) -> bool:
-    return p.output.size < p.inputs[0].size and any(axis_behind(p, a) is not None for a in range(p.inputs[0].rank))
+    return p.output.size < p.inputs[0].size and any(axis_after(p, a) is not None for a in range(p.inputs[0].rank))

@@ -40,9 +40,9 @@ def _add_plain(build: Transformed, p: Primitive) -> None:
     d, taps, axes = p.attr("dilations")[0], p.inputs[1].shape[2], p.output.rank - 2
     filled, pads = in_whole_steps(p, d, taps)
     steps, rests = range(1, 2 * axes, 2), range(2, 2 * axes + 1, 2)  # the axes of positions, and of those modulo d
-    apart = parted(build, p, filled, d, (0, *rests, *steps, 2 * axes + 1))
-    n = apart.shape[0]
-    images = build.operand(p, "Reshape", apart, f"{apart.name}_apart", shape=(n * d**axes, *apart.shape[1 + axes :]))
+    phases = parted(build, p, filled, d, (0, *rests, *steps, 2 * axes + 1))
+    n = phases.shape[0]
+    images = build.operand(p, "Reshape", phases, f"{phases.name}_apart", shape=(n * d**axes, *phases.shape[1 + axes :]))
     stem, attrs = f"{p.output.name}_plain", dict(p.attrs) | {"dilations": (1,) * axes, "pads": pads}
     y = build.add(p, "Conv", (images, p.inputs[1]), stem, **attrs)
     _, *lengths, k = y.shape

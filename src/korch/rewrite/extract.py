@@ -12,7 +12,7 @@ from korch.ir.graph import Graph, select
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
-Cost = Callable[[Primitive], float]
+PrimitiveCost = Callable[[Primitive], float]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Alternative:
         return (*self.inner.values(), self.root)
 
 
-def cheapest(graph: Graph, written: Graph, cost: Cost) -> Graph:
+def cheapest(graph: Graph, written: Graph, cost: PrimitiveCost) -> Graph:
     """A selection of `graph` of little cost: from `written`, alternatives are taken while the whole gets cheaper."""
     selection = Selection(written, cost)
     below = cones_below(graph, written, cost)
@@ -42,7 +42,7 @@ def cheapest(graph: Graph, written: Graph, cost: Cost) -> Graph:
     return replace(graph, primitives=select(graph, selection.chosen))
 
 
-def alternatives(graph: Graph, written: Graph, cost: Cost) -> list[Alternative]:
+def alternatives(graph: Graph, written: Graph, cost: PrimitiveCost) -> list[Alternative]:
     """Every acyclic alternative to a producer of `written`, the greatest gain first."""
     selection = Selection(written, cost)
     found = [Alternative(root, inner, selection.gain(root, inner)) for root, inner in cones_below(graph, written, cost)]
@@ -52,7 +52,7 @@ def alternatives(graph: Graph, written: Graph, cost: Cost) -> list[Alternative]:
 class Selection:
     """A producer for each tensor, and by how many a tensor is read ("exact area", Mishchenko et al. 2007)."""
 
-    def __init__(self, written: Graph, cost: Cost) -> None:
+    def __init__(self, written: Graph, cost: PrimitiveCost) -> None:
         self.graph, self.cost = written, cache(cost)
         self.chosen: dict[Tensor, Primitive] = {t: ps[0] for t, ps in written.producers.items()}
         self.readers: Counter[Tensor] = Counter(written.outputs)
@@ -130,7 +130,7 @@ class Selection:
 Cones = list[tuple[Primitive, dict[Tensor, Primitive]]]
 
 
-def cones_below(graph: Graph, written: Graph, cost: Cost) -> Cones:
+def cones_below(graph: Graph, written: Graph, cost: PrimitiveCost) -> Cones:
     """The producers that `graph` has and `written` has not, each with the cheapest of the new tensors below it."""
     best = _best(graph, written, cost)
     return [
@@ -142,7 +142,7 @@ def cones_below(graph: Graph, written: Graph, cost: Cost) -> Cones:
     ]
 
 
-def _best(graph: Graph, written: Graph, cost: Cost) -> dict[Tensor, Primitive]:
+def _best(graph: Graph, written: Graph, cost: PrimitiveCost) -> dict[Tensor, Primitive]:
     """The cheapest producers of new tensors (Bellman and Ford: costs are positive, so they hold no cycle).
 
     What is written is shared by its readers, so its cost is spread over them ("area flow"); what is new has one.

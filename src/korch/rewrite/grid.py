@@ -7,7 +7,7 @@ from korch.ir.tensor import Tensor
 from korch.rewrite.transformed import Transformed
 
 Pads = tuple[int, ...]
-"""Before, axis by axis, then behind: top, left, bottom, right of an image."""
+"""Before, axis by axis, then after: top, left, bottom, right of an image."""
 
 
 def in_whole_steps(p: Primitive, step: int, taps: int) -> tuple[Pads, Pads]:
@@ -18,10 +18,10 @@ def in_whole_steps(p: Primitive, step: int, taps: int) -> tuple[Pads, Pads]:
     begins = [pad % step for pad in before]
     counts = [-(-(n + begin) // step) for n, begin in zip(lengths, begins, strict=True)]
     ends = (step * count - n - begin for n, begin, count in zip(lengths, begins, counts, strict=True))
-    behind = (
+    after = (
         -(-n // step) + taps - 1 - pad // step - count for n, pad, count in zip(outputs, before, counts, strict=True)
     )
-    return (*begins, *ends), (*(pad // step for pad in before), *behind)
+    return (*begins, *ends), (*(pad // step for pad in before), *after)
 
 
 def parted(build: Transformed, p: Primitive, filled: Pads, step: int, perm: tuple[int, ...]) -> Tensor:

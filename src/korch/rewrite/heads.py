@@ -33,11 +33,11 @@ def _heads(s: Space, m: Map) -> Iterator[Tensor]:
     """The tensors [n, heads, rows, e] whose heads m's input joins along its axis."""
     for r in s.producers(m.x):
         for t in s.producers(r.inputs[0]) if r.op == "Reshape" else ():
-            if t.op == "Transpose" and t.output.rank == 4 and _joins(t, m):
+            if t.op == "Transpose" and t.output.rank == 4 and _merges_heads(t, m):
                 yield t.inputs[0]
 
 
-def _joins(t: Primitive, m: Map) -> bool:
+def _merges_heads(t: Primitive, m: Map) -> bool:
     """Whether `t` and a Reshape bring heads and their columns to the axis of `m`, the last one or that of channels."""
     n, heads, _, e = t.inputs[0].shape
     if m.axis == m.x.rank - 1:

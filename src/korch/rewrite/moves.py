@@ -13,7 +13,7 @@ from korch.rewrite.space import Space
 MEANS = ("Interpolate", "ReduceMean", "AveragePool")
 
 
-def axis_behind(q: Primitive, axis: int) -> int | None:
+def axis_after(q: Primitive, axis: int) -> int | None:
     """Where `axis` of q's input is in its output, if `q` is linear and works on other axes only; else None.
 
     Means of integers are not: they are rounded.
@@ -35,8 +35,8 @@ def axis_behind(q: Primitive, axis: int) -> int | None:
         case "Reshape":
             return _regrouped(x.shape, q.output.shape, axis)
         case "Expand":
-            behind = axis + q.output.rank - x.rank
-            return behind if x.shape[axis] == q.output.shape[behind] else None
+            after = axis + q.output.rank - x.rank
+            return after if x.shape[axis] == q.output.shape[after] else None
         case "ReduceSum" | "ReduceMean":
             gone = q.attr("axes")
             return None if axis in gone else axis - (0 if q.attr("keepdims") else sum(a < axis for a in gone))
@@ -47,16 +47,16 @@ def axis_behind(q: Primitive, axis: int) -> int | None:
 
 
 def axis_before(q: Primitive, axis: int) -> int | None:
-    """The axis of q's input that `axis_behind` sends to `axis`."""
-    return next((a for a in range(q.inputs[0].rank) if axis_behind(q, a) == axis), None)
+    """The axis of q's input that `axis_after` sends to `axis`."""
+    return next((a for a in range(q.inputs[0].rank) if axis_after(q, a) == axis), None)
 
 
 def moved(s: Space, q: Primitive, x: Tensor, axis: int) -> Tensor:
     """What `q` does, done to x, which may have another length along `axis`."""
-    attrs, behind = dict(q.attrs), axis_behind(q, axis)
-    assert behind is not None
+    attrs, after = dict(q.attrs), axis_after(q, axis)
+    assert after is not None
     for name in ("lengths",) if q.op == "Slice" else ("shape",) if q.op in ("Reshape", "Expand") else ():
-        attrs[name] = (*attrs[name][:behind], x.shape[axis], *attrs[name][behind + 1 :])
+        attrs[name] = (*attrs[name][:after], x.shape[axis], *attrs[name][after + 1 :])
     return s.op(q.op, x, **attrs)
 
 

@@ -9,7 +9,7 @@ from korch.ir.primitive import REASSOCIATED, Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.space import Space
 
-Fn = Callable[[Space, Primitive], Iterable[Tensor | None]]
+RuleFunction = Callable[[Space, Primitive], Iterable[Tensor | None]]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Rule:
     """
 
     name: str
-    fn: Fn
+    fn: RuleFunction
     pays: bool = False
     counts: bool = True
     """Whether what it adds counts as growth of the graph; what can only make a layer cheaper need not."""
@@ -46,10 +46,10 @@ def algebra(
     error: str = REASSOCIATED,
     laws: tuple[str, ...] = (),
     proved: bool = True,
-) -> Callable[[Fn], Rule]:
+) -> Callable[[RuleFunction], Rule]:
     """Enters a function into the table of algebraic rules."""
 
-    def enter(fn: Fn) -> Rule:
+    def enter(fn: RuleFunction) -> Rule:
         RULES[fn.__name__] = Rule(fn.__name__, fn, pays, counts, error, laws, proved)
         return RULES[fn.__name__]
 

@@ -28,7 +28,7 @@ SIDE, MOST_CHANNELS = 4, 64
 products: 108 us as it is, 28 in blocks of 4 x 4.)"""
 WORTH = 1.25
 """How many times as many of the products must count as without."""
-Block = tuple[int, int]
+BlockSize = tuple[int, int]
 
 
 @rewrite(stage=2, error=REASSOCIATED)
@@ -43,7 +43,7 @@ def conv_in_squares(graph: Graph) -> Graph:
     return _added(graph, "conv_in_squares", lambda p: (SIDE, SIDE))
 
 
-def _added(graph: Graph, rule: str, block_of: Callable[[Primitive], Block]) -> Graph:
+def _added(graph: Graph, rule: str, block_of: Callable[[Primitive], BlockSize]) -> Graph:
     build = Transformed(graph, rule, REASSOCIATED)
     for p in graph.primitives:
         if _is_plain(p) and _pays(p, block_of(p)):
@@ -58,7 +58,7 @@ def _is_plain(p: Primitive) -> bool:
     return p.output.rank == 4
 
 
-def _pays(p: Primitive, block: Block) -> bool:
+def _pays(p: Primitive, block: BlockSize) -> bool:
     """Whether fewer products are wasted on zeros than on idle lanes, along axes where every place is computed."""
     channels, *kernel = p.inputs[1].shape[:1] + p.inputs[1].shape[2:]
     together = math.prod(block)
@@ -76,7 +76,7 @@ def _lanes(channels: int) -> int:
     return -(-channels // LANES) * LANES
 
 
-def _add_block(build: Transformed, p: Primitive, block: Block) -> None:
+def _add_block(build: Transformed, p: Primitive, block: BlockSize) -> None:
     """The chain that ends in p's output."""
     (x, w), (n, height, width, channels), (tall, wide) = p.inputs, p.output.shape, block
     shape = (tall * wide * w.shape[0], w.shape[1], w.shape[2] + tall - 1, w.shape[3] + wide - 1)
@@ -87,8 +87,8 @@ def _add_block(build: Transformed, p: Primitive, block: Block) -> None:
     blocks = build.add(p, "Conv", (x, kernel), f"{p.output.name}_blocks", **attrs)
     whole = (n, counts[0] * tall, counts[1] * wide, channels)
     if tall > 1:
-        apart = (n, counts[0], counts[1], tall, wide, channels)
-        parts = build.add(p, "Reshape", (blocks,), f"{p.output.name}_parts", shape=apart)
+        divided = (n, counts[0], counts[1], tall, wide, channels)
+        parts = build.add(p, "Reshape", (blocks,), f"{p.output.name}_parts", shape=divided)
         blocks = build.add(p, "Transpose", (parts,), f"{p.output.name}_turned", perm=(0, 1, 3, 2, 4, 5))
     if whole == p.output.shape:
         build.add(p, "Reshape", (blocks,), p.output, shape=whole)
@@ -97,7 +97,7 @@ def _add_block(build: Transformed, p: Primitive, block: Block) -> None:
     build.add(p, "Slice", (image,), p.output, starts=(0,) * 4, steps=(1,) * 4, lengths=p.output.shape)
 
 
-def _pads(p: Primitive, x: Tensor, kernel: Tensor, counts: Block, block: Block) -> tuple[int, ...]:
+def _pads(p: Primitive, x: Tensor, kernel: Tensor, counts: BlockSize, block: BlockSize) -> tuple[int, ...]:
     """As before; at the end of an axis that blocks share, what makes so many of them."""
     pads = list(p.attr("pads"))
     for a, n in enumerate(block):
@@ -106,7 +106,7 @@ def _pads(p: Primitive, x: Tensor, kernel: Tensor, counts: Block, block: Block) 
     return tuple(pads)
 
 
-def _shifted(w: Array, block: Block) -> Array:
+def _shifted(w: Array, block: BlockSize) -> Array:
     """[o, i, h, w] -> [tall * wide * o, i, h + tall - 1, w + wide - 1]: the kernel once for each place of a block, so
     many rows and columns further."""
     (o, i, h, k), (tall, wide) = w.shape, block

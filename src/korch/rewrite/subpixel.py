@@ -10,16 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from korch.ir.ops.layout import padded_positions
+from korch.ir.ops.windows import Positions
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.maps import is_dense
 from korch.rewrite.rule import algebra
 from korch.rewrite.space import Space
 
-Positions = NDArray[np.int64]
 DEEPEST = 5
 SPATIAL = (2, 3)
 ZERO = -1

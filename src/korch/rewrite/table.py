@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from korch.ir.graph import Graph
 from korch.ir.primitive import APPROXIMATE, EXACT
 
-Fn = Callable[..., Graph]
+RewriteFunction = Callable[..., Graph]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Rewrite:
 
     name: str
     stage: int
-    fn: Fn
+    fn: RewriteFunction
     error: str = EXACT
     laws: tuple[str, ...] = ()
     selects: bool = False
@@ -54,10 +54,10 @@ _TABLE: dict[str, Rewrite] = {}
 
 def rewrite(
     stage: int, *, error: str = EXACT, laws: tuple[str, ...] = (), selects: bool = False
-) -> Callable[[Fn], Rewrite]:
+) -> Callable[[RewriteFunction], Rewrite]:
     """Enters a function from graph to graph into the table."""
 
-    def enter(fn: Fn) -> Rewrite:
+    def enter(fn: RewriteFunction) -> Rewrite:
         _TABLE[fn.__name__] = Rewrite(fn.__name__, stage, fn, error, laws, selects)
         return _TABLE[fn.__name__]
 

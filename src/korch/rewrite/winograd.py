@@ -64,7 +64,7 @@ def winograd(graph: Graph) -> Graph:
 
 
 @dataclass(frozen=True)
-class View:
+class ConvolutionView:
     """`primitive` as phases x phases convolutions `kernel` x `kernel` of its input padded by `pads`, interleaved; or as
     one with a `stride`, whose windows may reach `along` one axis only, and over several `frames` of a volume."""
 
@@ -118,7 +118,7 @@ class View:
         return taps.transpose(3, 5, 1, 0, 2, 4).reshape(s * s * k, c, self.kernel, self.kernel)
 
 
-def _views(p: Primitive) -> Iterator[View]:
+def _views(p: Primitive) -> Iterator[ConvolutionView]:
     """`p` as Winograd may compute it, if it may and has enough channels to work on."""
     if p.op not in ("Conv", "ConvTranspose") or not p.attr("channels_last") or p.output.rank not in (3, 4, 5):
         return
@@ -133,7 +133,7 @@ def _views(p: Primitive) -> Iterator[View]:
             yield view
 
 
-def _convolution(p: Primitive) -> View | None:
+def _convolution(p: Primitive) -> ConvolutionView | None:
     """Alike along both axes, or of one step along one of them, as along the missing one of a signal."""
     kernel, strides, pads = p.inputs[1].shape[2:], p.attr("strides"), p.attr("pads")
     frames = None
@@ -147,10 +147,10 @@ def _convolution(p: Primitive) -> View | None:
     alike = [(longest, step) if reaches else (1, 1) for reaches in (down, along)]
     if longest == 1 or list(zip(kernel, strides, strict=True)) != alike:
         return None
-    return View(p, longest, pads, stride=step, along=(down, along), frames=frames)
+    return ConvolutionView(p, longest, pads, stride=step, along=(down, along), frames=frames)
 
 
-def _transposed(p: Primitive) -> View | None:
+def _transposed(p: Primitive) -> ConvolutionView | None:
     """Output s * a + r - pad takes tap r + s * j of input a - j, j below `kernel`: a convolution at a for each r."""
     s, taps = p.attr("strides")[0], p.inputs[1].shape[2]
     if s == 1 or p.attr("strides") != (s, s) or p.inputs[1].shape[2:] != (taps, taps) or taps % s:
@@ -160,10 +160,10 @@ def _transposed(p: Primitive) -> View | None:
     last = [(pad + n - 1) // s for pad, n in zip(before, p.output.shape[1:3], strict=True)]
     top, left = (kernel - 1 - a for a in first)
     bottom, right = (a + 1 - n for a, n in zip(last, p.inputs[0].shape[1:3], strict=True))
-    return View(p, kernel, (top, left, bottom, right), s, (before[0] % s, before[1] % s))
+    return ConvolutionView(p, kernel, (top, left, bottom, right), s, (before[0] % s, before[1] % s))
 
 
-def chains(graph: Graph, rule: str, views: Callable[[Primitive], Iterable[View]]) -> Graph:
+def chains(graph: Graph, rule: str, views: Callable[[Primitive], Iterable[ConvolutionView]]) -> Graph:
     """`graph` with a chain for every view and tile that pays."""
     build = _Winograd(graph, rule)
     for p in graph.primitives:
@@ -175,7 +175,7 @@ def chains(graph: Graph, rule: str, views: Callable[[Primitive], Iterable[View]]
 
 
 class _Winograd(Transformed):
-    def convolution(self, view: View, tile: int) -> None:
+    def convolution(self, view: ConvolutionView, tile: int) -> None:
         """Adds the chain that ends in the view's output; convolutions of one tensor share its transform."""
         p, x, form = view.primitive, view.read(self), _form(view, tile)
         name = f"{x.name}_{form}_{'_'.join(map(str, view.pads))}"
@@ -199,7 +199,7 @@ class _Winograd(Transformed):
         m = self.add(p, "Transpose", (m,), f"{m.name}_last", perm=(0, 2, 1, 3))
         return self.add(p, "Reshape", (m,), f"{m.name}_together", shape=(points, tiles, p.output.shape[-1]))
 
-    def _weights(self, view: View, tile: int) -> Tensor:
+    def _weights(self, view: ConvolutionView, tile: int) -> Tensor:
         """[points, C, K]; of several groups [points, groups, C, K], C and K of one."""
         w, groups = view.primitive.inputs[1], view.primitive.attr("group")
         form = _form(view, tile) + ("" if view.phases == 1 else f"_{view.primitive.op}{view.phases}")
@@ -214,5 +214,5 @@ class _Winograd(Transformed):
         return self.constant(w, form, (points, c, k) if groups == 1 else (points, groups, c, each), turned)
 
 
-def _form(view: View, tile: int) -> str:
+def _form(view: ConvolutionView, tile: int) -> str:
     return f"f{tile}{view.kernel}" + (f"s{view.stride}" if view.stride > 1 else "")

@@ -26,7 +26,7 @@ from korch.ir.primitive import Primitive
 from korch.profile.costs import Costs
 from korch.profile.results import Measurement
 from korch.search.ledger import Ledger
-from korch.search.offers import Entry, Named
+from korch.search.offers import KernelName, LedgerEntry
 from korch.search.steering import ERROR_MARGIN_OF_BANS, MIN_ERROR_SAVED
 
 
@@ -37,7 +37,7 @@ class Culprit:
     cone: Cone
     error: float
     instead: float
-    kernels: tuple[Named, ...]
+    kernels: tuple[KernelName, ...]
 
     @property
     def gain(self) -> float:
@@ -81,9 +81,9 @@ def _culprit(ledger: Ledger, i: int, profiler: Costs) -> Culprit | None:
     own = entry.best
     if own.backend.fallback or not own.error:
         return None
-    apart = _apart(ledger, cone, profiler)
+    unfused = _unfused_error(ledger, cone, profiler)
     rivals = {**_errors(entry, profiler), (own.backend.name, own.variant): own.error}
-    least = min(apart, *rivals.values())
+    least = min(unfused, *rivals.values())
     if own.error - least < MIN_ERROR_SAVED * own.error:
         return None
     limit = (own.error + least) / 2
@@ -91,12 +91,12 @@ def _culprit(ledger: Ledger, i: int, profiler: Costs) -> Culprit | None:
     return Culprit(cone, own.error, least, tuple(worse))
 
 
-def _named(backend: str, variant: str) -> Named:
+def _named(backend: str, variant: str) -> KernelName:
     precision = precision_of(variant)
     return ("", precision) if precision else (backend, variant)
 
 
-def _errors(entry: Entry, profiler: Costs) -> dict[Named, float]:
+def _errors(entry: LedgerEntry, profiler: Costs) -> dict[KernelName, float]:
     """Of every kernel that works for the entry's cone."""
     offered = [
         k for o in entry.offers if not o.backend.fallback for k in o.kernels(entry.cone, profiler.setting.threads)
@@ -104,7 +104,7 @@ def _errors(entry: Entry, profiler: Costs) -> dict[Named, float]:
     return _measured(offered, profiler)
 
 
-def _apart(ledger: Ledger, cone: Cone, profiler: Costs) -> float:
+def _unfused_error(ledger: Ledger, cone: Cone, profiler: Costs) -> float:
     """The error of the sums of `cone` by fallback backends, one after the other; infinitely much where none works."""
     threads = profiler.setting.threads
     singles = [Cone.of([p]) for p in sums(cone)]
@@ -112,6 +112,6 @@ def _apart(ledger: Ledger, cone: Cone, profiler: Costs) -> float:
     return sum(min(_measured(kernels, profiler).values(), default=inf) for kernels in offered)
 
 
-def _measured(kernels: Sequence[Kernel], profiler: Costs) -> dict[Named, float]:
+def _measured(kernels: Sequence[Kernel], profiler: Costs) -> dict[KernelName, float]:
     results = zip(kernels, profiler.measure(kernels), strict=True)
     return {(k.backend, k.variant): r.error for k, r in results if isinstance(r, Measurement)}

@@ -14,14 +14,14 @@ from korch.ir.primitive import Primitive
 from korch.profile.costs import Costs
 from korch.profile.pace import meanwhile
 from korch.profile.results import Tally
-from korch.search.building import Builder
+from korch.search.building import KernelBuilder
 from korch.search.in_place import in_place
 from korch.search.ledger import Ledger
 from korch.search.memory import InPlace
 from korch.search.phases import EXPLORE, LINKS, PHASES, PROVE, First, Phase
 from korch.search.planned import planned
 from korch.search.steering import CHAINS_TRIED, EARLIER, LINKS_FIRST, LOOK, MOVED
-from korch.search.tuning import Report, State, Tuned, Tuner
+from korch.search.tuning import Report, SearchState, Tuned, Tuner
 from korch.solve.highs import Highs
 from korch.system.deadline import NEVER, Deadline
 from korch.targets import Target
@@ -39,7 +39,7 @@ class Resources:
     feeds: Mapping[str, Array]
     deadline: Deadline
     highs: Highs
-    builder: Builder
+    builder: KernelBuilder
     rounds: int = 0
     solver_seconds: float = 0.0
     largest: tuple[int, int] = (0, 0)
@@ -137,7 +137,7 @@ class Attempt:
             tuned, threads = self.tuner.run(PROVE), self.resources.costs.setting.threads
             chosen = {id(e): e for e in map(self.ledger.entry, tuned.chosen)}
             kernels = [(e, e.best.kernel(e.cone, threads)) for e in chosen.values()]
-            self.resources.report(State("compiling", total=len(kernels)))
+            self.resources.report(SearchState("compiling", total=len(kernels)))
             refused = self.resources.target.refused([k for _, k in kernels])
             if not refused:
                 return tuned

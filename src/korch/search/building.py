@@ -27,13 +27,13 @@ from korch.system.throttle import paced
 Wanted = tuple[Backend, Cone]
 
 
-class Builder:
+class KernelBuilder:
     """Builds what is wanted; the other process starts when there is enough for it, and ends with the block."""
 
     def __init__(self) -> None:
         self._other = WorkerProcess("korch.search.building", (), BUILD_SECONDS, plain_environment())
 
-    def __enter__(self) -> Builder:
+    def __enter__(self) -> KernelBuilder:
         return self
 
     def __exit__(self, *_: object) -> None:

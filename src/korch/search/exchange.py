@@ -16,7 +16,7 @@ from math import inf
 from korch.backends.precision import precision_of
 from korch.executable.plan import Plan, Step
 from korch.search.ledger import Ledger
-from korch.search.offers import Entry, Offer
+from korch.search.offers import LedgerEntry, Offer
 from korch.search.tuning import Tuned
 
 NARROW = "fp16"
@@ -138,7 +138,7 @@ def exchanges(before: Plan, after: Plan) -> list[str]:
     ]
 
 
-def _way(step: Step, entry: Entry) -> Way:
+def _way(step: Step, entry: LedgerEntry) -> Way:
     """The way that the step takes."""
     kernel = step.kernel
     known = (

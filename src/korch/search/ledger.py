@@ -14,7 +14,7 @@ from korch.machine import Machine
 from korch.profile.physics import Physics, Work
 from korch.search.forms import Forms
 from korch.search.kinds import Kind, is_unlikely, sort_of, trait_of
-from korch.search.offers import Entry, Named, Offer
+from korch.search.offers import KernelName, LedgerEntry, Offer
 from korch.search.price import Price
 from korch.search.steering import BYTE_PRICE, CHANNELS_FIRST_PENALTY
 
@@ -25,7 +25,7 @@ class Ledger:
     price of memory now, for all parts of a ledger."""
 
     cones: tuple[Cone, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[LedgerEntry, ...]
     collector: _Collector
     pricing: Price = field(default_factory=Price)
 
@@ -52,7 +52,7 @@ class Ledger:
         kept = [(c, e) for c, e in zip(self.cones, self.entries, strict=True) if wanted(c)]
         return replace(self, cones=tuple(c for c, _ in kept), entries=tuple(e for _, e in kept))
 
-    def ban(self, kernels: Collection[Named], held: Collection[Primitive], threads: int) -> None:
+    def ban(self, kernels: Collection[KernelName], held: Collection[Primitive], threads: int) -> None:
         """Rules out `kernels` for all cones that hold `held`, and for equal ones elsewhere.
 
         Single primitives are offered to the fallback backends then, so that a plan of single primitives stays.
@@ -79,12 +79,12 @@ class Ledger:
             before[key] += 1
         return places
 
-    def entry(self, i: int) -> Entry:
+    def entry(self, i: int) -> LedgerEntry:
         """The entry of `cones[i]`."""
         return self.entries[i]
 
     @property
-    def distinct(self) -> list[Entry]:
+    def distinct(self) -> list[LedgerEntry]:
         return list({id(e): e for e in self.entries}.values())
 
 
@@ -112,13 +112,13 @@ class _Collector:
     machine: Machine
     physics: Physics
     way_out: str = ""
-    known: dict[str, Entry | None] = field(default_factory=dict[str, Entry | None])
+    known: dict[str, LedgerEntry | None] = field(default_factory=dict[str, LedgerEntry | None])
     refusals: dict[str, str] = field(default_factory=dict[str, str])
     declined: dict[str, int] = field(default_factory=dict[str, int])
     kinds: dict[tuple[object, ...], Kind] = field(default_factory=dict[tuple[object, ...], Kind])
     forms: dict[tuple[str, ...], Forms] = field(default_factory=dict[tuple[str, ...], Forms])
 
-    def entry_of(self, cone: Cone) -> Entry | None:
+    def entry_of(self, cone: Cone) -> LedgerEntry | None:
         """The entry of all cones of that signature; None where all backends decline."""
         if cone.signature not in self.known:
             self.known[cone.signature] = self._entry(cone)
@@ -127,11 +127,11 @@ class _Collector:
             self.refusals[cone.root.name] = f"{self.refusal(cone)}{self.way_out}"
         return entry
 
-    def _entry(self, cone: Cone) -> Entry | None:
+    def _entry(self, cone: Cone) -> LedgerEntry | None:
         offers = [self._offer(b, cone) for b in self.backends if not b.fallback and self._takes(b, cone)]
         offers = offers or self.fallbacks(cone)
         held = sum(t.nbytes for t in cone.leaves if t.const and t.value is None)
-        return Entry(cone, offers, BYTE_PRICE * held / self.machine.bandwidths[-1][1]) if offers else None
+        return LedgerEntry(cone, offers, BYTE_PRICE * held / self.machine.bandwidths[-1][1]) if offers else None
 
     def fallbacks(self, cone: Cone) -> list[Offer]:
         return [self._offer(b, cone) for b in self.backends if b.fallback and self._takes(b, cone)]

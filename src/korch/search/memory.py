@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from korch.ir.graph import Graph
 from korch.profile.costs import Costs
-from korch.search.offers import Entry, Offer
+from korch.search.offers import LedgerEntry, Offer
 from korch.system.samples import CROWDED
 
 
@@ -23,7 +23,7 @@ class InPlace:
 class Placed:
     """The time of a kernel of a plan in its program: of an entry's offer that was the best then."""
 
-    entry: Entry
+    entry: LedgerEntry
     offer: Offer
     seconds: float
     spread: float = 0.0

@@ -23,7 +23,7 @@ from korch.numerics.verdict import Verdict
 from korch.profile.costs import Costs
 from korch.search.accuracy import ban, culprits
 from korch.search.attempt import Attempt, Resources, is_link, place_links, with_few_chains
-from korch.search.building import Builder
+from korch.search.building import KernelBuilder
 from korch.search.choices import label
 from korch.search.exactness import Refinement
 from korch.search.exchange import Exchange, exchanges
@@ -34,7 +34,7 @@ from korch.search.planned import accounted, as_timed
 from korch.search.spare import without_spare_libraries
 from korch.search.steering import FAR, FINISH, HEAVY, MOST_ATTEMPTS, MOST_BANS, SHORT, TAKEN_OVER_TIMED
 from korch.search.transfer import Sketch, TakenOver, covers, found_in, others_for
-from korch.search.tuning import Report, State, Tuned
+from korch.search.tuning import Report, SearchState, Tuned
 from korch.solve.highs import Highs
 from korch.system.deadline import Deadline
 from korch.system.processor import processors
@@ -98,7 +98,7 @@ class Search:
 
     def run(self) -> tuple[Executable, Facts]:
         """The program, and facts for the summary."""
-        self.report(State("enumerating"))
+        self.report(SearchState("enumerating"))
         calibrated = self.target.machine(self.costs)
         heavy = self.target.timed and total(self.graph.plain().primitives) >= HEAVY
         with self.judge.meanwhile() if heavy else nullcontext():
@@ -108,7 +108,7 @@ class Search:
             enumerating = time.monotonic() - begin
             ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics, self.target.way_out)
             self._taken_over = TakenOver(self.graph, self.sketch, ledger)
-            with Highs(self._solver_threads) as highs, Builder() as builder:
+            with Highs(self._solver_threads) as highs, KernelBuilder() as builder:
                 resources = Resources(
                     self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs, builder
                 )
@@ -207,7 +207,7 @@ class Search:
         return executable, Tried(tuned, verdict, executable.plan)
 
     def _judged(self, executable: Executable) -> Verdict:
-        self.report(State("checking"))
+        self.report(SearchState("checking"))
         return self.judge.verdict(self.target.outputs(executable, self.judge.feeds))
 
     def _timed(self, executable: Executable) -> Plan:

@@ -16,7 +16,7 @@ from korch.search.forms import Forms, alike
 from korch.search.kinds import Kind
 from korch.search.steering import OUTLYING, SPREAD
 
-Named = tuple[str, str]
+KernelName = tuple[str, str]
 """A backend and one of its variants; or no backend and a precision, for all that multiply in it."""
 
 
@@ -169,7 +169,7 @@ class Offer:
 
 
 @dataclass
-class Entry:
+class LedgerEntry:
     """The offers for one signature; `cone` stands for all cones that have it. `price`: seconds that the memory of its
     constants is worth at first."""
 
@@ -196,7 +196,7 @@ class Entry:
         known = self.seconds
         return [o for o in self.offers if not o.measured and max(cost(o), o.extrapolated) <= known]
 
-    def ban(self, kernels: Collection[Named], threads: int) -> None:
+    def ban(self, kernels: Collection[KernelName], threads: int) -> None:
         """The entry without `kernels`; an offer that has no other costs infinitely much."""
         for o in self.offers:
             if own := [variant for backend, variant in kernels if backend in ("", o.backend.name)]:

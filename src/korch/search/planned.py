@@ -12,7 +12,7 @@ from korch.ir.macs import total
 from korch.options import Options
 from korch.search.choices import choices
 from korch.search.ledger import Ledger
-from korch.search.offers import Entry
+from korch.search.offers import LedgerEntry
 from korch.search.phases import bounds
 from korch.search.tuning import Tuned
 
@@ -58,7 +58,7 @@ def _step(ledger: Ledger, i: int, threads: int) -> Step:
     return replace(Step.at(cone, kernel, entry.best.seconds, _runner_up(entry)), lower=entry.best.lower)
 
 
-def _runner_up(entry: Entry) -> RunnerUp | None:
+def _runner_up(entry: LedgerEntry) -> RunnerUp | None:
     """The next best offer for the same cone."""
     others = sorted((o for o in entry.offers if o is not entry.best and isfinite(bounds(o))), key=bounds)
     if not others:

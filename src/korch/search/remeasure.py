@@ -8,19 +8,19 @@ from math import inf
 from korch.ir.macs import products
 from korch.ir.primitive import Primitive
 from korch.search.ledger import Ledger
-from korch.search.offers import Entry, Offer
+from korch.search.offers import LedgerEntry, Offer
 from korch.search.steering import FAR_OUT, SLOWED, WORTH
 
 
 def promising(
     ledger: Ledger, chosen: Sequence[int], cost: float, near: Mapping[int, float]
-) -> list[tuple[Entry, Offer]]:
+) -> list[tuple[LedgerEntry, Offer]]:
     """The offers that a plan as cheap as the `chosen` one, which costs `cost`, could hold if they took as much less as
     may be; the most promising first. `near`: what candidates lack to be in a plan, as far as solutions say."""
     extra = dict(near) | dict.fromkeys(chosen, 0.0)
     spent = shares(ledger, chosen)
     least = WORTH * cost
-    found: dict[int, tuple[float, Entry, Offer]] = {}
+    found: dict[int, tuple[float, LedgerEntry, Offer]] = {}
     for i, cone in enumerate(ledger.cones):
         entry = ledger.entry(i)
         worth = max(entry.best.seconds - extra.get(i, inf), sum(spent.get(p, 0.0) for p in cone.primitives))

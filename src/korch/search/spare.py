@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import inf, isfinite
 
 from korch.search.ledger import Ledger
-from korch.search.offers import Entry, Offer
+from korch.search.offers import LedgerEntry, Offer
 from korch.search.steering import MIN_LIBRARY_GAIN
 from korch.search.tuning import Tuned
 
@@ -29,15 +29,15 @@ def without_spare_libraries(ledger: Ledger, tuned: Tuned, threads: int) -> Tuned
     return replace(tuned, cost=cost, gap=gap)
 
 
-def _needing(entry: Entry, library: str, threads: int) -> Sequence[Offer]:
+def _needing(entry: LedgerEntry, library: str, threads: int) -> Sequence[Offer]:
     """The measured offers whose kernels are linked with the library."""
     return [o for o in entry.offers if library in _libraries(entry, o, threads)]
 
 
-def _libraries(entry: Entry, offer: Offer, threads: int) -> tuple[str, ...]:
+def _libraries(entry: LedgerEntry, offer: Offer, threads: int) -> tuple[str, ...]:
     return offer.kernel(entry.cone, threads).libraries if isfinite(offer.seconds) else ()
 
 
-def _instead(entry: Entry, needing: Sequence[Offer]) -> float:
+def _instead(entry: LedgerEntry, needing: Sequence[Offer]) -> float:
     """Seconds of the best other offer."""
     return min((o.seconds for o in entry.offers if o not in needing), default=inf)

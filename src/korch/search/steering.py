@@ -143,7 +143,7 @@ RUNS, BLOCKS, PROFILE_SECONDS, MAX_PROFILE_SECONDS = (2, 12), (2, 4), 2.0, 6.0
 most: as many as take no more than so many seconds; and seconds after which nothing is repeated because of a surprise.
 (A program of half a second would have four blocks of three runs, 6 seconds, and five times that after a surprise.)"""
 STEADY, MAX_TIMES = 0.03, 4
-"""How far two times of a program may lie apart, one after the other, before it is timed once more: its plan's costs are
+"""How far two times of a program may differ, one after the other, before it is timed once more: its plan's costs are
 scaled to the last, and a machine that others use has moments of another pace."""
 SUSPICIOUS, UNSUSPICIOUS_SECONDS, PAUSES = 1.15, 1e-5, (0.2, 0.5, 1.0, 2.0)
 """How much slower than the sum of its kernels a program may seem before it is timed again, and the seconds that it may

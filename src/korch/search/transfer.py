@@ -17,7 +17,7 @@ from korch.ir.graph import Graph
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.search.ledger import Ledger
-from korch.search.offers import Entry, Offer
+from korch.search.offers import LedgerEntry, Offer
 from korch.search.steering import SURPRISE_WORTH, SURPRISING
 
 _STRUCTURAL = frozenset(
@@ -44,7 +44,7 @@ _STRUCTURAL = frozenset(
 
 @dataclass(frozen=True)
 class SketchStep:
-    """A kernel of a plan without names and extents: its `primitives` as `identities` knows them, and who built it.
+    """A kernel of a plan without names and extents: its `primitives` as `identities` knows them, and its backend.
 
     `slowness`: its time in the program, as a multiple of what physics allow; 0 where that is unknown.
     """
@@ -92,14 +92,14 @@ class TakenOver:
             for i in (i for i, c in enumerate(ledger.cones) if c == cone):
                 self._keep(ledger.entry(i), step)
 
-    def _keep(self, entry: Entry, step: SketchStep) -> None:
+    def _keep(self, entry: LedgerEntry, step: SketchStep) -> None:
         if own := [o for o in entry.offers if o.backend.name == step.backend]:
             self._waiting[id(entry)] = [o for o in entry.offers if o not in own]
             entry.offers = own
             for offer in own:
                 offer.sketched, offer.slowness = step.variant, step.slowness
 
-    def reopened(self, entries: Iterable[Entry], cost: float) -> bool:
+    def reopened(self, entries: Iterable[LedgerEntry], cost: float) -> bool:
         """Gives kernels of a plan that costs `cost` their rivals back where they take far longer than for the other
         extents; whether there are any. (A classifier is a product with a vector for one image, and with a matrix for
         five: 321 us, 123 by a library.)"""
@@ -173,5 +173,5 @@ def _in_order(graph: Graph, known: Mapping[Tensor, str]) -> Iterator[Primitive]:
 
 
 def _own_key(p: Primitive) -> tuple[str, tuple[str, ...], str]:
-    """What tells a primitive from the others of its graph."""
+    """The identity of a primitive within its graph."""
     return p.op, tuple(t.name for t in p.inputs), p.output.name

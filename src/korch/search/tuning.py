@@ -19,11 +19,11 @@ from korch.ir.graph import Graph
 from korch.ir.tensor import Tensor
 from korch.profile.costs import Costs
 from korch.profile.results import Failed, Measurement, Tally
-from korch.search.building import Builder
+from korch.search.building import KernelBuilder
 from korch.search.costed import Costed
 from korch.search.ledger import Ledger
 from korch.search.memory import InPlace, Memory, Placed
-from korch.search.offers import Entry, Offer
+from korch.search.offers import LedgerEntry, Offer
 from korch.search.phases import Phase, bounds, measured, pessimistic, physical
 from korch.search.remeasure import promising
 from korch.search.steering import (
@@ -50,7 +50,7 @@ from korch.system.deadline import NEVER, Deadline
 
 
 @dataclass(frozen=True)
-class State:
+class SearchState:
     """Where the search stands; `incumbent` and `bound` in seconds."""
 
     phase: str
@@ -61,7 +61,7 @@ class State:
     rounds: int = 0
 
 
-Report = Callable[[State], None]
+Report = Callable[[SearchState], None]
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Tuner:
         deadline: Deadline = NEVER,
         solver_limit: float = SOLVER_SECONDS,
         highs: Highs | None = None,
-        builder: Builder | None = None,
+        builder: KernelBuilder | None = None,
     ) -> None:
         self.graph = graph
         self.ledger = ledger
@@ -115,7 +115,7 @@ class Tuner:
         self.rounds = 0
         self.largest = (0, 0)
         """Columns and rows of the largest program solved."""
-        self.state = State("solving")
+        self.state = SearchState("solving")
         self._costed = Costed(graph, ledger)
         self._failures: dict[int, str] = {}
         self.lost = False
@@ -224,7 +224,7 @@ class Tuner:
 
     def place(self, tuned: Tuned, timed: Sequence[InPlace]) -> None:
         """Enters what the plan's kernels took in place, where no earlier plan has shown that."""
-        self.memory.place(self._means(tuned, timed))
+        self.memory.place(self._mean_times(tuned, timed))
 
     def retry_outliers(self, tuned: Tuned) -> None:
         """Gives kernels that are not in the plan another chance, once, where they took much longer in a program than
@@ -256,7 +256,7 @@ class Tuner:
         only ever adds. The plan at these costs, and the share by which they changed. Of others it says nothing, whose
         costs the bound stands on."""
         before, least = self._each(tuned), self._costed.costs(bounds)
-        means = self._means(tuned, timed)
+        means = self._mean_times(tuned, timed)
         self.memory.place(means, telling=False)
         self.memory.lower(means)
         changes = [b - a for b, a in zip(before, self._each(tuned), strict=True)]
@@ -268,7 +268,7 @@ class Tuner:
         """Seconds of each kernel of the plan."""
         return [self.ledger.entry(i).best.seconds for i in tuned.chosen]
 
-    def _means(self, tuned: Tuned, timed: Sequence[InPlace]) -> list[Placed]:
+    def _mean_times(self, tuned: Tuned, timed: Sequence[InPlace]) -> list[Placed]:
         """The kernels of the plan, each with its time, the mean where several are equal. A time below what physics
         allow is no time: it is rejected."""
         own: dict[int, list[InPlace]] = {}
@@ -315,7 +315,9 @@ class Tuner:
                 return all(o in made for o in self._costed.free.outputs)
             made |= new
 
-    def _to_measure(self, solution: Solution, phase: Phase, picked: Sequence[Entry]) -> list[tuple[Entry, Offer]]:
+    def _to_measure(
+        self, solution: Solution, phase: Phase, picked: Sequence[LedgerEntry]
+    ) -> list[tuple[LedgerEntry, Offer]]:
         """Open offers of the kernels picked, then of those that came near."""
         cost = phase.solve_with
         near = [self.ledger.entry(i) for i, extra in solution.near.items() if extra <= CLOSE_BY * solution.cost]
@@ -325,7 +327,7 @@ class Tuner:
         most = 0 if not left else phase.batch if left > SHORT else min(phase.batch, HURRIED)
         return list(todo.values())[: max(most, len(first))]
 
-    def _measure(self, todo: Sequence[tuple[Entry, Offer]], until: Deadline) -> None:
+    def _measure(self, todo: Sequence[tuple[LedgerEntry, Offer]], until: Deadline) -> None:
         """Measures the offers, but where there is a plan no longer than until then; single primitives that none of
         theirs computes are offered to whoever takes any."""
         kernels = self._kernels(todo)
@@ -355,7 +357,7 @@ class Tuner:
                 return f" ({cone.primitives[-1].origin or cone.primitives[-1].op}: {reason})"
         return f" ({refusal})" if (refusal := self.ledger.refusals.get(tensor)) else ""
 
-    def _kernels(self, todo: Sequence[tuple[Entry, Offer]]) -> dict[int, list[Kernel]]:
+    def _kernels(self, todo: Sequence[tuple[LedgerEntry, Offer]]) -> dict[int, list[Kernel]]:
         """The kernels of each offer that are worth measuring, by its identity."""
         threads = self.profiler.setting.threads
         if self.builder is None:

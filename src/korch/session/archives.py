@@ -27,7 +27,7 @@ _OURS = re.compile(r"[0-9a-f]{32}\.korch")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of making a specialisation. `budget`: seconds that its search could take. `base_ms`, `program_ms`: a
+    """The result of making a specialisation. `budget`: seconds that its search could take. `base_ms`, `program_ms`: a
     run by onnxruntime and by the program, side by side. `reason`: why the program is not used; empty where it is.
     `needs`: inputs whose values decide what is computed, and were not given. `varies`: whether onnxruntime runs parts
     of the program, whose time may depend on the data."""
@@ -63,13 +63,13 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Place:
+class ProgramFiles:
     """Where the program of one specialisation is kept."""
 
     archive: Path
 
     @staticmethod
-    def of(digest: str, options: Options, folder: Path) -> Place:
+    def of(digest: str, options: Options, folder: Path) -> ProgramFiles:
         """In the cache folder `folder`, for the model with that digest. The time budget is no part of it: a longer
         search replaces what a shorter one found."""
         asked = {
@@ -80,7 +80,7 @@ class Place:
         }
         facts = [digest, json.dumps(asked), korch.__version__, cpu_model()]
         name = hashlib.sha256("|".join(facts).encode()).hexdigest()[:32]
-        return Place(folder / FOLDER / f"{name}.korch")
+        return ProgramFiles(folder / FOLDER / f"{name}.korch")
 
     @property
     def lock(self) -> Path:
@@ -96,7 +96,7 @@ class Place:
         return self.archive.with_suffix(".sketch")
 
     def outcome(self) -> Outcome | None:
-        """What is known; None where nothing is, or where the program is gone."""
+        """The recorded outcome; None where there is none, or where the program is gone."""
         try:
             found = Outcome.from_json(self._outcome.read_text())
         except (OSError, ValueError, TypeError):

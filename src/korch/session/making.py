@@ -12,7 +12,7 @@ import numpy as np
 
 from korch.errors import Error, ModelError, NeedsSegments, line_of
 from korch.options import Options
-from korch.session.archives import Outcome, Place
+from korch.session.archives import Outcome, ProgramFiles
 from korch.session.race import race
 from korch.system.locks import locked
 from korch.system.sessions import dtype_of
@@ -26,7 +26,7 @@ LONGEST, BESIDES = 2.0, 120.0
 BETTER = 1.02
 """A program of a longer search replaces the one before unless it takes longer by more than that: times that are taken
 one after the other differ by a hundredth or two."""
-HOPELESS = 3.0
+MAX_SLOWDOWN = 3.0
 """How many times as long as onnxruntime a program may take here to be tried where it would be used."""
 
 Feeds = Mapping[str, np.ndarray]
@@ -46,8 +46,8 @@ class Request:
     near: str = ""
 
     @property
-    def place(self) -> Place:
-        return Place.of(self.digest, self.options, Path(self.folder))
+    def place(self) -> ProgramFiles:
+        return ProgramFiles.of(self.digest, self.options, Path(self.folder))
 
     def within(self, budget: float) -> Request:
         """With another time budget, in seconds."""
@@ -55,7 +55,7 @@ class Request:
 
 
 def make(request: Request) -> Outcome:
-    """Makes the program and keeps it where it is right and not hopelessly slow; of several processes that want
+    """Makes the program and keeps it where it is right and not too slow; of several processes that want
     it, one makes it.
 
     Raises nothing that the search may raise: the outcome says why there is no program.
@@ -68,7 +68,7 @@ def make(request: Request) -> Outcome:
         return _made(request, known, place)
 
 
-def _made(request: Request, known: Outcome | None, place: Place) -> Outcome:
+def _made(request: Request, known: Outcome | None, place: ProgramFiles) -> Outcome:
     from korch.fission.importer import structural_inputs
     from korch.fission.importer.load import load
 
@@ -77,7 +77,7 @@ def _made(request: Request, known: Outcome | None, place: Place) -> Outcome:
         if needs := tuple(set(structural_inputs(load(request.model))) - set(request.options.values)):
             place.keep(lacking := Outcome(budget, reason=f"the value of {', '.join(needs)} is needed", needs=needs))
             return lacking
-        near = Place(Path(request.near)).sketch() if request.near else ()
+        near = ProgramFiles(Path(request.near)).sketch() if request.near else ()
         executable, sketch = _program(request, near)
         with executable:
             outcome = judged(executable, budget, lambda: base_session(request), request.options.values)
@@ -123,8 +123,8 @@ def judged(
         return Outcome(budget, reason=accuracy.text(executable.plan.numerics))
     feeds = port_feeds(executable.inputs) if segmented else random_feeds(executable.plan.graph)
     program_ms, base_ms = raced(executable, beside(), feeds, values or {})
-    hopeless = 0 < HOPELESS * base_ms < program_ms
-    slower = f"onnxruntime takes {base_ms:.3f} ms, the program {program_ms:.3f} ms" if hopeless else ""
+    too_slow = 0 < MAX_SLOWDOWN * base_ms < program_ms
+    slower = f"onnxruntime takes {base_ms:.3f} ms, the program {program_ms:.3f} ms" if too_slow else ""
     varies = segmented or any(step.kernel.host is not None for step in executable.plan.steps)
     return Outcome(budget, base_ms, program_ms, slower, varies=varies)
 

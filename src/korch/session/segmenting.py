@@ -19,13 +19,13 @@ from korch.errors import Error, ModelError, VerificationError, line_of
 from korch.executable import Executable
 from korch.executable.control import Control
 from korch.executable.feeds import port_feeds
-from korch.executable.parts import Block, Part, Values
+from korch.executable.parts import SegmentProgram, SegmentSequence, Values
 from korch.executable.ports import Port
 from korch.executable.runtime import new_folder
 from korch.executable.segmented import Segmented
 from korch.fission.importer import ordered, structural_inputs
 from korch.fission.importer.inputs import fix_shapes
-from korch.fission.importer.segments import Body, Kind, Segment, cut
+from korch.fission.importer.segments import Segment, SegmentedGraph, SegmentKind, cut
 from korch.optimize import Source, optimized
 from korch.options import Options
 from korch.search.transfer import Sketch, SketchStep
@@ -85,8 +85,8 @@ def for_several(
     prepared = ordered(model, options.values)
     names, outputs = tuple(i.name for i in prepared.graph.input), tuple(o.name for o in prepared.graph.output)
     place = new_folder()
-    part = Part(False, place / "0.onnx", names, outputs, len(prepared.graph.node))
-    block = Block(names, outputs, (part,))
+    part = SegmentProgram(False, place / "0.onnx", names, outputs, len(prepared.graph.node))
+    block = SegmentSequence(names, outputs, (part,))
     sketch: Sketch = ()
     try:
         onnx.save(prepared, part.onnx)
@@ -105,28 +105,28 @@ def for_several(
     return Segmented(place, block, first.inputs, first.outputs, first.threads, options.numerics, options.values)
 
 
-def _body(model: onnx.ModelProto) -> Body:
+def _body(model: onnx.ModelProto) -> SegmentedGraph:
     """The model cut, or as one host segment."""
     try:
         return cut(model)
     except ModelError as e:
         log.warning("%s: onnxruntime runs the whole model", e)
         names = tuple(i.name for i in model.graph.input), tuple(o.name for o in model.graph.output)
-        return Body(*names, (Segment(Kind.HOST, model, *names),))
+        return SegmentedGraph(*names, (Segment(SegmentKind.HOST, model, *names),))
 
 
-def _block(body: Body, folder: Path) -> Block:
+def _block(body: SegmentedGraph, folder: Path) -> SegmentSequence:
     """The parts of a body, whose models are written into the folder."""
     parts = tuple(_part(s, folder) for s in body.segments)
-    return Block(body.arguments, body.results, parts, dict(body.constants))
+    return SegmentSequence(body.arguments, body.results, parts, dict(body.constants))
 
 
-def _part(segment: Segment, folder: Path) -> Part:
+def _part(segment: Segment, folder: Path) -> SegmentProgram:
     file = folder / f"{len(list(folder.iterdir()))}.onnx"
     onnx.save(segment.model, file)
-    facts = segment.kind is Kind.HOST, file, segment.reads, segment.writes, len(segment.operators)
-    if segment.kind is not Kind.CONTROL:
-        return Part(*facts, () if segment.kind is Kind.HOST else structural_inputs(segment.model))
+    facts = segment.kind is SegmentKind.HOST, file, segment.reads, segment.writes, len(segment.operators)
+    if segment.kind is not SegmentKind.CONTROL:
+        return SegmentProgram(*facts, () if segment.kind is SegmentKind.HOST else structural_inputs(segment.model))
     (node,) = segment.model.graph.node
     attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute if not a.HasField("g")}
     blocks = tuple(_block(body, folder) for body in segment.bodies)
@@ -146,7 +146,9 @@ def _part(segment: Segment, folder: Path) -> Part:
 class _Optimisation:
     """Gives the islands programs for the values that arrive in a run of the model, each an equal share of the time."""
 
-    def __init__(self, options: Options, whole: Block, report: Report, folder: Path | None, near: Sketch = ()) -> None:
+    def __init__(
+        self, options: Options, whole: SegmentSequence, report: Report, folder: Path | None, near: Sketch = ()
+    ) -> None:
         self._options, self._report, self._folder, self._near = options, report, folder, near
         self.sketches = list[SketchStep]()
         """Of all islands, as primitives of different islands have different identities."""
@@ -154,7 +156,7 @@ class _Optimisation:
         self._seconds = max(options.patience / max(islands, 1), LEAST_SECONDS)
         self._visits = Counter[int]()
 
-    def run(self, block: Block, values: Values) -> dict[str, Any]:
+    def run(self, block: SegmentSequence, values: Values) -> dict[str, Any]:
         """All values that the block computes."""
         known = {**values, **block.constants}
         for part in block.parts:
@@ -165,7 +167,7 @@ class _Optimisation:
             known |= part.run(known, self._options.thread_count)
         return known
 
-    def _visit(self, block: Block, values: Values) -> None:
+    def _visit(self, block: SegmentSequence, values: Values) -> None:
         """A block is about to run: its islands have programs for the first shapes that arrive."""
         self._visits[id(block)] += 1
         if self._visits[id(block)] <= VISITS:
@@ -189,7 +191,7 @@ class _Optimisation:
             for part in (p for block in node.blocks for p in block.parts):
                 part.close()
 
-    def _island(self, part: Part, values: Values) -> None:
+    def _island(self, part: SegmentProgram, values: Values) -> None:
         """Adds the island's program for these values; where there is none, onnxruntime runs it."""
         binding = part.binding(values)
         if part.reason or binding in part.programs:

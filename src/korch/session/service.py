@@ -15,7 +15,7 @@ from weakref import WeakSet
 from korch.session.archives import Outcome
 from korch.session.making import Request
 from korch.session.specialisations import Specialisation, Specialisations
-from korch.session.worker_process import WorkerProcess
+from korch.session.worker_process import SpecialisationProcess
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class Service:
         self._asked = False
         self._activity = 0
         self._thread: threading.Thread | None = None
-        self._worker: WorkerProcess | None = None
+        self._worker: SpecialisationProcess | None = None
         self._job: Job | None = None
         self._worked = 0.0  # when something was last made, or waited for it
 
@@ -185,7 +185,7 @@ class Service:
         """Enters that nothing came of it; a program that is there stays."""
         job.programs.settle(job.chosen, Outcome(job.request.options.patience, reason=reason), job.request.place)
 
-    def _end(self, worker: WorkerProcess) -> None:
+    def _end(self, worker: SpecialisationProcess) -> None:
         """Ends the worker, unless `stop` does."""
         with self._wake:
             mine = self._worker is worker
@@ -201,7 +201,7 @@ class Service:
             if asked is None:
                 return
             try:
-                self._worker = self._worker or WorkerProcess()
+                self._worker = self._worker or SpecialisationProcess()
                 self._worker.begin(asked[1])
                 self._job = Job(programs, *asked, longer, time.monotonic())
             except OSError as e:

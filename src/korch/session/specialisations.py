@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from korch.options import Options
-from korch.session.archives import Outcome, Place
+from korch.session.archives import Outcome, ProgramFiles
 from korch.session.making import Request, make
 from korch.session.source import ModelSource
 from korch.session.status import SpecialisationStatus
@@ -44,7 +44,7 @@ Binding = tuple[tuple[int, ...] | Known, ...]
 """The shapes of the model's inputs, in order; of structural ones also their values."""
 
 
-class State(StrEnum):
+class SpecialisationState(StrEnum):
     """`WANTED`: the cache was not looked at yet. `ABSENT`: not kept, and not to be made. `TRIED`: made, and
     timed call by call beside onnxruntime. `REJECTED`: made, and not used. `FAILED`: not made."""
 
@@ -60,11 +60,11 @@ class State(StrEnum):
 
 @dataclass(eq=False)
 class Specialisation:
-    """What is known of one binding. `since`: when its state began, in seconds since the epoch. `calls`: with these
+    """The state of one binding. `since`: when its state began, in seconds since the epoch. `calls`: with these
     shapes; `used`: the number of the last one among all."""
 
     binding: Binding
-    state: State = State.WANTED
+    state: SpecialisationState = SpecialisationState.WANTED
     program: Executable | None = None
     outcome: Outcome | None = None
     trial: Trial | None = None
@@ -72,7 +72,7 @@ class Specialisation:
     calls: int = 0
     used: int = 0
 
-    def enter(self, state: State) -> None:
+    def enter(self, state: SpecialisationState) -> None:
         self.state, self.since = state, time.time()
 
 
@@ -102,7 +102,7 @@ class Specialisations:
         self.lock = threading.RLock()
 
     def known(self, binding: Binding) -> Specialisation | None:
-        """What is known of the binding of a call."""
+        """The specialisation of a call's binding; None where it is new."""
         found = self._known.get(binding)
         if found is not None:
             found.used = self.last_call = next(self._clock)
@@ -110,7 +110,7 @@ class Specialisations:
         return found
 
     def find(self, binding: Binding) -> Specialisation:
-        """What is known of the binding of a call, from now on at least that it is wanted."""
+        """The specialisation of a call's binding; a new one is entered as wanted."""
         return self.known(binding) or self._wanted(binding)
 
     @property
@@ -121,7 +121,7 @@ class Specialisations:
     def _wanted(self, binding: Binding) -> Specialisation:
         with self.lock:
             found = self._known.setdefault(binding, Specialisation(binding, calls=1, used=next(self._clock)))
-            idle = [s for s in self._known.values() if s.state is not State.MAKING and s is not found]
+            idle = [s for s in self._known.values() if s.state is not SpecialisationState.MAKING and s is not found]
             if len(self._known) > WAITING_PER_PROGRAM * self.limit and idle:
                 del self._known[min(idle, key=lambda s: s.used).binding]
             return found
@@ -129,11 +129,11 @@ class Specialisations:
     def recalled(self) -> bool:
         """Whether there was a binding of which nothing was known yet: now what earlier processes left of it is."""
         with self.lock:
-            fresh = [s for s in self._known.values() if s.state is State.WANTED]
+            fresh = [s for s in self._known.values() if s.state is SpecialisationState.WANTED]
             if not fresh:
                 return False
             chosen = max(fresh, key=lambda s: s.used)
-            chosen.enter(State.WAITING)
+            chosen.enter(SpecialisationState.WAITING)
         place = self._request(chosen.binding, 1.0).place
         if outcome := place.outcome():
             self.settle(chosen, outcome, place)
@@ -146,7 +146,7 @@ class Specialisations:
             if not self.waiting or self._on_trial:
                 return None
             chosen = max(self.waiting, key=lambda s: s.used)
-            chosen.enter(State.MAKING)
+            chosen.enter(SpecialisationState.MAKING)
             near = self._nearest(chosen.binding)
             budget = min(TRANSFER_BUDGET if near else FIRST_BUDGET, self.options.patience)
             return chosen, self._request(chosen.binding, budget, near)
@@ -164,7 +164,9 @@ class Specialisations:
     def waiting(self) -> list[Specialisation]:
         """Those of which none was made yet."""
         with self.lock:
-            return [s for s in self._known.values() if s.state in (State.WANTED, State.WAITING)]
+            return [
+                s for s in self._known.values() if s.state in (SpecialisationState.WANTED, SpecialisationState.WAITING)
+            ]
 
     @property
     def coarse(self) -> list[Specialisation]:
@@ -179,7 +181,7 @@ class Specialisations:
 
     def _is_coarse(self, s: Specialisation) -> bool:
         """Whether a longer search may find a better program."""
-        judged = s.state in (State.READY, State.REJECTED)
+        judged = s.state in (SpecialisationState.READY, SpecialisationState.REJECTED)
         return judged and s.outcome is not None and not s.outcome.suffices(self.options.patience)
 
     def _nearest(self, binding: Binding) -> Binding | None:
@@ -193,7 +195,7 @@ class Specialisations:
         archive = str(self._request(near, budget).place.archive) if near else ""
         return Request(str(self.model.file), self.model.digest, options, str(self.folder), self._session, archive)
 
-    def settle(self, s: Specialisation, outcome: Outcome, place: Place) -> None:
+    def settle(self, s: Specialisation, outcome: Outcome, place: ProgramFiles) -> None:
         """Enters what came of making `s`; its program takes over where it is usable. After a longer search that found
         nothing to use, the program of the first one stays."""
         if outcome.needs:
@@ -207,10 +209,12 @@ class Specialisations:
                 s.outcome = replace(s.outcome, budget=self.options.patience)
                 return
             s.program, s.outcome = program, outcome
-            doubtful = outcome.share > (CERTAIN if outcome.varies else 1.0)
-            s.trial = Trial() if program and doubtful and outcome.base_ms else None
-            made = State.TRIED if s.trial else State.READY
-            s.enter(made if program else State.REJECTED if outcome.base_ms else State.FAILED)
+            uncertain = outcome.share > (CERTAIN if outcome.varies else 1.0)
+            s.trial = Trial() if program and uncertain and outcome.base_ms else None
+            made = SpecialisationState.TRIED if s.trial else SpecialisationState.READY
+            s.enter(
+                made if program else SpecialisationState.REJECTED if outcome.base_ms else SpecialisationState.FAILED
+            )
             self._evict(s)
         if outcome.reason:
             log.info("%s: onnxruntime goes on: %s", self.described(s.binding), outcome.reason)
@@ -237,7 +241,7 @@ class Specialisations:
         with self.lock:
             s.program = s.trial = None
             s.outcome = Outcome(self.options.patience, reason=reason)
-            s.enter(State.FAILED)
+            s.enter(SpecialisationState.FAILED)
 
     def decide(self, s: Specialisation) -> None:
         """Ends the trial of `s`."""
@@ -246,11 +250,11 @@ class Specialisations:
             if trial is None or s.outcome is None:
                 return
             if trial.won:
-                return s.enter(State.READY)
+                return s.enter(SpecialisationState.READY)
             times = (1e3 * median(x) for x in (trial.base, trial.program))
             reason = "in use onnxruntime takes {:.3f} ms, the program {:.3f} ms".format(*times)
             s.program, s.outcome = None, replace(s.outcome, reason=reason)
-            s.enter(State.REJECTED)
+            s.enter(SpecialisationState.REJECTED)
 
     def give_up(self, reason: str) -> None:
         """Nothing can be made."""
@@ -260,9 +264,9 @@ class Specialisations:
     def make_now(self, s: Specialisation) -> None:
         """Makes the program here, unless that is under way or done; whoever else asks meanwhile uses onnxruntime."""
         with self.lock:
-            if s.state is not State.WANTED:
+            if s.state is not SpecialisationState.WANTED:
                 return
-            s.enter(State.MAKING)
+            s.enter(SpecialisationState.MAKING)
         request = self._request(s.binding, self.options.patience)
         self.settle(s, make(request), request.place)
 
@@ -270,15 +274,15 @@ class Specialisations:
         """Nothing is made: what is not kept stays absent."""
         with self.lock:
             for s in self._known.values():
-                if s.state is State.WAITING:
-                    s.enter(State.ABSENT)
+                if s.state is SpecialisationState.WAITING:
+                    s.enter(SpecialisationState.ABSENT)
 
     def forked(self) -> None:
         """Goes on in a fork of the process: what its parent makes waits again, and the lock is nobody's."""
         self.lock = threading.RLock()
         for s in self._known.values():
-            if s.state is State.MAKING:
-                s.enter(State.WANTED)
+            if s.state is SpecialisationState.MAKING:
+                s.enter(SpecialisationState.WANTED)
 
     def statuses(self) -> tuple[SpecialisationStatus, ...]:
         """One for each binding, the most recently used first."""

@@ -1,4 +1,4 @@
-"""What a session says of itself: what runs where, and since when."""
+"""The status of a session: which runtime serves each binding, and since when."""
 
 from __future__ import annotations
 

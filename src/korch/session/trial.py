@@ -21,7 +21,7 @@ LATELY = 2.0
 """Seconds without a call after which nobody waits for the end of a trial."""
 
 
-class Turn(NamedTuple):
+class TrialCall(NamedTuple):
     """Of one call: whether the program answers, and whether its time counts."""
 
     program: bool
@@ -30,7 +30,7 @@ class Turn(NamedTuple):
 
 @dataclass(eq=False)
 class Trial:
-    """Times of calls in seconds, by turns of the program and of onnxruntime."""
+    """Times of calls in seconds, alternately of the program and of onnxruntime."""
 
     program: list[float] = field(default_factory=list[float])
     base: list[float] = field(default_factory=list[float])
@@ -40,14 +40,14 @@ class Trial:
     _last: float = field(default_factory=time.monotonic)
     _last_of_other: float = field(default_factory=time.monotonic)
 
-    def turn(self) -> Turn:
+    def turn(self) -> TrialCall:
         """Whether the program answers this call, and whether the call counts."""
         if not self._left:
             self._of_program, self._left, self._warm = not self._of_program, TURN, False
         rested = time.monotonic() - self._last_of_other >= SPINNING
-        return Turn(self._of_program, self._warm and rested)
+        return TrialCall(self._of_program, self._warm and rested)
 
-    def enter(self, turn: Turn, seconds: float) -> None:
+    def enter(self, turn: TrialCall, seconds: float) -> None:
         """Notes what the call of a turn took."""
         self._last = time.monotonic()
         if turn.program != self._of_program or not self._left:

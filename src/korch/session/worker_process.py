@@ -20,7 +20,7 @@ from korch.system.processes import plain_environment
 WORKER = "korch.session.worker"
 
 
-class WorkerProcess:
+class SpecialisationProcess:
     """Takes one request at a time. OSError where no process can be started."""
 
     def __init__(self) -> None:

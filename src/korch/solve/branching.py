@@ -17,7 +17,7 @@ from korch.system.deadline import Deadline
 
 log = logging.getLogger(__name__)
 
-Run = Callable[[Program, Deadline], Answer]
+SolveRun = Callable[[Program, Deadline], Answer]
 """A solver: the answer to a program, or how far it is at the deadline."""
 
 
@@ -27,7 +27,7 @@ def cheapest(
     rows: Sequence[Row],
     open_: np.ndarray,
     start: Sequence[int] | None,
-    run: Run,
+    run: SolveRun,
     deadline: Deadline,
 ) -> tuple[tuple[int, ...] | None, float]:
     """The best acyclic selection among the `open_` columns, and a lower bound on all of these, in the units of `cost`.

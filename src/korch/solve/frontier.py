@@ -28,10 +28,10 @@ from korch.solve.labels import (
     LARGEST_GROUP,
     Columns,
     Cover,
-    Group,
-    Indices,
-    Kernel,
-    Step,
+    Decision,
+    DecisionGroup,
+    KernelColumn,
+    LabelIndices,
     Unused,
     Words,
     decide,
@@ -45,7 +45,7 @@ NEVER = Deadline.never()
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FrontierResult:
     """The cheapest plan found (columns; None if none is below the incumbent) and its cost.
 
     No plan costs less than min(bound, cost, incumbent). `labels` is the largest number of them at any point.
@@ -61,7 +61,7 @@ class Outcome:
 class Frontier:
     """The decisions in order, for one problem and one set of LP prices."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[DecisionGroup, ...]
     live: tuple[Words, ...]  # tensors that may be stored when each group is decided
     row_words: int
     base: float  # the LP's dual bound
@@ -69,7 +69,7 @@ class Frontier:
 
 def search(
     at: Frontier, *, incumbent: float, width: int, ahead: Floats | None = None, deadline: Deadline = NEVER
-) -> Outcome:
+) -> FrontierResult:
     """The cheapest plan below `incumbent`, from at most `width` labels a group.
 
     `ahead[g]` bounds what the groups after g add to any label's bound (see `suffix_bounds`). At `deadline` the search
@@ -77,12 +77,12 @@ def search(
     """
     rest = np.zeros(len(at.groups)) if ahead is None else ahead
     labels = first_label(np.zeros_like(at.live[0]), at.row_words, at.base)
-    history: list[tuple[Indices, Columns]] = []
+    history: list[tuple[LabelIndices, Columns]] = []
     proved, largest = inf, 1
     for g, group in enumerate(at.groups):
         if deadline.passed:
             low = float(labels.bound.min(initial=inf)) + float(rest[g - 1] if g else 0.0)
-            return Outcome(None, inf, min(proved, low), largest)
+            return FrontierResult(None, inf, min(proved, low), largest)
         labels = decide(labels, group, incumbent - float(rest[g]))
         if len(labels) > width:
             order = np.argsort(labels.bound, kind="stable")
@@ -91,9 +91,9 @@ def search(
         largest = max(largest, len(labels))
         history.append((labels.parent, labels.made))
         if not len(labels):
-            return Outcome(None, inf, proved, largest)
+            return FrontierResult(None, inf, proved, largest)
     best = int(np.argmin(labels.cost))
-    return Outcome(_trace(history, best), float(labels.cost[best]), proved, largest)
+    return FrontierResult(_trace(history, best), float(labels.cost[best]), proved, largest)
 
 
 def suffix_bounds(at: Frontier, *, gap: float, width: int, deadline: Deadline = NEVER) -> Floats:
@@ -134,13 +134,13 @@ def _suffix(at: Frontier, start: int, ahead: Floats, limit: float, width: int) -
     return best
 
 
-def _checkpoints(at: Frontier, *, apart: int = 8) -> list[int]:
-    """Groups before which few tensors are live, about `apart` groups from each other."""
+def _checkpoints(at: Frontier, *, spacing: int = 8) -> list[int]:
+    """Groups before which few tensors are live, about `spacing` groups from each other."""
     count = [int(np.bitwise_count(words).sum()) for words in at.live]
-    return [min(range(g, min(g + apart, len(count))), key=count.__getitem__) for g in range(1, len(count), apart)]
+    return [min(range(g, min(g + spacing, len(count))), key=count.__getitem__) for g in range(1, len(count), spacing)]
 
 
-def _relaxed(group: Group, start: int) -> Group:
+def _relaxed(group: DecisionGroup, start: int) -> DecisionGroup:
     """`group` without the rows that reach back before the group `start`.
 
     Their share of a kernel's cost is taken out of the cost, so that the sum of the costs still is the sum of the
@@ -152,21 +152,21 @@ def _relaxed(group: Group, start: int) -> Group:
     return replace(group, steps=steps, required=np.zeros_like(group.required))
 
 
-def _relaxed_step(step: Step, start: int) -> Step:
+def _relaxed_step(step: Decision, start: int) -> Decision:
     out = {i: row.price for i, row in enumerate(step.unused) if row.since < start}
 
-    def relaxed(k: Kernel) -> Kernel:
+    def relaxed(k: KernelColumn) -> KernelColumn:
         credit = sum(out[i] for i in k.uses if i in out)
         gone = sum(row.price for row in k.covers if row.since < start)
         covers = tuple(row for row in k.covers if row.since >= start)
-        return Kernel(k.column, k.cost + credit - gone, k.reads, k.charge + credit, (), covers, k.covered)
+        return KernelColumn(k.column, k.cost + credit - gone, k.reads, k.charge + credit, (), covers, k.covered)
 
     kernels = sorted(map(relaxed, step.kernels), key=lambda k: (k.cost, k.column))
     unused = tuple(row for row in step.unused if row.since >= start)
     return replace(step, kernels=tuple(kernels), unused=unused)
 
 
-def _trace(history: Sequence[tuple[Indices, Columns]], last: int) -> tuple[int, ...]:
+def _trace(history: Sequence[tuple[LabelIndices, Columns]], last: int) -> tuple[int, ...]:
     columns: list[int] = []
     for parent, made in reversed(history):
         columns += [int(c) for c in made[last] if c >= 0]
@@ -325,7 +325,7 @@ class _Builder:
         makers: dict[str, list[int]] = {}
         for column, k in enumerate(self.problem.candidates):
             makers.setdefault(k.root, []).append(column)
-        groups: list[Group] = []
+        groups: list[DecisionGroup] = []
         live, now = list[Words](), _mask([], self.words)
         for g, names in enumerate(self.groups):
             live.append(now)
@@ -334,25 +334,25 @@ class _Builder:
             groups.append(self._group(g, tuple(self._step(t, makers.get(t, ())) for t in names), dead))
         return Frontier(tuple(groups), tuple(live), self.row_words, base)
 
-    def _group(self, g: int, steps: tuple[Step, ...], dead: Words) -> Group:
+    def _group(self, g: int, steps: tuple[Decision, ...], dead: Words) -> DecisionGroup:
         closing = self.closing.get(g, [])
         closed = _mask((s for s, _ in closing), self.row_words)
         since = [first for _, first in closing] + [row.since for step in steps for row in step.unused]
         since += [row.since for step in steps for k in step.kernels for row in k.covers]
-        return Group(steps, dead, closed, closed, min(since, default=g))
+        return DecisionGroup(steps, dead, closed, closed, min(since, default=g))
 
-    def _step(self, t: str, makers: Iterable[int]) -> Step:
+    def _step(self, t: str, makers: Iterable[int]) -> Decision:
         kernels = sorted(makers, key=lambda c: (self.cost[c], c))
         must = t in self.problem.outputs
         unused = tuple(self.unused.get(t, ()))
-        return Step(self.bit[t], tuple(map(self._kernel, kernels)), unused, self.idle.get(t, 0.0), must)
+        return Decision(self.bit[t], tuple(map(self._kernel, kernels)), unused, self.idle.get(t, 0.0), must)
 
-    def _kernel(self, column: int) -> Kernel:
+    def _kernel(self, column: int) -> KernelColumn:
         k = self.problem.candidates[column]
         uses = tuple(i for i, rs in enumerate(self.users.get(k.root, ())) if not rs.isdisjoint(k.reads))
         credit = sum(self.unused[k.root][i].price for i in uses)
         covers = self.covers.get(column, [])
-        return Kernel(
+        return KernelColumn(
             column,
             float(self.cost[column]),
             _join([self.bit[t] for t in k.reads], self.words),

@@ -13,7 +13,7 @@ from math import inf
 from korch.solve.check import running_order
 from korch.solve.problem import Candidate, Problem
 
-Plan = dict[str, int]  # tensor made: column of the kernel that makes it
+Assignment = dict[str, int]  # tensor made: column of the kernel that makes it
 
 
 def greedy(problem: Problem, weights: Sequence[float] | None = None, *, rounds: int = 4) -> list[int] | None:
@@ -25,7 +25,7 @@ def greedy(problem: Problem, weights: Sequence[float] | None = None, *, rounds: 
     costs = [k.cost for k in problem.candidates]
     index = _Index(problem)
     readers: dict[str, float] = {}
-    best: tuple[float, Plan] | None = None
+    best: tuple[float, Assignment] | None = None
     for _ in range(rounds):
         plan = _cover(problem, index, costs if weights is None else weights, readers)
         if plan is None:
@@ -52,12 +52,14 @@ class _Index:
                 self.readers.setdefault(t, []).append(column)
 
 
-def _cover(problem: Problem, index: _Index, weights: Sequence[float], readers: Mapping[str, float]) -> Plan | None:
+def _cover(
+    problem: Problem, index: _Index, weights: Sequence[float], readers: Mapping[str, float]
+) -> Assignment | None:
     """The cover of least flow, by Dijkstra's order: a tensor is settled after all that its kernel reads, so no
     cycles."""
     missing = [len(reads) for reads in index.reads]
     flow: dict[str, float] = {}
-    kernel: Plan = {}
+    kernel: Assignment = {}
     partial = [max(w, 0.0) for w in weights]
     queue = [(partial[i], i) for i, n in enumerate(missing) if n == 0]
     heapq.heapify(queue)
@@ -77,9 +79,9 @@ def _cover(problem: Problem, index: _Index, weights: Sequence[float], readers: M
     return _extract(problem, kernel)
 
 
-def _extract(problem: Problem, kernel: Plan) -> Plan:
+def _extract(problem: Problem, kernel: Assignment) -> Assignment:
     """The part of `kernel` that the outputs need."""
-    plan: Plan = {}
+    plan: Assignment = {}
     todo = list(problem.outputs)
     while todo:
         t = todo.pop()
@@ -89,7 +91,7 @@ def _extract(problem: Problem, kernel: Plan) -> Plan:
     return plan
 
 
-def _fanout(problem: Problem, plan: Plan) -> dict[str, int]:
+def _fanout(problem: Problem, plan: Assignment) -> dict[str, int]:
     count: dict[str, int] = {}
     for i in plan.values():
         for t in problem.candidates[i].reads:
@@ -97,11 +99,13 @@ def _fanout(problem: Problem, plan: Plan) -> dict[str, int]:
     return count
 
 
-def _cost(plan: Plan, costs: Sequence[float]) -> float:
+def _cost(plan: Assignment, costs: Sequence[float]) -> float:
     return sum(costs[i] for i in plan.values())
 
 
-def _improve(problem: Problem, index: _Index, plan: Plan, costs: Sequence[float], *, passes: int = 3) -> Plan:
+def _improve(
+    problem: Problem, index: _Index, plan: Assignment, costs: Sequence[float], *, passes: int = 3
+) -> Assignment:
     """Local search: store one tensor less, or one more, whenever that is cheaper."""
     for _ in range(passes):
         before = _cost(plan, costs)
@@ -122,11 +126,11 @@ def _cheapest(index: _Index, t: str, stored: Mapping[str, int], costs: Sequence[
     return min(options, default=(inf, -1))
 
 
-def _without(problem: Problem, index: _Index, plan: Plan, t: str, costs: Sequence[float]) -> Plan:
+def _without(problem: Problem, index: _Index, plan: Assignment, t: str, costs: Sequence[float]) -> Assignment:
     """`plan`, or a cheaper one in which the readers of `t` compute it again."""
     stored = {r: i for r, i in plan.items() if r != t}
     gain = costs[plan[t]]
-    changed: Plan = {}
+    changed: Assignment = {}
     for i in index.readers.get(t, ()):
         root = problem.candidates[i].root
         if plan.get(root) != i:
@@ -138,10 +142,10 @@ def _without(problem: Problem, index: _Index, plan: Plan, t: str, costs: Sequenc
     return _accept(problem, plan, stored | changed, costs)
 
 
-def _with(problem: Problem, index: _Index, plan: Plan, t: str, costs: Sequence[float]) -> Plan:
+def _with(problem: Problem, index: _Index, plan: Assignment, t: str, costs: Sequence[float]) -> Assignment:
     """`plan`, or a cheaper one that stores `t` too."""
     price, maker = _cheapest(index, t, plan, costs)
-    changed: Plan = {t: maker}
+    changed: Assignment = {t: maker}
     for i in index.readers.get(t, ()):
         root = problem.candidates[i].root
         now = changed.get(root, plan.get(root))
@@ -155,7 +159,7 @@ def _with(problem: Problem, index: _Index, plan: Plan, t: str, costs: Sequence[f
     return _accept(problem, plan, plan | changed, costs)
 
 
-def _accept(problem: Problem, plan: Plan, other: Plan, costs: Sequence[float]) -> Plan:
+def _accept(problem: Problem, plan: Assignment, other: Assignment, costs: Sequence[float]) -> Assignment:
     other = _extract(problem, other)
     kernels: list[Candidate] = [problem.candidates[i] for i in sorted(other.values())]
     cheaper = _cost(other, costs) < _cost(plan, costs)

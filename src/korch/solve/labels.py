@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from korch.solve.rows import Floats
 
 Words = NDArray[np.uint64]
-Indices = NDArray[np.int64]
+LabelIndices = NDArray[np.int64]
 Columns = NDArray[np.int32]
 LARGEST_GROUP = 3  # tensors that can make each other, for which every order is tried
 
@@ -43,7 +43,7 @@ class Cover:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class KernelColumn:
     """One way to make a tensor."""
 
     column: int
@@ -56,21 +56,21 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Decision:
     """The decision on one tensor."""
 
     bit: Words
-    kernels: tuple[Kernel, ...]  # cheapest first
+    kernels: tuple[KernelColumn, ...]  # cheapest first
     unused: tuple[Unused, ...]
     idle: float  # what not making the tensor adds to the bound
     must: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class DecisionGroup:
     """Tensors decided together, because they can be made from each other; then what is over."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[Decision, ...]
     dead: Words  # tensors that no later kernel reads
     closed: Words  # edge rows that no later kernel covers
     required: Words  # those of them that a label must have covered
@@ -85,10 +85,10 @@ class Labels:
     covered: Words  # [n, words]
     cost: Floats
     bound: Floats
-    parent: Indices
+    parent: LabelIndices
     made: Columns  # [n, LARGEST_GROUP] columns chosen in the current group, -1 where none
 
-    def take(self, which: Indices | NDArray[np.bool_]) -> Labels:
+    def take(self, which: LabelIndices | NDArray[np.bool_]) -> Labels:
         """The labels at `which`."""
         return Labels(
             self.stored[which],
@@ -110,7 +110,7 @@ def first_label(stored: Words, row_words: int, bound: float) -> Labels:
     return Labels(stored[None, :].copy(), covered, np.zeros(1), np.full(1, bound), np.zeros(1, np.int64), none)
 
 
-def decide(labels: Labels, group: Group, limit: float) -> Labels:
+def decide(labels: Labels, group: DecisionGroup, limit: float) -> Labels:
     """The labels after `group` with bounds below `limit`: every way to make some of its tensors, the cheapest label
     of each set of stored tensors that are still live."""
     n = len(labels)
@@ -136,7 +136,7 @@ def merge(labels: Labels) -> Labels:
     return labels.take(order[first])
 
 
-def _branches(labels: Labels, steps: Sequence[Step], limit: float) -> Iterator[Labels]:
+def _branches(labels: Labels, steps: Sequence[Decision], limit: float) -> Iterator[Labels]:
     n = len(steps)
     for size in range(n + 1):
         for order in permutations(range(n), size):
@@ -156,7 +156,7 @@ def _within(labels: Labels, limit: float) -> Labels:
     return labels if keep.all() else labels.take(keep)
 
 
-def _due(labels: Labels, step: Step) -> Floats:
+def _due(labels: Labels, step: Decision) -> Floats:
     """[n] what the step's dependency and entry rows cost if no kernel uses them."""
     due = np.zeros(len(labels))
     for row in step.unused:
@@ -164,11 +164,11 @@ def _due(labels: Labels, step: Step) -> Floats:
     return due
 
 
-def _skip(labels: Labels, step: Step) -> Labels:
+def _skip(labels: Labels, step: Decision) -> Labels:
     return replace(labels, bound=labels.bound + _due(labels, step) + step.idle)
 
 
-def _make(labels: Labels, step: Step, place: int) -> Labels:
+def _make(labels: Labels, step: Decision, place: int) -> Labels:
     """Each label with the tensor made by the cheapest kernel that it allows; those that allow none are gone."""
     parts = _assign(labels, step.kernels)
     if not parts:
@@ -187,10 +187,10 @@ def _make(labels: Labels, step: Step, place: int) -> Labels:
     return replace(out, stored=out.stored | step.bit, bound=out.bound + np.maximum(due, 0.0))
 
 
-def _assign(labels: Labels, kernels: Sequence[Kernel]) -> list[tuple[Indices, Kernel]]:
+def _assign(labels: Labels, kernels: Sequence[KernelColumn]) -> list[tuple[LabelIndices, KernelColumn]]:
     """The cheapest kernel whose reads each label stores: (labels, kernel) pairs."""
     left = np.arange(len(labels))
-    parts: list[tuple[Indices, Kernel]] = []
+    parts: list[tuple[LabelIndices, KernelColumn]] = []
     for k in kernels:
         if not len(left):
             break
@@ -201,7 +201,7 @@ def _assign(labels: Labels, kernels: Sequence[Kernel]) -> list[tuple[Indices, Ke
     return parts
 
 
-def _bury(labels: Labels, group: Group) -> Labels:
+def _bury(labels: Labels, group: DecisionGroup) -> Labels:
     """Forget dead tensors and closed rows; drop labels that left a row uncovered, which no plan does."""
     if group.required.any():
         labels = labels.take(((labels.covered & group.required) == group.required).all(1))

@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
 from korch.solve.problem import Candidate, Problem
-
-Floats = NDArray[np.float64]
+from korch.system.samples import Floats
 
 
 def prune(problem: Problem, lower: Sequence[float] | None = None, upper: Sequence[float] | None = None) -> list[int]:

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from korch.solve.classes import ClassGraph, Producer, class_graph, held_classes
 from korch.solve.keys import Dependency, Edge, EdgeChoice, Entry, Once, Output, RowKey
 from korch.solve.problem import Problem
+from korch.system.samples import Floats
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
-Terms = dict[int, float]
+RowTerms = dict[int, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,12 +265,12 @@ def matrix(rows: Sequence[Row]) -> Matrix:
     return Matrix(starts, columns, values, np.array([r.lower for r in rows]), np.array([r.upper for r in rows]))
 
 
-def _row(key: RowKey, terms: Terms, lower: float, upper: float = inf) -> Row:
+def _row(key: RowKey, terms: RowTerms, lower: float, upper: float = inf) -> Row:
     return Row(key, tuple(terms.items()), lower, upper)
 
 
 def _at_most(key: RowKey, left: Iterable[int], right: Iterable[int]) -> Row:
-    terms: Terms = dict.fromkeys(left, 1.0)
+    terms: RowTerms = dict.fromkeys(left, 1.0)
     for k in right:
         terms[k] = terms.get(k, 0.0) - 1.0
     return Row(key, tuple((k, v) for k, v in terms.items() if v), -inf, 0.0)

@@ -15,7 +15,7 @@ from math import inf
 import numpy as np
 
 from korch.errors import NoPlan, SolverError
-from korch.solve.branching import Run, cheapest
+from korch.solve.branching import SolveRun, cheapest
 from korch.solve.check import CheckedPlan, check, cost_of
 from korch.solve.frontier import Frontier, frontier, search, suffix_bounds
 from korch.solve.greedy import greedy
@@ -166,7 +166,7 @@ def _relax(
     at: Incidence,
     cost: Floats,
     plan: Sequence[int],
-    run: Run,
+    run: SolveRun,
     deadline: Deadline,
     restart: Restart | None,
 ) -> _Relaxed:
@@ -207,7 +207,7 @@ def _kept_by(plan: Sequence[int], rows: Sequence[Row], columns: int) -> list[Row
     return [row for row, held in zip(rows, kept) if held]
 
 
-def _first_solved(program: Program, run: Run, deadline: Deadline) -> Answer:
+def _first_solved(program: Program, run: SolveRun, deadline: Deadline) -> Answer:
     """From the old basis, afresh, or by interior points; each try has a part of what is left, the last all of it.
 
     From an old basis the simplex sometimes loses its way, and would take all the time there is.
@@ -262,7 +262,7 @@ def _searched(order: Frontier, best: _Best, width: int, ahead: Floats | None, de
 
 
 def _branch_and_bound(
-    problem: Problem, cost: Floats, relaxed: _Relaxed, best: _Best, run: Run, deadline: Deadline
+    problem: Problem, cost: Floats, relaxed: _Relaxed, best: _Best, run: SolveRun, deadline: Deadline
 ) -> _Best:
     """HiGHS on the columns that reduced cost leaves: a plan with any other costs more than the incumbent."""
     guided = greedy(problem, (np.maximum(relaxed.reduced, 0.0) + 1e-3 * cost).tolist())

@@ -61,8 +61,8 @@ def processors() -> int:
 
 def _quota() -> float:
     """Processors whose time a container may take, the last in part, as both kinds of control groups tell it."""
-    told = _said(GROUP / "cpu.max").split()
-    match told or [_said(GROUP / "cpu" / f"cpu.cfs_{name}_us") for name in ("quota", "period")]:
+    limits = _said(GROUP / "cpu.max").split()
+    match limits or [_said(GROUP / "cpu" / f"cpu.cfs_{name}_us") for name in ("quota", "period")]:
         case [quota, period] if quota.isdigit() and period.isdigit() and int(quota) and int(period):
             return ceil(int(quota) / int(period))
         case _:

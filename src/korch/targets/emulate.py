@@ -17,13 +17,13 @@ from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.numerics.rounding import rounded
 
-Values = dict[Tensor, Array]
+TensorValues = dict[Tensor, Array]
 
 
 def emulated(plan: Plan, feeds: Mapping[str, Array]) -> dict[str, Array]:
     """The outputs of `plan` by name. Sums are added up in numpy's order, not in the device's."""
     graph = plan.graph
-    values: Values = {t: np.asarray(feeds[t.name]) for t in graph.inputs}
+    values: TensorValues = {t: np.asarray(feeds[t.name]) for t in graph.inputs}
     values.update({t: graph.constants[t.name] for t in plan.constants})
     uses = Counter(t for s in plan.steps for t in s.reads)
     uses.update((*graph.outputs, *values))
@@ -35,10 +35,10 @@ def emulated(plan: Plan, feeds: Mapping[str, Array]) -> dict[str, Array]:
     return {n: values[t].astype(t.dtype, copy=False) for n, t in zip(graph.output_names, graph.outputs, strict=True)}
 
 
-def _made(step: Step, values: Mapping[Tensor, Array]) -> Values:
+def _made(step: Step, values: Mapping[Tensor, Array]) -> TensorValues:
     """What the step stores."""
     cone, precision = step.kernel.cone, precision_of(step.kernel.variant)
-    inside: Values = {leaf: values[t] for leaf, t in zip(cone.leaves, step.reads, strict=True)}
+    inside: TensorValues = {leaf: values[t] for leaf, t in zip(cone.leaves, step.reads, strict=True)}
     for p in cone.primitives:
         inside[p.output] = evaluate_primitive(p, _inputs(p, inside, precision), "float32")
     return {step.writes: inside[cone.root]}

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import ClassVar, cast
 
 from korch.backends.contract import Backend, Kernel
-from korch.backends.cuda.triton.compile import Binary, Made, compile_kernel, compilers
+from korch.backends.cuda.triton.compile import Compiled, CompiledLaunch, compile_kernel, compilers
 from korch.backends.precision import allowed, peak
 from korch.backends.table import backends
 from korch.devices import DEVICES, Device, device_named
@@ -119,7 +119,7 @@ def _needed(graph: Graph) -> Graph:
         graph = graph.without(idle)
 
 
-def linked(plan: Plan, device: Device, made: Made | None = None) -> Executable:
+def linked(plan: Plan, device: Device, made: Compiled | None = None) -> Executable:
     """The program of `plan`, compiled for `device` as far as it is not `made`."""
     from korch.executable.cuda import DeviceExecutable
 
@@ -135,7 +135,7 @@ def unfit(kernels: Sequence[Kernel], device: Device) -> list[Kernel]:
         return [k for k, future in zip(kernels, tried, strict=True) if not _fits(future, device)]
 
 
-def _fits(future: Future[tuple[Binary, ...]], device: Device) -> bool:
+def _fits(future: Future[tuple[CompiledLaunch, ...]], device: Device) -> bool:
     try:
         return all(binary.shared <= device.shared for binary in future.result())
     except BackendError:

@@ -12,7 +12,7 @@ from tests.rewrite.evidence.mutants import Mutant, mutants
 
 from korch.ir.primitive import REASSOCIATED
 from korch.rewrite.evidence import Sample, all_samples, all_subjects, check, evidence_of
-from korch.rewrite.evidence.table import Subject
+from korch.rewrite.evidence.table import Transformation
 from korch.rewrite.layouts import add_layouts
 from korch.rewrite.samples.strips import few_channels
 from korch.rewrite.strips import conv_in_strips
@@ -23,7 +23,7 @@ draws = st.randoms(use_true_random=False)
 
 
 @pytest.mark.parametrize("subject", all_subjects(), ids=lambda r: r.name)
-def test_every_rewrite_has_a_sample(subject: Subject):
+def test_every_rewrite_has_a_sample(subject: Transformation):
     assert all_samples(subject), f"a file of rewrite/samples must register a graph on which {subject.name} fires"
 
 
@@ -48,7 +48,7 @@ def test_no_sample_calls_itself_beyond_the_field_without_need():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", all_subjects(), ids=lambda r: r.name)
-def test_error_classes_are_those_of_what_is_added(subject: Subject):
+def test_error_classes_are_those_of_what_is_added(subject: Transformation):
     assert evidence_of(subject).error == subject.error
 
 

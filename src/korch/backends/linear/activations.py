@@ -57,7 +57,9 @@ def _steep(slope: float) -> Eltwise | None:
     return Eltwise("relu", slope) if 0 <= slope <= 1 else None
 
 
-def _spelled(texts: Iterable[str], inner: Iterable[str], post_op: Callable[..., Eltwise | None]) -> list[Activation]:
+def _activations(
+    texts: Iterable[str], inner: Iterable[str], post_op: Callable[..., Eltwise | None]
+) -> list[Activation]:
     """One row for each way to write an activation around each way to write its inner function."""
     return [Activation(text.format(f), post_op) for text in texts for f in inner]
 
@@ -77,11 +79,11 @@ ACTIVATIONS: tuple[Activation, ...] = (
     Activation("x * sigmoid(x)", _fixed("swish", 1.0)),
     Activation("x * sigmoid(x * a)", lambda a: Eltwise("swish", a)),
     *(Activation(text, _fixed("gelu_erf")) for text in GELU),
-    *_spelled(_HALVES, _TANH, _fixed("gelu_tanh")),
-    *_spelled(["x * {}"], _TO_ONE, lambda a, b: Eltwise("hardswish", a, b)),
-    *_spelled(_SIXTHS, _TO_SIX, _fixed("hardswish", 1 / 6, 0.5)),
+    *_activations(_HALVES, _TANH, _fixed("gelu_tanh")),
+    *_activations(["x * {}"], _TO_ONE, lambda a, b: Eltwise("hardswish", a, b)),
+    *_activations(_SIXTHS, _TO_SIX, _fixed("hardswish", 1 / 6, 0.5)),
     # clipping and leaking
-    *_spelled(["{}"], _TO_ONE, lambda a, b: Eltwise("hardsigmoid", a, b)),
+    *_activations(["{}"], _TO_ONE, lambda a, b: Eltwise("hardsigmoid", a, b)),
     Activation("min(max(x, low), high)", _clip),
     Activation("max(min(x, high), low)", _clip),
     Activation("where(less(x, 0), (exp(x) - 1) * a, x)", lambda a: Eltwise("elu", a)),

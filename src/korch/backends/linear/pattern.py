@@ -124,7 +124,7 @@ def _moved(op: PostOp, back: Callable[[View], View | None]) -> PostOp:
 def _through(view: View, back: Callable[[View], View | None]) -> View:
     moved = back(view)
     if moved is None:
-        raise _NoMatch(f"a Reshape behind the linear primitive would have to copy a view of shape {view.shape}")
+        raise _NoMatch(f"a Reshape after the linear primitive would have to copy a view of shape {view.shape}")
     return moved
 
 

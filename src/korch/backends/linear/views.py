@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-Shape = tuple[int, ...]
+from korch.ir.ops.table import Shape
+
 OUT = -1
 """The number of the output's buffer, where a leaf's number is asked for."""
 

@@ -67,7 +67,7 @@ class Requests:
 
 
 class Language(Protocol):
-    """How a target spells what a trace finds. Expressions are texts; an operand is evaluated once."""
+    """How a trace is written for a target. Expressions are texts; an operand is evaluated once."""
 
     def declared(self, name: str, dtype: str, expression: str) -> str:
         """The statement that gives an expression a name."""
@@ -224,9 +224,9 @@ class Trace:
     def _take(self, p: Primitive, idx: Indices) -> str:
         x, indices = p.inputs
         axis, batch = p.attr("axis"), p.attr("batch")
-        behind = axis + indices.rank - batch
-        at = self._position(indices, (*idx[:batch], *idx[axis:behind]), x.shape[axis])
-        return self.value(x, (*idx[:axis], at, *idx[behind:]))
+        after = axis + indices.rank - batch
+        at = self._position(indices, (*idx[:batch], *idx[axis:after]), x.shape[axis])
+        return self.value(x, (*idx[:axis], at, *idx[after:]))
 
     def _position(self, t: Tensor, idx: Indices, n: int) -> Index:
         """Where the index t[idx] points on an axis of length n; inside of it, whatever the index (see `bounds`)."""

@@ -7,11 +7,11 @@ from typing import Any
 
 from korch.executable.cuda.schedule import Lanes
 
-Work = Callable[[], None]
+DeviceWork = Callable[[], None]
 """Starts what it stands for in PyTorch's current stream."""
 
 
-def in_lanes(torch: Any, lanes: Lanes, work: Sequence[Work], others: Sequence[Any]) -> None:
+def in_lanes(torch: Any, lanes: Lanes, work: Sequence[DeviceWork], others: Sequence[Any]) -> None:
     """Starts all steps: lane 0 in the current stream, each of the other lanes in one of the streams `others`.
 
     What the current stream held before comes before all of it, what it is given next after.
@@ -34,7 +34,7 @@ def in_lanes(torch: Any, lanes: Lanes, work: Sequence[Work], others: Sequence[An
         main.wait_stream(stream)
 
 
-def warmed(torch: Any, work: Work) -> None:
+def warmed(torch: Any, work: DeviceWork) -> None:
     """Runs `work` once outside of any graph: libraries choose, load and allocate what they need."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
@@ -43,7 +43,7 @@ def warmed(torch: Any, work: Work) -> None:
     torch.cuda.synchronize()
 
 
-def captured(torch: Any, work: Work, pool: Any = None) -> Any:
+def captured(torch: Any, work: DeviceWork, pool: Any = None) -> Any:
     """`work` as a graph; what it allocates belongs to the graph, or to `pool`.
 
     PyTorch keeps a workspace of cuBLAS for each stream. The graph's own must not be one that others write to while it

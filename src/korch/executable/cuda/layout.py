@@ -11,7 +11,7 @@ import numpy as np
 from korch.backends.contract import Kernel, Prepared
 from korch.backends.cuda.buffers import Buffer, buffers_of, prepared_array
 from korch.executable.cuda.schedule import DEVICE_ALIGNMENT
-from korch.executable.memory import MemoryPlan, Place, Room, aligned, owners
+from korch.executable.memory import Location, MemoryPlan, Room, aligned, owners
 from korch.executable.plan import Plan, Step
 from korch.ir.ops.table import Array
 from korch.ir.tensor import Tensor
@@ -32,7 +32,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """What a kernel reads besides its leaves: number `which` of what it has prepared, from these leaves."""
+    """A constant that a kernel reads besides its leaves: number `which` of what it has prepared, from these leaves."""
 
     kernel: Kernel
     which: int
@@ -53,8 +53,8 @@ _NOTHING = np.empty(0, np.uint8)
 Key = tuple[Prepared, str]
 
 
-class Layout:
-    """Where the buffers of every step, the inputs, outputs and constants of `plan` lie; `sizes` of all rooms.
+class DeviceLayout:
+    """Addresses of the buffers of every step, of inputs, outputs and constants of `plan`; `sizes` of all rooms.
 
     A buffer that no launch of a kernel reads (a weight that was packed) is empty there.
     """
@@ -83,11 +83,11 @@ class Layout:
 
     @cached_property
     def inputs(self) -> tuple[Slot, ...]:
-        return tuple(self._of(Place(Room.INPUT, k), _buffer(t)) for k, t in enumerate(self._plan.graph.inputs))
+        return tuple(self._of(Location(Room.INPUT, k), _buffer(t)) for k, t in enumerate(self._plan.graph.inputs))
 
     @cached_property
     def outputs(self) -> tuple[Slot, ...]:
-        return tuple(self._of(Place(Room.OUTPUT, k), _buffer(t)) for k, t in enumerate(self._plan.graph.outputs))
+        return tuple(self._of(Location(Room.OUTPUT, k), _buffer(t)) for k, t in enumerate(self._plan.graph.outputs))
 
     @cached_property
     def copies(self) -> tuple[tuple[Slot, Slot], ...]:
@@ -99,9 +99,9 @@ class Layout:
         values = self._plan.graph.constants
         for k, t in enumerate(self._plan.constants):
             if t in self._read:
-                yield self._of(Place(Room.WEIGHTS, k), _buffer(t)), lambda t=t: np.asarray(values[t.name], t.dtype)
+                yield self._of(Location(Room.WEIGHTS, k), _buffer(t)), lambda t=t: np.asarray(values[t.name], t.dtype)
         for n, c in enumerate(self.prepared):
-            yield self._of(Place(Room.PREPARED, n), c.buffer), lambda c=c: c.value(values)
+            yield self._of(Location(Room.PREPARED, n), c.buffer), lambda c=c: c.value(values)
 
     @property
     def total(self) -> int:
@@ -112,7 +112,7 @@ class Layout:
         k = step.kernel
         yield from map(self._at, (*step.reads, step.writes))
         for which in range(len(k.prepared)):
-            yield self._of(Place(Room.PREPARED, self._number[_key(step, which)]), Constant(k, which, ()).buffer)
+            yield self._of(Location(Room.PREPARED, self._number[_key(step, which)]), Constant(k, which, ()).buffer)
         if k.workspace:
             yield Slot(Room.ARENA, self._memory.workspaces[number], buffers_of(k)[-1])
 
@@ -121,7 +121,7 @@ class Layout:
             return Slot(Room.WEIGHTS, 0, Buffer(t.dtype, (0,)))
         return self._of(self._memory.places[t], _buffer(t))
 
-    def _of(self, place: Place, buffer: Buffer) -> Slot:
+    def _of(self, place: Location, buffer: Buffer) -> Slot:
         at = place.at if place.room is Room.ARENA else self._starts[place.room][place.at]
         return Slot(place.room, at, buffer)
 
@@ -141,7 +141,7 @@ def _read(step: Step) -> Iterable[Tensor]:
 
 
 def _prepared(steps: Iterable[Step]) -> dict[Key, Constant]:
-    """What all steps read besides their leaves, equal ones once."""
+    """The constants of all steps besides their leaves, equal ones once."""
     return {
         _key(s, n): Constant(s.kernel, n, s.reads) for s in steps if not s.idle for n in range(len(s.kernel.prepared))
     }
@@ -153,7 +153,7 @@ def _key(step: Step, which: int) -> Key:
 
 
 def _packed(sizes: Mapping[Room, Sequence[int]]) -> tuple[dict[Room, list[int]], dict[Room, int]]:
-    """Where the parts of each room start, one behind the other, and where it ends."""
+    """Where the parts of each room start, one after the other, and where it ends."""
     starts: dict[Room, list[int]] = {}
     ends: dict[Room, int] = {}
     for room, parts in sizes.items():

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.triton.compile import Binary, Made, compile_kernel, compilers, identity
+from korch.backends.cuda.triton.compile import Compiled, CompiledLaunch, compile_kernel, compilers, identity
 from korch.devices import Device
 from korch.errors import Error
 from korch.executable.cuda.requirements import check, requirements
-from korch.executable.cuda.schedule import Schedule, schedule
+from korch.executable.cuda.schedule import StepSchedule, schedule
 from korch.executable.link import write_weights
 from korch.executable.manifest import Manifest
 from korch.executable.memory import MemoryPlan
@@ -35,14 +35,14 @@ class DeviceLinked:
 
     folder: Path
     capability: int
-    schedule: Schedule
-    binaries: tuple[tuple[Binary, ...], ...]
+    schedule: StepSchedule
+    binaries: tuple[tuple[CompiledLaunch, ...], ...]
     sources: Mapping[str, str]
     FILES: ClassVar = (WEIGHTS,)
 
     @staticmethod
     def found(plan: Plan, folder: Path, members: Mapping[str, bytes]) -> DeviceLinked:
-        """What an archive held: the weights in `folder`, the others as bytes."""
+        """The content of an archive: the weights in `folder`, the others as bytes."""
         table = json.loads(members[TABLE])
         binaries = [_binary(row, members) for row in table["binaries"]]
         sources = {n.removeprefix(SOURCES): x.decode() for n, x in members.items() if n.startswith(SOURCES)}
@@ -86,15 +86,15 @@ def _file(number: int) -> str:
     return f"{KERNELS}{number:03}.cubin"
 
 
-def _row(binary: Binary, number: int) -> dict[str, Any]:
+def _row(binary: CompiledLaunch, number: int) -> dict[str, Any]:
     return {**asdict(binary), "cubin": _file(number)}
 
 
-def _binary(row: Mapping[str, Any], members: Mapping[str, bytes]) -> Binary:
-    return Binary(**{**row, "cubin": members[row["cubin"]]})
+def _binary(row: Mapping[str, Any], members: Mapping[str, bytes]) -> CompiledLaunch:
+    return CompiledLaunch(**{**row, "cubin": members[row["cubin"]]})
 
 
-def link_device(plan: Plan, folder: Path, device: Device, jobs: int = 0, made: Made | None = None) -> DeviceLinked:
+def link_device(plan: Plan, folder: Path, device: Device, jobs: int = 0, made: Compiled | None = None) -> DeviceLinked:
     """Compiles what of `plan` is not `made`, and enters it there, for `device`, which need not be there, by `jobs`
     processes (0: one a processor), and writes the weights into `folder`.
 
@@ -120,7 +120,7 @@ def _check(plan: Plan) -> None:
             )
 
 
-def _compiled(kernels: Sequence[Kernel], capability: int, jobs: int) -> list[tuple[Binary, ...]]:
+def _compiled(kernels: Sequence[Kernel], capability: int, jobs: int) -> list[tuple[CompiledLaunch, ...]]:
     if not kernels:
         return []
     with compilers(min(jobs or processors(), len(kernels))) as pool:

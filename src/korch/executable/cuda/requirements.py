@@ -1,4 +1,4 @@
-"""What a program for a device needs of a machine, as its archive says, and whether it has it."""
+"""The requirements of a device program on a machine, as in its archive, and whether they are met."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from korch.backends.cuda.driver import driver, pointers
 from korch.errors import BackendError, Error, line_of
-from korch.executable.cuda.graph import Work, captured, in_lanes, warmed
-from korch.executable.cuda.layout import Layout, Slot
+from korch.executable.cuda.graph import DeviceWork, captured, in_lanes, warmed
+from korch.executable.cuda.layout import DeviceLayout, Slot
 from korch.executable.cuda.link import DeviceLinked
 from korch.executable.cuda.requirements import ORDINAL
 from korch.executable.memory import Room
@@ -28,7 +28,7 @@ POISON = 0xFF
 class Resident:
     """All that a program holds on the device. Not safe for use by several threads at once."""
 
-    def __init__(self, plan: Plan, linked: DeviceLinked, layout: Layout) -> None:
+    def __init__(self, plan: Plan, linked: DeviceLinked, layout: DeviceLayout) -> None:
         """Error says in one line what fails: no memory, a kernel that the device refuses."""
         self._torch = torch = pytorch()
         self._plan, self._linked, self.layout = plan, linked, layout
@@ -113,7 +113,7 @@ class Resident:
         """Starts the first steps."""
         in_lanes(self._torch, self._linked.schedule.lanes.first(count), self._work, self._others)
 
-    def _work_of(self, number: int, step: Step) -> Work:
+    def _work_of(self, number: int, step: Step) -> DeviceWork:
         slots = self.layout.steps[number]
         if step.idle:
             return _nothing
@@ -181,6 +181,6 @@ def _nothing() -> None:
     return
 
 
-def _twice(work: Work) -> None:
+def _twice(work: DeviceWork) -> None:
     work()
     work()

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from korch.backends.cuda.triton.compile import Made
+from korch.backends.cuda.triton.compile import Compiled
 from korch.devices import Device
 from korch.errors import InputError
-from korch.executable.cuda.layout import Layout
+from korch.executable.cuda.layout import DeviceLayout
 from korch.executable.cuda.link import DeviceLinked, link_device
 from korch.executable.cuda.requirements import ORDINAL
 from korch.executable.cuda.resident import Resident, pytorch
@@ -40,7 +40,7 @@ class DeviceExecutable(Executable):
 
     @staticmethod
     def link(  # pyright: ignore[reportIncompatibleMethodOverride]
-        plan: Plan, device: Device, jobs: int = 0, made: Made | None = None
+        plan: Plan, device: Device, jobs: int = 0, made: Compiled | None = None
     ) -> DeviceExecutable:
         """Compiles what of `plan` is not `made` for `device` by `jobs` processes (0: one a processor); BackendError,
         ArchiveError or Error say in one line why not."""
@@ -58,7 +58,7 @@ class DeviceExecutable(Executable):
 
     @property
     def peak_bytes(self) -> int:
-        """Bytes on the device: arena, weights, inputs and outputs. What libraries allocate comes on top."""
+        """Bytes on the device: arena, weights, inputs and outputs. Allocations of libraries come on top."""
         return self._layout.total
 
     def run(self, feeds: Mapping[str, Any], outputs: Mapping[str, Array] | None = None) -> dict[str, Array]:
@@ -136,8 +136,8 @@ class DeviceExecutable(Executable):
         return pytorch().cuda.Event()
 
     @cached_property
-    def _layout(self) -> Layout:
-        return Layout(self.plan, self.linked.memory)
+    def _layout(self) -> DeviceLayout:
+        return DeviceLayout(self.plan, self.linked.memory)
 
     def _pinned(self, room: Room) -> Any:
         """Memory of the host that the device copies from and to by itself, laid out as the room."""

@@ -1,4 +1,4 @@
-"""What must run before what on a device, where everything lies so that the rest may run at once, and in which lanes.
+"""The order of steps on a device, a memory plan under which independent steps may run at once, and their lanes.
 
 A step depends on those that write what it reads. Bytes of the arena are shared only in an order that these edges
 force, so that the layout adds none; where that takes too much memory, steps are laid out as they come one after
@@ -20,7 +20,7 @@ DEVICE_ALIGNMENT = 256
 SPACIOUS = 4 << 30
 """Bytes that the arena may take so that independent steps run side by side."""
 LANES = 16
-"""Chains of steps side by side at most: what is behind that waits for one of them."""
+"""Chains of steps side by side at most: a further chain waits for one of them."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Lanes:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class StepSchedule:
     """`edges`: for each step the set of steps that must be done before it starts. `parallel`: the layout added none."""
 
     memory: MemoryPlan
@@ -52,17 +52,17 @@ class Schedule:
     parallel: bool
 
 
-def schedule(plan: Plan, spacious: int = SPACIOUS) -> Schedule:
+def schedule(plan: Plan, spacious: int = SPACIOUS) -> StepSchedule:
     """Steps side by side where the arena takes no more than `spacious` bytes then, and as the plan has them else."""
     edges = dependencies(plan)
     before = ancestors(edges)
-    memory = plan_memory(plan, DEVICE_ALIGNMENT, lambda inside: _apart(inside, before))
+    memory = plan_memory(plan, DEVICE_ALIGNMENT, lambda inside: _conflicts(inside, before))
     parallel = memory.arena_bytes <= spacious
     if not parallel:
         memory = plan_memory(plan, DEVICE_ALIGNMENT)
         edges = _with_reuse(edges, tenants(plan, DEVICE_ALIGNMENT), memory)
     busy = [not s.idle for s in plan.steps]
-    return Schedule(memory, tuple(edges), _lanes(edges, busy), parallel)
+    return StepSchedule(memory, tuple(edges), _lanes(edges, busy), parallel)
 
 
 def dependencies(plan: Plan) -> list[int]:
@@ -74,7 +74,7 @@ def dependencies(plan: Plan) -> list[int]:
 
 
 def ancestors(edges: Sequence[int]) -> list[int]:
-    """For each step all that lie before it; edges lead forward."""
+    """For each step all its predecessors; edges lead forward."""
     result: list[int] = []
     for direct in edges:
         result.append(_closed(direct, result))
@@ -82,7 +82,7 @@ def ancestors(edges: Sequence[int]) -> list[int]:
 
 
 def _closed(steps: int, before: Sequence[int]) -> int:
-    """The steps with all that lies before them."""
+    """The steps with all their predecessors."""
     whole = steps
     for k in members(steps):
         whole |= before[k]
@@ -97,8 +97,8 @@ def members(steps: int) -> Iterator[int]:
         steps ^= 1 << k
 
 
-def _apart(inside: Sequence[Tenant], before: Sequence[int]) -> Meets:
-    """Two tenants may share bytes where all that use the one lie before the step that writes the other."""
+def _conflicts(inside: Sequence[Tenant], before: Sequence[int]) -> Meets:
+    """Two tenants may share bytes where all users of the one precede the step that writes the other."""
     users = [_users(t) for t in inside]
     past = [before[t.steps[0]] for t in inside]
     rows = [

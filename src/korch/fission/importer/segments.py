@@ -32,7 +32,7 @@ HOST = RANDOM - {"Dropout"} | {
 """Operators of host segments, besides custom operators and all that takes or gives other values than numbers."""
 
 
-class Kind(IntEnum):
+class SegmentKind(IntEnum):
     """Of a segment."""
 
     ISLAND = 0
@@ -45,11 +45,11 @@ class Segment:
     """A part of the model that is a model of its own: it `reads` values by name and `writes` others. A segment of
     control flow is one node with its `bodies`."""
 
-    kind: Kind
+    kind: SegmentKind
     model: onnx.ModelProto
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    bodies: tuple[Body, ...] = ()
+    bodies: tuple[SegmentedGraph, ...] = ()
 
     @property
     def operators(self) -> list[str]:
@@ -57,7 +57,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Body:
+class SegmentedGraph:
     """A graph as segments in the order in which they run: the whole model, or the body of a branch or loop.
 
     `arguments`, `results`: the names of its inputs and outputs. `constants`: results that no node computes.
@@ -69,25 +69,27 @@ class Body:
     constants: Mapping[str, Array] = field(default_factory=dict[str, Array])
 
 
-def cut(model: onnx.ModelProto) -> Body:
+def cut(model: onnx.ModelProto) -> SegmentedGraph:
     """The model in segments; ModelError where the type of a value between two is unknown."""
     types = _types(model)
     bodies = {n: found for n, node in enumerate(model.graph.node) if (found := _bodies(node, model, types))}
     phases = _phases(model, types, bodies)
     numbered = list(enumerate(model.graph.node))
-    groups = list[tuple[Kind, list[int]]]()
+    groups = list[tuple[SegmentKind, list[int]]]()
     for phase in sorted(set(phases)):
         members = [n for n, _ in numbered if phases[n] == phase]
-        kind = Kind(phase % len(Kind))
-        groups += [(kind, [n]) for n in members] if kind is Kind.CONTROL else [(kind, members)]
+        kind = SegmentKind(phase % len(SegmentKind))
+        groups += [(kind, [n]) for n in members] if kind is SegmentKind.CONTROL else [(kind, members)]
     segments = [_segment(model, kind, members, types, bodies.get(members[0], ())) for kind, members in groups]
     graph = model.graph
     results = tuple(o.name for o in graph.output)
     constants = {t.name: numpy_helper.to_array(t) for t in graph.initializer if t.name in results}
-    return Body(tuple(i.name for i in graph.input), results, tuple(segments), constants)
+    return SegmentedGraph(tuple(i.name for i in graph.input), results, tuple(segments), constants)
 
 
-def _bodies(node: onnx.NodeProto, model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto]) -> tuple[Body, ...]:
+def _bodies(
+    node: onnx.NodeProto, model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto]
+) -> tuple[SegmentedGraph, ...]:
     """The bodies of a branch or loop; none where they cannot be cut, and of all other nodes."""
     if own_domain(node.domain) or node.op_type not in CONTROL or (node.op_type == "Scan" and opsets_of(model)[""] < 9):
         return ()
@@ -134,7 +136,7 @@ def _types(model: onnx.ModelProto) -> dict[str, onnx.TypeProto]:
 
 
 def _phases(
-    model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto], bodies: Mapping[int, tuple[Body, ...]]
+    model: onnx.ModelProto, types: Mapping[str, onnx.TypeProto], bodies: Mapping[int, tuple[SegmentedGraph, ...]]
 ) -> list[int]:
     """Of each node the number of the phase in which it runs; modulo the kinds, its kind."""
     made: dict[str, int] = {}
@@ -143,11 +145,17 @@ def _phases(
     for number, node in enumerate(model.graph.node):
         reads = reads_of(node)
         phase = max((made.get(n, 0) for n in reads), default=0)
-        kind = Kind.CONTROL if number in bodies else Kind.HOST if _is_host(node, types) else Kind.ISLAND
-        phase += (kind - phase) % len(Kind)
-        if kind is Kind.ISLAND:
+        kind = (
+            SegmentKind.CONTROL
+            if number in bodies
+            else SegmentKind.HOST
+            if _is_host(node, types)
+            else SegmentKind.ISLAND
+        )
+        phase += (kind - phase) % len(SegmentKind)
+        if kind is SegmentKind.ISLAND:
             computed = [made[n] for n in deciding(node) if n in made and n in valued]
-            later = (p + len(Kind) - p % len(Kind) for p in computed)
+            later = (p + len(SegmentKind) - p % len(SegmentKind) for p in computed)
             phase = max([phase, *later])  # what decides a shape must be known before
         phases.append(phase)
         made |= dict.fromkeys(filter(None, node.output), phase)
@@ -180,10 +188,10 @@ _NUMPY = {
 
 def _segment(
     model: onnx.ModelProto,
-    kind: Kind,
+    kind: SegmentKind,
     members: Iterable[int],
     types: Mapping[str, onnx.TypeProto],
-    bodies: tuple[Body, ...],
+    bodies: tuple[SegmentedGraph, ...],
 ) -> Segment:
     inside = set(members)
     nodes = [node for n, node in enumerate(model.graph.node) if n in inside]

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from korch.backends.contract import Kernel
 from korch.backends.cuda.buffers import Buffer
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.errors import BackendError
 from korch.ir.ops.table import Array, Region
 from korch.profile.arena import Bytes
 
-Memory = Any
+DeviceMemory = Any
 """Bytes on the board."""
 Run = Callable[[], None]
 """Starts a kernel on its buffers."""
@@ -38,37 +38,37 @@ class Board(Protocol):
         """Bytes of the cache that all multiprocessors share."""
         ...
 
-    def memory(self, size: int) -> Memory:
+    def memory(self, size: int) -> DeviceMemory:
         """New memory, aligned as in a program, with guards behind it."""
         ...
 
-    def write(self, memory: Memory, data: Bytes) -> None: ...
+    def write(self, memory: DeviceMemory, data: Bytes) -> None: ...
 
-    def read(self, memory: Memory) -> Bytes: ...
+    def read(self, memory: DeviceMemory) -> Bytes: ...
 
-    def part(self, memory: Memory, buffer: Buffer, region: Region) -> Array:
+    def part(self, memory: DeviceMemory, buffer: Buffer, region: Region) -> Array:
         """What `region` of the tensor `buffer` holds, booleans as bytes."""
         ...
 
-    def fill(self, memory: Memory, byte: int) -> None: ...
+    def fill(self, memory: DeviceMemory, byte: int) -> None: ...
 
-    def holds(self, memory: Memory, width: int, byte: int) -> bool:
+    def holds(self, memory: DeviceMemory, width: int, byte: int) -> bool:
         """Whether any of its elements of `width` bytes is nothing but `byte`."""
         ...
 
-    def same(self, memory: Memory, other: Memory) -> bool:
+    def same(self, memory: DeviceMemory, other: DeviceMemory) -> bool:
         """Whether both hold the same bytes."""
         ...
 
-    def twin(self, memory: Memory) -> Memory:
+    def twin(self, memory: DeviceMemory) -> DeviceMemory:
         """New memory with the same bytes."""
         ...
 
-    def intact(self, memory: Memory) -> bool:
+    def intact(self, memory: DeviceMemory) -> bool:
         """Whether nobody has written to the guards."""
         ...
 
-    def bind(self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[Memory]) -> Run:
+    def bind(self, kernel: Kernel, binaries: Sequence[CompiledLaunch], buffers: Sequence[DeviceMemory]) -> Run:
         """The kernel on `buffers`, numbered as in `Launch.buffers`."""
         ...
 

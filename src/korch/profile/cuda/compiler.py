@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from multiprocessing.connection import Connection
 
-from korch.backends.cuda.triton.compile import Binary, compile_kernel
+from korch.backends.cuda.triton.compile import CompiledLaunch, compile_kernel
 from korch.errors import BackendError
 from korch.profile.answering import answering
 from korch.profile.cuda.tasks import Compile
@@ -13,7 +13,7 @@ from korch.profile.fault import failure_of
 from korch.profile.results import Failed
 
 
-def answer(task: Compile) -> tuple[Binary, ...] | Failed:
+def answer(task: Compile) -> tuple[CompiledLaunch, ...] | Failed:
     """The binaries of a kernel's launches, or why there are none."""
     try:
         return compile_kernel(task.kernel, task.capability)

@@ -11,7 +11,7 @@ from threading import Event, Thread
 from typing import Any, Protocol
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.triton.compile import Binary, Made, identity
+from korch.backends.cuda.triton.compile import Compiled, CompiledLaunch, identity
 from korch.profile.cuda.ready import ReadyQueue
 from korch.profile.cuda.tasks import Compile, Measure
 from korch.profile.remembered import by_cone
@@ -21,7 +21,7 @@ from korch.system.deadline import Deadline
 READY = 8
 """Compiled kernels that wait to be measured, for each process that measures: enough that none is ever idle."""
 
-Ready = tuple[str, Kernel, tuple[Binary, ...]]
+Ready = tuple[str, Kernel, tuple[CompiledLaunch, ...]]
 
 
 class Asked(Protocol):
@@ -42,7 +42,7 @@ class Pipeline:
     compilers: Sequence[Asked]
     boards: Sequence[Asked]
     capability: int
-    made: Made = field(default_factory=dict)
+    made: Compiled = field(default_factory=dict)
 
     def results(self, kernels: Mapping[str, Kernel], deadline: Deadline) -> Iterator[tuple[str, Result]]:
         """Each kernel's result as it comes, by its key; at the deadline what is being measured is the last."""
@@ -73,9 +73,9 @@ class _Work:
         self._done: SimpleQueue[tuple[str, Result] | BaseException] = SimpleQueue()
         self._stop = Event()
         compilers = pipeline.compilers[: len(self._sources)]
-        self._threads = [Thread(target=self._told, args=(self._compile, p), daemon=True) for p in compilers]
+        self._threads = [Thread(target=self._guarded, args=(self._compile, p), daemon=True) for p in compilers]
         self._threads += [
-            Thread(target=self._told, args=(self._measure, i), daemon=True) for i in range(len(pipeline.boards))
+            Thread(target=self._guarded, args=(self._measure, i), daemon=True) for i in range(len(pipeline.boards))
         ]
         for thread in self._threads:
             thread.start()
@@ -109,7 +109,7 @@ class _Work:
             if not isinstance(item, BaseException):
                 yield item
 
-    def _told(self, work: Callable[[Any], None], argument: object) -> None:
+    def _guarded(self, work: Callable[[Any], None], argument: object) -> None:
         """Whatever goes wrong in a thread is the main thread's business."""
         try:
             work(argument)

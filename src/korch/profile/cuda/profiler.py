@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.triton.compile import Made
+from korch.backends.cuda.triton.compile import Compiled
 from korch.profile.cuda.installed import Installed
 from korch.profile.cuda.pipeline import Asked, Pipeline
 from korch.profile.cuda.tasks import BoardRates, MeasurePace, MeasureRates
@@ -58,7 +58,7 @@ class DeviceProfiler(Remembered):
         return self._pipeline.boards[0].ask(MeasureRates())
 
     @property
-    def made(self) -> Made:
+    def made(self) -> Compiled:
         """What has been compiled, by what it is compiled of."""
         return self._pipeline.made
 
@@ -83,7 +83,7 @@ class DeviceProfiler(Remembered):
         if not kernels:
             return
         for key, result in self._pipeline.results(kernels, deadline):
-            self.measured += isinstance(result, Measurement) and key not in self._doubted
+            self.measured += isinstance(result, Measurement) and key not in self._remeasured
             yield key, self._keep(key, kernels[key], result)
 
 

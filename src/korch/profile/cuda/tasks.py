@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.cuda.triton.compile import CompiledLaunch
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Measure:
     """Check and time `kernel`, whose launches are `binaries`."""
 
     kernel: Kernel
-    binaries: tuple[Binary, ...] = ()
+    binaries: tuple[CompiledLaunch, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,17 @@ import numpy as np
 from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.buffers import Buffer, buffers_of
 from korch.backends.cuda.driver import driver, pointers
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.backends.precision import HALVES
 from korch.errors import Error, line_of
 from korch.ir.ops.table import Array, Region
 from korch.profile.arena import GUARD_BYTE, Bytes
-from korch.profile.cuda.board import BoardError, BoardLost, Memory, Run, Samples
+from korch.profile.cuda.board import BoardError, BoardLost, DeviceMemory, Run, Samples
 
 GUARD = 256
 """Bytes behind each buffer that no kernel may touch."""
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class TorchBoard:
     def intact(self, memory: Held) -> bool:
         return bool((memory.whole[memory.size :] == GUARD_BYTE).all())
 
-    def bind(self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[Memory]) -> Run:
+    def bind(self, kernel: Kernel, binaries: Sequence[CompiledLaunch], buffers: Sequence[DeviceMemory]) -> Run:
         if kernel.call:
             return self._call(kernel, buffers)
         starts = [
@@ -145,7 +145,7 @@ class TorchBoard:
         """Integers of `width` bytes, which every tensor's elements can be looked at as."""
         return memory.raw.view(getattr(self._torch, f"int{8 * width}"))
 
-    def _call(self, kernel: Kernel, buffers: Sequence[Memory]) -> Run:
+    def _call(self, kernel: Kernel, buffers: Sequence[DeviceMemory]) -> Run:
         from korch.backends.cuda.vendor.calls import CALLS
 
         assert kernel.call
@@ -155,7 +155,7 @@ class TorchBoard:
         ]
         return partial(CALLS[kernel.call.function], self._torch, tensors, kernel.call.attrs)
 
-    def _functions(self, binaries: Sequence[Binary]) -> list[Any]:
+    def _functions(self, binaries: Sequence[CompiledLaunch]) -> list[Any]:
         """Of the kernel at hand; those of the one before are unloaded."""
         key = tuple(b.cubin for b in binaries)
         if key not in self._loaded:
@@ -185,7 +185,7 @@ class TorchBoard:
         self._torch.cuda.synchronize()
         return np.array([a.elapsed_time(b) / 1e3 for a, b in pairwise(events)])
 
-    def _guarded(self, work: Callable[[], Result]) -> Result:
+    def _guarded(self, work: Callable[[], T]) -> T:
         """What `work` returns; BoardLost where the device answers nothing any more after it failed."""
         try:
             return work()
@@ -198,11 +198,11 @@ class TorchBoard:
             raise BoardError(line_of(e)) from e
 
 
-def _loaded(binary: Binary) -> tuple[Any, Any]:
+def _loaded(binary: CompiledLaunch) -> tuple[Any, Any]:
     module = driver().load(binary.cubin)
     return module, driver().function(module, binary.symbol, binary.shared)
 
 
-def _nulls(launch: Launch, binary: Binary) -> list[int]:
+def _nulls(launch: Launch, binary: CompiledLaunch) -> list[int]:
     """What Triton adds to a function's parameters and kernels do not use."""
     return [0] * (binary.parameters - len(launch.buffers))

@@ -13,13 +13,13 @@ import numpy as np
 
 from korch.backends.contract import Kernel
 from korch.backends.cuda.buffers import Buffer, buffers_of, prepare
-from korch.backends.cuda.triton.compile import Binary
+from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.backends.precision import precision_of
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes
-from korch.profile.check import Reference, Report, compare_part, reference
-from korch.profile.cuda.board import Board, BoardError, BoardLost, Memory, Run
+from korch.profile.check import Comparison, Reference, compare_part, reference
+from korch.profile.cuda.board import Board, BoardError, BoardLost, DeviceMemory, Run
 from korch.profile.cuda.rates import measured_rates
 from korch.profile.cuda.rotation import Rotation, rotation_of
 from korch.profile.cuda.tasks import BoardRates, Measure, MeasurePace, MeasureRates
@@ -39,7 +39,7 @@ its copies in a graph, and replays of it."""
 log = logging.getLogger(__name__)
 
 
-class Trial:
+class KernelTrials:
     """Tries one kernel after another on `board`; the leaves of the last cone stay, with its references.
 
     `alone()` is held while the board is at work, so that several processes share one: while one measures, the others
@@ -51,8 +51,8 @@ class Trial:
         self._alone = alone
         self._made_for = ""
         self._arrays: list[Array] = []
-        self._leaves: list[Memory] = []
-        self._pristine: list[Memory] = []
+        self._leaves: list[DeviceMemory] = []
+        self._pristine: list[DeviceMemory] = []
         self._references: tuple[Reference, ...] = ()
         self._of_precision: dict[str, tuple[Reference, ...]] = {}
         self._reference: Run | None = None
@@ -113,7 +113,7 @@ class Trial:
         log.info("the reference kernel takes %.1f us, %.1f at best", 1e6 * seconds, 1e6 * self._best)
         return self._pace
 
-    def _measured(self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[Memory]) -> Result:
+    def _measured(self, kernel: Kernel, binaries: Sequence[CompiledLaunch], buffers: Sequence[DeviceMemory]) -> Result:
         outputs = _Outputs(self.board, kernel, buffers, self._references)
         report = self._checked(self.board.bind(kernel, binaries, buffers), outputs, buffers)
         if report.reason:
@@ -146,7 +146,7 @@ class Trial:
             self._leaves = [self._written(x) for x in self._arrays]
             self._pristine = [self.board.twin(m) for m in self._leaves]
 
-    def _own(self, kernel: Kernel, prepared: Sequence[Array]) -> list[Memory]:
+    def _own(self, kernel: Kernel, prepared: Sequence[Array]) -> list[DeviceMemory]:
         """Outputs, what is prepared, and the workspace, which holds nonsense."""
         first, rest = len(kernel.cone.leaves), buffers_of(kernel)
         outputs = [self.board.memory(b.nbytes) for b in rest[first : first + 1]]
@@ -155,19 +155,19 @@ class Trial:
             self.board.fill(memory, POISONS[0])
         return [*outputs, *(self._written(x) for x in prepared), *workspace]
 
-    def _written(self, x: Array) -> Memory:
+    def _written(self, x: Array) -> DeviceMemory:
         memory = self.board.memory(x.nbytes)
         self.board.write(memory, _bytes(x))
         return memory
 
-    def _checked(self, run: Run, outputs: _Outputs, buffers: Sequence[Memory]) -> Report:
+    def _checked(self, run: Run, outputs: _Outputs, buffers: Sequence[DeviceMemory]) -> Comparison:
         """Whether a run writes all of its outputs, nothing else, and the right values."""
         missing = never_written(lambda poison: outputs.unwritten(run, poison))
         if reason := self._trespass(buffers) or missing:
-            return Report(0.0, reason)
+            return Comparison(0.0, reason)
         return outputs.compared()
 
-    def _trespass(self, buffers: Sequence[Memory]) -> str:
+    def _trespass(self, buffers: Sequence[DeviceMemory]) -> str:
         reason = "" if all(map(self.board.intact, buffers)) else "writes outside its buffers"
         for i, (memory, before) in enumerate(zip(self._leaves, self._pristine, strict=True)):
             if not reason and not self.board.same(memory, before):
@@ -177,26 +177,26 @@ class Trial:
         return reason
 
     def _runs(
-        self, kernel: Kernel, binaries: Sequence[Binary], buffers: Sequence[Memory], rotation: Rotation
+        self, kernel: Kernel, binaries: Sequence[CompiledLaunch], buffers: Sequence[DeviceMemory], rotation: Rotation
     ) -> list[Run]:
         """The kernel on each set of buffers, the checked ones first."""
         sets = [buffers, *(self._copied(buffers, rotation) for _ in range(rotation.sets - 1))]
         return [self.board.bind(kernel, binaries, own) for own in sets]
 
-    def _copied(self, buffers: Sequence[Memory], rotation: Rotation) -> list[Memory]:
+    def _copied(self, buffers: Sequence[DeviceMemory], rotation: Rotation) -> list[DeviceMemory]:
         return [self.board.twin(m) if i in rotation.turning else m for i, m in enumerate(buffers)]
 
 
 class _Outputs:
     """What a kernel stores on the board, and what that should be."""
 
-    def __init__(self, board: Board, kernel: Kernel, buffers: Sequence[Memory], references: Sequence[Reference]):
+    def __init__(self, board: Board, kernel: Kernel, buffers: Sequence[DeviceMemory], references: Sequence[Reference]):
         first = len(kernel.cone.leaves)
         own = slice(first, first + 1)
         self._board = board
         self._all = list(zip(buffers[own], buffers_of(kernel)[own], references, strict=True))
 
-    def compared(self) -> Report:
+    def compared(self) -> Comparison:
         """The first that is wrong, or the worst error."""
         return worst([compare_part(self._board.part(m, b, ref.region), ref) for m, b, ref in self._all])
 
@@ -207,7 +207,7 @@ class _Outputs:
         self._board.finish(run)
         return [self._still(m, b, poison) for m, b, _ in self._all]
 
-    def _still(self, memory: Memory, buffer: Buffer, poison: int) -> Array:
+    def _still(self, memory: DeviceMemory, buffer: Buffer, poison: int) -> Array:
         """Looked at closely, and on the host, only where there are some."""
         if not self._board.holds(memory, buffer.width, poison):
             return np.zeros(buffer.shape, bool)

@@ -13,13 +13,14 @@ from pathlib import Path
 
 from korch.profile.answering import answering
 from korch.profile.cuda.torch_board import TorchBoard
-from korch.profile.cuda.trial import PATIENCE, Trial
+from korch.profile.cuda.trial import PATIENCE, KernelTrials
 from korch.system.locks import locked
 
 
 def main(pipe: int, ordinal: int, cache: int, lock: Path) -> None:
     answering(
-        Connection(pipe), lambda: Trial(TorchBoard(ordinal, cache), partial(locked, lock, patience=PATIENCE + 1)).answer
+        Connection(pipe),
+        lambda: KernelTrials(TorchBoard(ordinal, cache), partial(locked, lock, patience=PATIENCE + 1)).answer,
     )
 
 

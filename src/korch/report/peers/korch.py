@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from korch.report.peers.peer import NotOffered, Peer, Run, Subject
+from korch.report.peers.peer import ModelRun, NotOffered, Peer, Subject
 
 
-def _load(subject: Subject, threads: int) -> Run:
+def _load(subject: Subject, threads: int) -> ModelRun:
     if subject.korch is None:
         raise NotOffered("no compiled archive was given")
     korch: Any = importlib.import_module("korch")

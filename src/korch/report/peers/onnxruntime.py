@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from korch.report.peers.peer import Peer, Run, Subject, missing
+from korch.report.peers.peer import ModelRun, Peer, Subject, missing
 from korch.system.sessions import inference_session
 
 
-def session_run(subject: Subject, threads: int, *, optimised: bool) -> Run:
+def session_run(subject: Subject, threads: int, *, optimised: bool) -> ModelRun:
     """A run on the CPU provider with `threads` intra-op threads."""
     import onnxruntime as ort
 
@@ -27,7 +27,7 @@ def session_run(subject: Subject, threads: int, *, optimised: bool) -> Run:
     return run
 
 
-def _load(subject: Subject, threads: int) -> Run:
+def _load(subject: Subject, threads: int) -> ModelRun:
     return session_run(subject, threads, optimised=True)
 
 

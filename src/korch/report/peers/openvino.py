@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from korch.report.peers.peer import Peer, Run, Subject, missing
+from korch.report.peers.peer import ModelRun, Peer, Subject, missing
 
 
-def _load(subject: Subject, threads: int) -> Run:
+def _load(subject: Subject, threads: int) -> ModelRun:
     openvino: Any = importlib.import_module("openvino")
     settings = {
         "PERFORMANCE_HINT": "LATENCY",

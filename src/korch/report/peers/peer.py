@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-Run = Callable[[Mapping[str, np.ndarray]], list[np.ndarray]]
+ModelRun = Callable[[Mapping[str, np.ndarray]], list[np.ndarray]]
 """Runs the model once: arrays by input name, to the outputs in the model's order."""
 
 
@@ -37,7 +37,7 @@ class Peer:
 
     name: str
     available: Callable[[], str | None]
-    load: Callable[[Subject, int], Run]
+    load: Callable[[Subject, int], ModelRun]
 
 
 def missing(package: str) -> str | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from korch.report.peers.onnxruntime import session_run
-from korch.report.peers.peer import Peer, Run, Subject, missing
+from korch.report.peers.peer import ModelRun, Peer, Subject, missing
 
 
-def _load(subject: Subject, threads: int) -> Run:
+def _load(subject: Subject, threads: int) -> ModelRun:
     return session_run(subject, threads, optimised=False)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from korch.report.peers.peer import NotOffered, Peer, Run, Subject, missing
+from korch.report.peers.peer import ModelRun, NotOffered, Peer, Subject, missing
 
 
 def _available() -> str | None:
@@ -33,7 +33,7 @@ def _definition(subject: Subject) -> Any:
     return importlib.import_module(f"{folder.name}.{name}").build()
 
 
-def _load(subject: Subject, threads: int) -> Run:
+def _load(subject: Subject, threads: int) -> ModelRun:
     torch: Any = importlib.import_module("torch")
     inductor: Any = importlib.import_module("torch._inductor.config")
     torch.set_num_threads(threads)

@@ -15,7 +15,7 @@ import numpy as np
 
 from korch.ir.ops.table import Array
 from korch.ir.tensor import Tensor
-from korch.rewrite.discover.terms import MATRICES, OPERATORS, Law, Operator, Shape, Term, leaf_shapes
+from korch.rewrite.discover.terms import MATRICES, OPERATORS, Law, MatrixShape, Operator, Term, leaf_shapes
 from korch.rewrite.exact import Field, Residues
 from korch.rewrite.exact.residues import number, ones
 
@@ -36,7 +36,7 @@ class _Values:
     q: list[Array | None] = field(default_factory=list)
 
 
-_New = dict[tuple[Shape, bool, bool], _Values]
+_New = dict[tuple[MatrixShape, bool, bool], _Values]
 """By shape, whether both residues are known, and whether a variable occurs."""
 
 
@@ -45,7 +45,7 @@ class _Group:
     """Terms of one size and shape whose residues are known in both fields, or in one. `closed`: of no variable."""
 
     size: int
-    shape: Shape
+    shape: MatrixShape
     closed: bool
     ids: Array
     value: Residues
@@ -59,7 +59,7 @@ class Enumeration:
         self.field = Field(seed)
         self.terms: list[Term] = []
         self.laws: list[Law] = []
-        self._class: dict[tuple[Shape, int], int | tuple[str, tuple[int, ...]]] = {}
+        self._class: dict[tuple[MatrixShape, int], int | tuple[str, tuple[int, ...]]] = {}
         self._orders: list[int] = []
         self._groups: list[_Group] = []
         self._commutes: set[str] = set()
@@ -94,7 +94,7 @@ class Enumeration:
             pairs = (law for law in self.laws if not isinstance(law.left, str) and not isinstance(law.right, str))
             self._commutes = {a.left[0] for a in pairs if (a.left[0], *a.left[:0:-1]) == a.right}
 
-    def _apply(self, o: Operator, operands: tuple[_Group, ...], shape: Shape, new: _New, n: int) -> None:
+    def _apply(self, o: Operator, operands: tuple[_Group, ...], shape: MatrixShape, new: _New, n: int) -> None:
         divided = operands
         if o.name == "div":  # invert once, multiply often
             divided = (operands[0], _inverted(operands[1]))
@@ -108,7 +108,13 @@ class Enumeration:
             self._enter(o, list(zip(*ids, strict=True)), (shape, all(g.closed for g in operands)), result, new, n)
 
     def _enter(
-        self, o: Operator, parts: list[tuple[int, ...]], kind: tuple[Shape, bool], result: Residues, new: _New, n: int
+        self,
+        o: Operator,
+        parts: list[tuple[int, ...]],
+        kind: tuple[MatrixShape, bool],
+        result: Residues,
+        new: _New,
+        n: int,
     ) -> None:
         """Each term founds a class or makes a law with the first of its class."""
         shape, closed = kind
@@ -135,7 +141,7 @@ class Enumeration:
     def _first(self, found: int | tuple[str, tuple[int, ...]]) -> Term:
         return self.terms[found] if isinstance(found, int) else self._term(*found)
 
-    def _keep(self, new: _New, kind: tuple[Shape, bool, bool], term: Term, order: int, x: Residues) -> None:
+    def _keep(self, new: _New, kind: tuple[MatrixShape, bool, bool], term: Term, order: int, x: Residues) -> None:
         kept = new[kind]
         kept.ids.append(len(self.terms))
         kept.p.append(x.p)

@@ -13,7 +13,7 @@ from korch.rewrite.discover.terms import (
     MATRICES,
     OPERATORS,
     Law,
-    Shape,
+    MatrixShape,
     Term,
     leaf_shapes,
     leaves,
@@ -27,7 +27,7 @@ REACH = 40
 """Terms that are looked at from either side of a law for a way to the other."""
 
 
-def independent(laws: Iterable[Law], shapes: Mapping[str, Shape]) -> list[Law]:
+def independent(laws: Iterable[Law], shapes: Mapping[str, MatrixShape]) -> list[Law]:
     """The laws, smallest first, that do not follow from those before them (TASO section 4.3).
 
     A law follows where it is an instance of a known one (a common part of its sides is but a name), where both
@@ -49,13 +49,13 @@ def _generality(law: Law) -> int:
     return sum({"s": 2, "ones": 1}.get(x, 3 if x in COLUMNS else 10) for x in used)
 
 
-def _instance(law: Law, known: Mapping[str, Law], shapes: Mapping[str, Shape]) -> bool:
+def _instance(law: Law, known: Mapping[str, Law], shapes: Mapping[str, MatrixShape]) -> bool:
     """Whether a more general law holds: a leaf where both sides have the same larger term, or a more special leaf."""
     wider = [*_generalised(law, shapes)]
     return any(str(w.canonical()) in known for w in wider) or any(_equal(w, leaf_shapes(4), 1) for w in wider)
 
 
-def _generalised(law: Law, shapes: Mapping[str, Shape]) -> Iterator[Law]:
+def _generalised(law: Law, shapes: Mapping[str, MatrixShape]) -> Iterator[Law]:
     used = {*leaves(law.left), *leaves(law.right)}
     unused = [x for kind in (MATRICES, COLUMNS, ("s",)) for x in kind if x not in used]
     fresh = list({_kind(x): x for x in reversed(unused)}.values())
@@ -123,7 +123,7 @@ def holds(law: Law, first: int = 2) -> bool:
     return all(_equal(law, s, i) for i, s in enumerate(islice(fitting, 3), first + 1))
 
 
-def _oblong(used: list[str]) -> Iterator[dict[str, Shape]]:
+def _oblong(used: list[str]) -> Iterator[dict[str, MatrixShape]]:
     """Shapes of leaves with lengths of 2, 4 and 6, where not all are equal."""
     columns = [(2, 1), (4, 1)]
     choices = {"s": [(1, 1)], "v": columns, "w": columns, "ones": columns}
@@ -133,7 +133,7 @@ def _oblong(used: list[str]) -> Iterator[dict[str, Shape]]:
             yield dict(zip(used, shapes, strict=True))
 
 
-def _equal(law: Law, shapes: Mapping[str, Shape], seed: int) -> bool:
+def _equal(law: Law, shapes: Mapping[str, MatrixShape], seed: int) -> bool:
     if shape_of(law.left, shapes) is None or shape_of(law.left, shapes) != shape_of(law.right, shapes):
         return False
     field = Field(seed)
@@ -141,7 +141,7 @@ def _equal(law: Law, shapes: Mapping[str, Shape], seed: int) -> bool:
     return _value(law.left, values, field).same(_value(law.right, values, field))
 
 
-def _leaf(name: str, shape: Shape, field: Field) -> Residues:
+def _leaf(name: str, shape: MatrixShape, field: Field) -> Residues:
     """A random matrix; many points at once, as Relu's laws may hold at half of them by chance."""
     shape_ = (24, *shape)
     if name == "ones":

@@ -11,7 +11,7 @@ from korch.rewrite.discover.terms import (
     COMMUTATIVE,
     MATRICES,
     Law,
-    Shape,
+    MatrixShape,
     Term,
     leaves,
     shape_of,
@@ -20,12 +20,12 @@ from korch.rewrite.discover.terms import (
     text,
 )
 
-Binding = dict[str, Term]
+Substitution = dict[str, Term]
 STEPS = 40
 """Of a normal form; laws that turn in circles stop there."""
 
 
-def matches(pattern: Term, t: Term, shapes: Mapping[str, Shape], bound: Binding) -> Iterator[Binding]:
+def matches(pattern: Term, t: Term, shapes: Mapping[str, MatrixShape], bound: Substitution) -> Iterator[Substitution]:
     """The ways in which t is an instance of `pattern`, commuting where operators do."""
     if isinstance(pattern, str):
         if pattern == "ones" or pattern in bound:
@@ -42,7 +42,7 @@ def matches(pattern: Term, t: Term, shapes: Mapping[str, Shape], bound: Binding)
                 yield from matches(pattern[2], b, shapes, half)
 
 
-def _may_be(leaf: str, shape: Shape | None) -> bool:
+def _may_be(leaf: str, shape: MatrixShape | None) -> bool:
     """Matrices stand for anything, a column for columns, a number for numbers."""
     return shape is not None and (leaf in MATRICES or (shape[1] == 1 and (leaf in COLUMNS or shape[0] == 1)))
 
@@ -65,7 +65,7 @@ def _order(t: Term) -> tuple[int, str]:
 class Rules:
     """Laws as rewrite rules, by the operator of the side that must match."""
 
-    shapes: Mapping[str, Shape]
+    shapes: Mapping[str, MatrixShape]
     both_ways: dict[str, list[tuple[Term, Term]]] = field(default_factory=lambda: defaultdict(list))
     downward: dict[str, list[tuple[Term, Term]]] = field(default_factory=lambda: defaultdict(list))
 
@@ -89,7 +89,7 @@ class Rules:
             for other in self.steps(part, table):
                 yield (*t[:i], other, *t[i + 1 :])
 
-    def _keeps_broadcasts(self, sides: tuple[Term, Term], bound: Binding, t: Term) -> bool:
+    def _keeps_broadcasts(self, sides: tuple[Term, Term], bound: Substitution, t: Term) -> bool:
         """Laws found for operands of one shape say nothing of operands that are broadcast."""
         inside = {**self.shapes} | {x: s for x, y in bound.items() if (s := shape_of(y, self.shapes)) is not None}
         if shape_of(sides[1], inside) != shape_of(t, self.shapes):
@@ -110,7 +110,7 @@ class Rules:
         return t
 
 
-def _broadcasts(t: Term, shapes: Mapping[str, Shape]) -> tuple[bool, ...]:
+def _broadcasts(t: Term, shapes: Mapping[str, MatrixShape]) -> tuple[bool, ...]:
     """For each sum, product and quotient inside: whether its operands' shapes differ."""
     if isinstance(t, str):
         return ()

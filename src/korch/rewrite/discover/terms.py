@@ -12,7 +12,7 @@ from korch.ir.ops.table import op_named
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 
-Shape = tuple[int, int]
+MatrixShape = tuple[int, int]
 Term = Any
 """The name of a leaf, or (operator, term, ...)."""
 
@@ -23,7 +23,7 @@ class Operator:
 
     name: str
     primitive: str
-    shape: Callable[..., Shape | None]
+    shape: Callable[..., MatrixShape | None]
     attrs: Callable[[tuple[int, ...]], dict[str, Any]] = lambda x: {}
     text: str = ""
     binding: int = 5
@@ -42,12 +42,12 @@ class Operator:
         return Primitive(self.primitive, inputs, output, freeze(attrs))
 
 
-def _as_wide(x: Shape, y: Shape) -> Shape | None:
+def _as_wide(x: MatrixShape, y: MatrixShape) -> MatrixShape | None:
     """Elementwise: y may be broadcast to x."""
     return x if all(n in (1, m) for m, n in zip(x, y, strict=True)) else None
 
 
-def _stack(x: Shape, y: Shape) -> bool:
+def _stack(x: MatrixShape, y: MatrixShape) -> bool:
     """Two matrices are enough to show the laws of stacking; columns and numbers show no others."""
     return x == y and min(x) > 1
 
@@ -108,7 +108,7 @@ LEAVES = (*MATRICES, *COLUMNS, "s", "ones")
 """Matrices, columns, a number, and the column of ones; all but the last stand for any value."""
 
 
-def leaf_shapes(side: int) -> dict[str, Shape]:
+def leaf_shapes(side: int) -> dict[str, MatrixShape]:
     """All matrices square."""
     return {x: (1 if x == "s" else side, side if x in MATRICES else 1) for x in LEAVES}
 
@@ -127,7 +127,7 @@ def leaves(t: Term) -> Iterator[str]:
             yield from leaves(x)
 
 
-def shape_of(t: Term, shapes: Mapping[str, Shape]) -> Shape | None:
+def shape_of(t: Term, shapes: Mapping[str, MatrixShape]) -> MatrixShape | None:
     """The shape of a term; None where its parts do not fit."""
     if isinstance(t, str):
         return shapes[t]

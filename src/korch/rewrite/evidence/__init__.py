@@ -6,8 +6,8 @@ Start with `agreement.py`, then `check.py`.
 
 from korch.rewrite.evidence.agreement import Disagreement as Disagreement
 from korch.rewrite.evidence.agreement import disagreements as disagreements
-from korch.rewrite.evidence.check import Evidence as Evidence
 from korch.rewrite.evidence.check import Finding as Finding
+from korch.rewrite.evidence.check import RewriteEvidence as RewriteEvidence
 from korch.rewrite.evidence.check import check as check
 from korch.rewrite.evidence.check import evidence_of as evidence_of
 from korch.rewrite.evidence.table import Sample as Sample

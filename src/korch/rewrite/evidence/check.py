@@ -9,7 +9,7 @@ from korch.ir.graph import Graph
 from korch.ir.primitive import ERROR_CLASSES, EXACT
 from korch.rewrite.discover import holds, parse_law
 from korch.rewrite.evidence.agreement import Disagreement, Reals, disagreements
-from korch.rewrite.evidence.table import Sample, Subject, all_samples
+from korch.rewrite.evidence.table import Sample, Transformation, all_samples
 from korch.rewrite.exact import Beyond, Field
 from korch.rewrite.rule import Rule
 from korch.rewrite.saturate import saturated
@@ -43,7 +43,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RewriteEvidence:
     """What the samples of a rewrite show."""
 
     graphs: int
@@ -63,7 +63,7 @@ class Evidence:
         return f"{' + '.join(kinds) or 'refuted'} on {self.graphs} graphs{why}{laws}"
 
 
-def check(subject: Subject, graph: Graph, seed: int = 0) -> Finding:
+def check(subject: Transformation, graph: Graph, seed: int = 0) -> Finding:
     """The finding of `subject` on `graph` at random points that follow from `seed`."""
     changed = applied(subject, graph)
     added = changed.primitives[len(graph.primitives) :]
@@ -72,7 +72,7 @@ def check(subject: Subject, graph: Graph, seed: int = 0) -> Finding:
     return Finding(fires(graph, changed), worst, exact, tuple(disagreements(changed, Reals(seed))), beyond)
 
 
-def applied(subject: Subject, graph: Graph) -> Graph:
+def applied(subject: Transformation, graph: Graph) -> Graph:
     """`graph` with all that `subject` adds to it."""
     return saturated(graph, [subject]) if isinstance(subject, Rule) else subject(graph)
 
@@ -90,14 +90,14 @@ def _exactly(graph: Graph, seed: int) -> tuple[tuple[Disagreement, ...], str]:
         return (), str(e)
 
 
-def evidence_of(subject: Subject) -> Evidence:
+def evidence_of(subject: Transformation) -> RewriteEvidence:
     """What the same few graphs of every sample of `subject` show."""
     made = [(s, check(subject, s.make(Random(i)), i)) for s in all_samples(subject) for i in range(DRAWS)]
     findings = [f for _, f in made]
     reasons = dict.fromkeys(reason(s, f) for s, f in made if not f.proves)
     worst = max((f.error for f in findings), key=ERROR_CLASSES.index, default=EXACT)
     laws = tuple(law for law in subject.laws if holds(parse_law(law)))
-    return Evidence(
+    return RewriteEvidence(
         len(findings), all(f.proves for f in findings), all(f.sound for f in findings), worst, tuple(reasons), laws
     )
 

@@ -13,8 +13,8 @@ from korch.rewrite.rule import Rule
 from korch.rewrite.saturate import all_algebra
 from korch.rewrite.table import Rewrite, all_rewrites
 
-Make = Callable[[Random], Graph]
-Subject = Rewrite | Rule
+GraphMaker = Callable[[Random], Graph]
+Transformation = Rewrite | Rule
 """What samples are for: a rewrite, or a single algebraic rule."""
 
 
@@ -26,19 +26,19 @@ class Sample:
     `beyond` says why the finite field cannot tell (empty: it can, and must agree).
     """
 
-    subject: Subject
+    subject: Transformation
     name: str
-    make: Make
+    make: GraphMaker
     beyond: str = ""
 
 
 _TABLE: dict[tuple[str, str], Sample] = {}
 
 
-def sample(*subjects: Subject, beyond: str = "") -> Callable[[Make], Make]:
+def sample(*subjects: Transformation, beyond: str = "") -> Callable[[GraphMaker], GraphMaker]:
     """Enters a maker of graphs into the table, for every one of `subjects`."""
 
-    def enter(make: Make) -> Make:
+    def enter(make: GraphMaker) -> GraphMaker:
         for subject in subjects:
             _TABLE[subject.name, make.__name__] = Sample(subject, make.__name__, make, beyond)
         return make
@@ -46,7 +46,7 @@ def sample(*subjects: Subject, beyond: str = "") -> Callable[[Make], Make]:
     return enter
 
 
-def all_samples(subject: Subject | None = None) -> tuple[Sample, ...]:
+def all_samples(subject: Transformation | None = None) -> tuple[Sample, ...]:
     """The samples of one subject, or of all."""
     package = importlib.import_module("korch.rewrite.samples")
     for module in pkgutil.iter_modules(package.__path__):
@@ -55,6 +55,6 @@ def all_samples(subject: Subject | None = None) -> tuple[Sample, ...]:
     return tuple(s for s in found if subject is None or s.subject.name == subject.name)
 
 
-def all_subjects() -> tuple[Subject, ...]:
+def all_subjects() -> tuple[Transformation, ...]:
     """All rewrites and all algebraic rules."""
     return (*all_rewrites(), *all_algebra())

@@ -30,7 +30,7 @@ from korch.ir.tensor import Tensor
 from korch.rewrite.exact.field import DOUBLE, P, Q, product, residue, residue_array
 from korch.rewrite.exact.residues import Residues, bilinear, each, exponential, number, scrambled, uninterpreted
 
-Value = Residues | Array
+ExactValue = Residues | Array
 """Residues for floats, plain arrays for bools and integers."""
 
 MOVES = ("Reshape", "Transpose", "Slice", "Concat", "Gather", "Expand", "Where", "Identity")
@@ -87,13 +87,13 @@ class Field:
         object.__setattr__(self, "rng", np.random.default_rng(self.seed))
         object.__setattr__(self, "base", int(self.rng.integers(2, P - 1)) ** 2 % P)  # squares have order Q
 
-    def input(self, t: Tensor) -> Value:
+    def input(self, t: Tensor) -> ExactValue:
         """A random value of t's kind."""
         if not t.is_float:
             return self.rng.integers(0, 2 if t.dtype == "bool" else 100, t.shape).astype(t.dtype)
         return Residues(self.rng.integers(0, P, t.shape), self.rng.integers(0, Q, t.shape))
 
-    def constant(self, t: Tensor, x: Array) -> Value:
+    def constant(self, t: Tensor, x: Array) -> ExactValue:
         """The value of a constant, free of its rounding where it is a simple number."""
         if not t.is_float:
             return x
@@ -101,12 +101,12 @@ class Field:
             raise Beyond(f"{t.name} is not finite")
         return Residues(residue_array(x, P), residue_array(x, Q))
 
-    def same(self, a: Value, b: Value) -> bool:
+    def same(self, a: ExactValue, b: ExactValue) -> bool:
         if isinstance(a, Residues) and isinstance(b, Residues):
             return a.same(b)
         return not isinstance(a, Residues) and not isinstance(b, Residues) and np.array_equal(a, b)
 
-    def evaluate(self, p: Primitive, inputs: Sequence[Value]) -> Value:
+    def evaluate(self, p: Primitive, inputs: Sequence[ExactValue]) -> ExactValue:
         """p's output."""
         if not any(isinstance(x, Residues) for x in inputs) and not p.output.is_float:
             return evaluate_primitive(p, [x for x in inputs if not isinstance(x, Residues)])
@@ -116,7 +116,7 @@ class Field:
             raise Beyond(f"{p.op} of {', '.join(t.dtype for t in p.inputs)} has no meaning in a field")
         return self._of_floats(p, [x for x in inputs if isinstance(x, Residues)])
 
-    def _of_floats(self, p: Primitive, inputs: Sequence[Residues]) -> Value:
+    def _of_floats(self, p: Primitive, inputs: Sequence[Residues]) -> ExactValue:
         if p.op in PRODUCTS:
             return bilinear(lambda a, b: evaluate_primitive(p, [a, b]), *inputs)
         if p.op in COMPARISONS:
@@ -154,7 +154,7 @@ class Field:
         zero = np.logical_and.reduce([part == 0 for part in parts])
         return np.where(zero, MIDDLE, scrambled(self.salt("order"), *parts))
 
-    def _compared(self, p: Primitive, inputs: Sequence[Residues]) -> Value:
+    def _compared(self, p: Primitive, inputs: Sequence[Residues]) -> ExactValue:
         known = all(x.q is not None for x in inputs)
         inputs = inputs if known else [Residues(x.p, None) for x in inputs]
         keys = np.concatenate([self.keys(x).reshape(-1) for x in inputs])
@@ -261,7 +261,7 @@ _BY_MORE: dict[str, Callable[[Field, Primitive, Sequence[Residues]], Residues]] 
 # Moves ------------------------------------------------------------------------------------------------------------
 
 
-def _moved(p: Primitive, inputs: Sequence[Value]) -> Value:
+def _moved(p: Primitive, inputs: Sequence[ExactValue]) -> ExactValue:
     def move(m: int) -> Array:
         parts = [(x.p if m == P else x.q) if isinstance(x, Residues) else x for x in inputs]
         return evaluate_primitive(_filled(p, m), [x for x in parts if x is not None]).astype(np.int64)

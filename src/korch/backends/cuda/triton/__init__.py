@@ -1,6 +1,6 @@
 """The `triton` backend: cones in, Triton source with its launches out.
 
-Start with `backend.py`, then `plan.py`: which launches. `spell.py` is the language of what a trace finds, `program.py`
-collects functions, `source.py` turns texts into functions of Triton, which `compile.py` compiles for a device that need
-not be there, and `korch.backends.cuda.interpret` runs without one.
+Start with `backend.py`, then `plan.py`: which launches. `language.py` writes a trace in Triton, `program.py` collects
+functions, `source.py` turns texts into functions of Triton, which `compile.py` compiles for a device that need not be
+there, and `korch.backends.cuda.interpret` runs without one.
 """

@@ -13,7 +13,7 @@ from importlib.metadata import version as installed
 from types import ModuleType
 
 from korch.backends.contract import Alias, Declined, Kernel
-from korch.backends.cuda.triton import objections
+from korch.backends.cuda.triton import refusals
 from korch.backends.cuda.triton.plan import kernels
 from korch.backends.footprint import footprint
 from korch.backends.precision import allowed
@@ -51,7 +51,7 @@ class Triton:
 
     def declines(self, cone: Cone) -> Declined | None:
         linear = _templates() if _is_linear(cone) else None
-        reason = linear.objection(cone) if linear else objections.objection(cone)
+        reason = linear.refusal(cone) if linear else refusals.refusal(cone)
         return Declined(reason) if reason else None
 
     def bound(self, cone: Cone, machine: Machine) -> float:
@@ -74,7 +74,7 @@ class Triton:
 
 def _is_linear(cone: Cone) -> bool:
     """Whether a template takes the cone, if any does."""
-    return bool(cone.linear) and not objections.heads(cone)
+    return bool(cone.linear) and not refusals.heads(cone)
 
 
 @cache

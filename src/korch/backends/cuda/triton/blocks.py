@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from korch.backends.cuda.triton import windows
-from korch.backends.cuda.triton.spell import Triton
+from korch.backends.cuda.triton.language import TritonLanguage
 from korch.backends.maps.index import Div, Index, Mod
 from korch.backends.maps.trace import Indices, ReadStage, Requests, Trace
 from korch.ir.ops.table import Category
@@ -19,14 +19,14 @@ WORD = re.compile(r"[a-z_]\w*")
 class BlockTrace(Trace):
     """The statements on one tile. `held` names what reductions gave; `dims` are the dimensions that a name has."""
 
-    language: Triton
+    language: TritonLanguage
 
     def __init__(
         self,
         makers: Mapping[Tensor, Primitive],
         arrays: Mapping[Tensor, str],
         stored: Mapping[Tensor, ReadStage],
-        language: Triton,
+        language: TritonLanguage,
         dims: Mapping[str, frozenset[int]],
         held: dict[Tensor, str],
         stem: str = "v",

@@ -39,7 +39,7 @@ ALIGNMENT = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Binary:
+class CompiledLaunch:
     """A compiled launch: the `symbol` of the function in `cubin`, bytes of `shared` memory a block, `warps` a block.
 
     Its `parameters` are pointers: the launch's buffers, then as many that are not used and may be null.
@@ -54,7 +54,7 @@ class Binary:
 
 
 Identity = tuple[str, tuple[Launch, ...], tuple[Buffer, ...]]
-Made = dict[Identity, tuple[Binary, ...]]
+Compiled = dict[Identity, tuple[CompiledLaunch, ...]]
 """The binaries of each launch of kernels that have been compiled, all for one device."""
 
 
@@ -63,14 +63,14 @@ def identity(kernel: Kernel) -> Identity:
     return kernel.source, kernel.launches, buffers_of(kernel)
 
 
-def compile_kernel(kernel: Kernel, capability: int) -> tuple[Binary, ...]:
+def compile_kernel(kernel: Kernel, capability: int) -> tuple[CompiledLaunch, ...]:
     """A binary for each launch; BackendError says what does not compile."""
     functions = python_functions(kernel.source)
     dtypes = [b.dtype for b in buffers_of(kernel)]
     return tuple(_compiled(functions[launch.function], launch, dtypes, capability) for launch in kernel.launches)
 
 
-def _compiled(function: Any, launch: Launch, dtypes: Sequence[str], capability: int) -> Binary:
+def _compiled(function: Any, launch: Launch, dtypes: Sequence[str], capability: int) -> CompiledLaunch:
     import triton  # pyright: ignore[reportMissingImports]
     from triton.backends.compiler import GPUTarget  # pyright: ignore[reportMissingImports]
     from triton.compiler import ASTSource  # pyright: ignore[reportMissingImports]
@@ -90,7 +90,7 @@ def _compiled(function: Any, launch: Launch, dtypes: Sequence[str], capability: 
     parameters = parameters_of(made.asm["ptx"])
     if parameters < len(types):
         raise BackendError(f"{launch.function} takes {parameters} parameters for {len(types)} buffers")
-    return Binary(launch.function, made.asm["cubin"], about.name, about.shared, about.num_warps, parameters)
+    return CompiledLaunch(launch.function, made.asm["cubin"], about.name, about.shared, about.num_warps, parameters)
 
 
 def parameters_of(ptx: str) -> int:

@@ -1,4 +1,4 @@
-"""How dtypes and elementwise operators are spelled in Triton."""
+"""How dtypes and elementwise operators are written in Triton."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LIBDEVICE = {
     "Pow": "pow",
 }
 FLOATS = ("float32", "float64")
-SPELLED = ("Div", "Relu", "LeakyRelu", "Cast", "Max", "Min", "Mod", "Sign")
+WITH_FORM = ("Div", "Relu", "LeakyRelu", "Cast", "Max", "Min", "Mod", "Sign")
 ORDERED = {"Max": "folds.larger", "Min": "folds.smaller"}
 
 
@@ -78,14 +78,14 @@ def elementwise(p: Primitive, args: list[str]) -> str:
             raise KeyError(p.op)
 
 
-def spells(p: Primitive) -> bool:
+def has_form(p: Primitive) -> bool:
     """Whether `elementwise` has a form for `p`."""
     if any(t.dtype not in TYPES for t in (*p.inputs, p.output)):
         return False
     floating = p.inputs[0].dtype in FLOATS
     if p.op in LIBDEVICE or p.op in ("Exp", "Log", "Erf", "Sqrt", "Sin", "Cos", "Floor", "Ceil"):
         return floating
-    return p.op in INFIX or p.op in TEMPLATES or p.op in SPELLED
+    return p.op in INFIX or p.op in TEMPLATES or p.op in WITH_FORM
 
 
 def _mod(p: Primitive, args: list[str], floating: bool) -> str:

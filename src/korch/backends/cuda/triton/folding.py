@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from korch.backends.cuda.triton.blocks import BlockTrace
 from korch.backends.cuda.triton.elementwise import TYPES
-from korch.backends.cuda.triton.stages import FAR, Stage
-from korch.backends.cuda.triton.tiles import Axis, Tile
+from korch.backends.cuda.triton.stages import FAR, ReductionStage
+from korch.backends.cuda.triton.tiles import Tile, TileAxis
 
 INDENT = "    "
 
@@ -19,7 +19,7 @@ def held_name(trace: BlockTrace, tile: Tile, expression: str, dtype: str) -> str
     return name
 
 
-def fold(trace: BlockTrace, tile: Tile, axis: Axis, s: Stage, v: str) -> str:
+def fold(trace: BlockTrace, tile: Tile, axis: TileAxis, s: ReductionStage, v: str) -> str:
     """The fold of the values `v` along `axis`, one for each row."""
     if s.picks:
         best = _folded(trace, tile, s.fold, filled(trace, tile, axis, s, v), s.dtype)
@@ -27,7 +27,7 @@ def fold(trace: BlockTrace, tile: Tile, axis: Axis, s: Stage, v: str) -> str:
     return _folded(trace, tile, s.fold, filled(trace, tile, axis, s, v), s.dtype)
 
 
-def fold_accumulated(trace: BlockTrace, tile: Tile, axis: Axis, s: Stage, number: int) -> str:
+def fold_accumulated(trace: BlockTrace, tile: Tile, axis: TileAxis, s: ReductionStage, number: int) -> str:
     """The fold of a stage's accumulators."""
     names = accumulators(s, number)
     for name in names:
@@ -40,7 +40,9 @@ def _folded(trace: BlockTrace, tile: Tile, function: str, values: str, dtype: st
     return held_name(trace, tile, f"{function}({values}, {_last(tile)}, {len(tile.shape) > 1})", dtype)
 
 
-def _picked(trace: BlockTrace, tile: Tile, s: Stage, best: str, v: str, at: str, mask: str, axis: Axis) -> str:
+def _picked(
+    trace: BlockTrace, tile: Tile, s: ReductionStage, best: str, v: str, at: str, mask: str, axis: TileAxis
+) -> str:
     """The first or the last of the positions `at` where the best value is; NaN is best of all."""
     hit = f"({v} == {best})" + (f" | ({v} != {v})" if s.p.inputs[0].is_float else "")
     hit = f"({hit}) & {mask}" if mask else hit
@@ -50,26 +52,26 @@ def _picked(trace: BlockTrace, tile: Tile, s: Stage, best: str, v: str, at: str,
     return trace.name(f"tl.cast({_folded(trace, tile, function, values, 'int32')}, tl.int64)", "int64")
 
 
-def filled(trace: BlockTrace, tile: Tile, axis: Axis, s: Stage, v: str) -> str:
-    """The values `v` in a whole block along `axis`, neutral ones behind its end."""
+def filled(trace: BlockTrace, tile: Tile, axis: TileAxis, s: ReductionStage, v: str) -> str:
+    """The values `v` in a whole block along `axis`, neutral ones past its end."""
     if axis.masked:
         v = trace.name(f"tl.where({axis.mask}, {v}, {s.neutral})", s.dtype)
     return _wide(trace, tile, axis, v, s.dtype)
 
 
-def _wide(trace: BlockTrace, tile: Tile, axis: Axis, v: str, dtype: str) -> str:
+def _wide(trace: BlockTrace, tile: Tile, axis: TileAxis, v: str, dtype: str) -> str:
     if trace.dims.get(v) == frozenset(range(len(tile.shape))):
         return v
     shape = tile.shape_along(axis)
     return f"tl.broadcast_to({v}, {shape})" if v in trace.dims else f"tl.full({shape}, {v}, {TYPES[dtype]})"
 
 
-def accumulators(s: Stage, number: int) -> list[str]:
+def accumulators(s: ReductionStage, number: int) -> list[str]:
     """The names of what a stage's chunks are folded into."""
     return [f"best{number}", f"at{number}"] if s.picks else [f"acc{number}"]
 
 
-def opened(tile: Tile, axis: Axis, s: Stage, number: int) -> list[str]:
+def opened(tile: Tile, axis: TileAxis, s: ReductionStage, number: int) -> list[str]:
     """The statements before the loop."""
     shape = tile.shape_along(axis)
     names = accumulators(s, number)
@@ -77,7 +79,7 @@ def opened(tile: Tile, axis: Axis, s: Stage, number: int) -> list[str]:
     return [*lines, f"{names[1]} = tl.full({shape}, {unset(s)}, tl.int32)"] if s.picks else lines
 
 
-def accumulated(trace: BlockTrace, tile: Tile, axis: Axis, s: Stage, number: int, v: str) -> list[str]:
+def accumulated(trace: BlockTrace, tile: Tile, axis: TileAxis, s: ReductionStage, number: int, v: str) -> list[str]:
     """The statements in the loop that fold the values `v` of a chunk."""
     names = accumulators(s, number)
     if not s.picks:
@@ -94,12 +96,12 @@ def accumulated(trace: BlockTrace, tile: Tile, axis: Axis, s: Stage, number: int
     return [*lines, f"{best} = tl.where(better{number}, {v}, {best})"]
 
 
-def unset(s: Stage) -> int:
+def unset(s: ReductionStage) -> int:
     """A position that is never chosen while there is another."""
     return -1 if _last_one(s) else FAR
 
 
-def _last_one(s: Stage) -> bool:
+def _last_one(s: ReductionStage) -> bool:
     return s.picks and bool(s.p.attr("select_last_index"))
 
 

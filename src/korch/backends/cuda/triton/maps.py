@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from korch.backends.cuda.triton.blocks import BlockTrace
-from korch.backends.cuda.triton.program import Program, heavy, store
-from korch.backends.cuda.triton.tiles import Axis, Tile, power_up
+from korch.backends.cuda.triton.program import TritonModule, heavy, store
+from korch.backends.cuda.triton.tiles import Tile, TileAxis, power_up
 from korch.backends.maps.index import Atom, Clamp, Index, Mod, Var, flat, unflat
 from korch.ir.tensor import Tensor
 
@@ -21,7 +21,7 @@ SHORT = 16
 LARGE = 1 << 20
 
 
-class Cut(Exception):
+class MustStore(Exception):
     """A tensor that must be stored before others can be computed."""
 
     def __init__(self, tensor: Tensor) -> None:
@@ -39,7 +39,7 @@ class Mapping:
     name: str
 
 
-def write_map(program: Program, target: Tensor, how: Mapping) -> None:
+def write_map(program: TritonModule, target: Tensor, how: Mapping) -> None:
     """Adds the launch that computes `target`."""
     trace, value = _traced(program, target, how.at, how.tile)
     array = program.target(target)
@@ -48,12 +48,12 @@ def write_map(program: Program, target: Tensor, how: Mapping) -> None:
     program.stored[target] = array
 
 
-def _traced(program: Program, target: Tensor, at: Index, tile: Tile = NO_TILE) -> tuple[BlockTrace, str]:
+def _traced(program: TritonModule, target: Tensor, at: Index, tile: Tile = NO_TILE) -> tuple[BlockTrace, str]:
     trace = program.trace(tile, {})
     return trace, trace.value(target, unflat(at, target.shape))
 
 
-def mappings(program: Program, target: Tensor, multiprocessors: int) -> list[Mapping]:
+def mappings(program: TritonModule, target: Tensor, multiprocessors: int) -> list[Mapping]:
     """The ways worth trying, the likely best first."""
     axes, (trace, _) = settled(target.size, lambda at: _traced(program, target, at))
     each = heavy(trace.lines)
@@ -100,7 +100,7 @@ def _flat(size: int, each: int, multiprocessors: int) -> list[Mapping]:
     for block in blocks:
         warps = min(max(block // 128, 1), 4)
         i = Var("i", 0, size)
-        grid = (Axis(i, block),) if size > 1 else ()
+        grid = (TileAxis(i, block),) if size > 1 else ()
         ways.append(Mapping(Tile(grid), Index.of(i) if size > 1 else Index(), warps, f"b{block} w{warps}"))
     return ways
 
@@ -114,7 +114,7 @@ def _rows(axes: Sequence[Var], each: int, multiprocessors: int) -> Mapping:
         wide = max(wide // 4, SHORT)  # less hangs over the end
     high = min(max(area // wide, 1), power_up(rows.extent))
     warps = min(max(high * wide // 128, 1), 4)
-    tile = Tile((Axis(rows, high), Axis(last, wide)))
+    tile = Tile((TileAxis(rows, high), TileAxis(last, wide)))
     return Mapping(tile, joined((rows, last)), warps, f"r{high}x{wide} w{warps}")
 
 
@@ -126,7 +126,7 @@ def _tiled(axes: Sequence[Var], across: Var, each: int, area: int) -> Mapping:
     high = min(power_up(across.extent), max(area // wide, 1))
     wide = min(power_up(last.extent), max(area // high, 1))
     warps = min(max(high * wide // 512, 1), 8)
-    grid = [Axis(v) for v in axes[:-1] if v != across] + [Axis(across, high), Axis(last, wide)]
+    grid = [TileAxis(v) for v in axes[:-1] if v != across] + [TileAxis(across, high), TileAxis(last, wide)]
     return Mapping(Tile(tuple(grid)), joined(axes), warps, f"t{high}x{wide} w{warps}")
 
 

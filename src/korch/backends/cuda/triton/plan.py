@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from korch.backends.contract import Kernel
 from korch.backends.cuda.triton import windows
-from korch.backends.cuda.triton.maps import Cut, mappings, write_map
-from korch.backends.cuda.triton.program import Program
+from korch.backends.cuda.triton.maps import MustStore, mappings, write_map
+from korch.backends.cuda.triton.program import TritonModule
 from korch.backends.cuda.triton.reductions import forms, write_rows
 from korch.backends.cuda.triton.rows import Rows, rows_of
 from korch.backends.cuda.triton.split import chunks_of, write_split
-from korch.backends.cuda.triton.stages import Stage, is_stage
+from korch.backends.cuda.triton.stages import ReductionStage, is_stage
 from korch.ir.cone import Cone
 from korch.ir.tensor import Tensor
 
@@ -27,10 +27,10 @@ def kernels(cone: Cone, backend: str, multiprocessors: int) -> tuple[Kernel, ...
     tries = [_Plan(cone, multiprocessors, choice).kernel(backend) for choice in range(CHOICES)]
     stages = [p.output for p in cone.primitives if is_stage(p) and p.output != cone.root]
     if any(is_stage(p) for p in cone.primitives):
-        apart = _Plan(cone, multiprocessors, 0, apart=True, cuts=set(stages)).kernel(backend)
+        split = _Plan(cone, multiprocessors, 0, splits=True, cuts=set(stages)).kernel(backend)
         few = max(launch.grid[0] for launch in tries[0].launches) < multiprocessors // 4
-        if any("split" in part for part in apart.variant.split(", ")):
-            tries = [apart, *tries] if few else [*tries, apart]
+        if any("split" in part for part in split.variant.split(", ")):
+            tries = [split, *tries] if few else [*tries, split]
     for kernel in tries:
         found.setdefault(kernel.source, kernel)
     return tuple(found.values())
@@ -38,12 +38,12 @@ def kernels(cone: Cone, backend: str, multiprocessors: int) -> tuple[Kernel, ...
 
 @dataclass
 class _Plan:
-    """One way to cut a cone into launches. `apart`: few long rows are shared out."""
+    """One way to cut a cone into launches. `splits`: few long rows are split among blocks."""
 
     cone: Cone
     multiprocessors: int
     choice: int
-    apart: bool = False
+    splits: bool = False
     cuts: set[Tensor] = field(default_factory=set)
 
     def kernel(self, backend: str) -> Kernel:
@@ -51,12 +51,12 @@ class _Plan:
         while True:
             try:
                 return self._written(backend)
-            except Cut as cut:
+            except MustStore as cut:
                 assert cut.tensor not in self.cuts and cut.tensor != self.cone.root, cut
                 self.cuts.add(cut.tensor)
 
     def _written(self, backend: str) -> Kernel:
-        program = Program(self.cone)
+        program = TritonModule(self.cone)
         names: list[str] = []
         for p in self.cone.primitives:
             if p.output in self.cuts and p.output not in program.stored:
@@ -64,17 +64,17 @@ class _Plan:
         names.append(self._launch(program, [self.cone.root], self.choice))
         return program.kernel(backend, ", ".join(names))
 
-    def _first(self, program: Program, t: Tensor) -> str:
+    def _first(self, program: TritonModule, t: Tensor) -> str:
         """The launch that stores `t`, and what may be stored with it."""
         together = self._beside(program, t)
         try:
             return self._launch(program, together, 0)
-        except Cut as cut:
+        except MustStore as cut:
             if cut.tensor not in together:
                 raise
         return self._launch(program, [t], 0)
 
-    def _launch(self, program: Program, targets: Sequence[Tensor], choice: int) -> str:
+    def _launch(self, program: TritonModule, targets: Sequence[Tensor], choice: int) -> str:
         if not any(is_stage(p) for p in program.reach(targets)):
             ways = mappings(program, targets[0], self.multiprocessors)
             how = ways[min(choice, len(ways) - 1)]
@@ -82,8 +82,8 @@ class _Plan:
             return how.name
         return self._reduce(program, rows_of(program, targets), choice)
 
-    def _reduce(self, program: Program, rows: Rows, choice: int) -> str:
-        chunks = chunks_of(program, rows, self.multiprocessors) if self.apart else 1
+    def _reduce(self, program: TritonModule, rows: Rows, choice: int) -> str:
+        chunks = chunks_of(program, rows, self.multiprocessors) if self.splits else 1
         if chunks > 1:
             write_split(program, rows, chunks)
             return f"split {chunks}"
@@ -92,7 +92,7 @@ class _Plan:
         write_rows(program, rows, how)
         return how.name
 
-    def _beside(self, program: Program, first: Tensor) -> list[Tensor]:
+    def _beside(self, program: TritonModule, first: Tensor) -> list[Tensor]:
         """`first`, and what else must be stored that is folded from as many elements in rows of the same shape."""
         made, chosen = self.cone.makers, [first]
         if not is_stage(made[first]):
@@ -102,8 +102,8 @@ class _Plan:
             if t not in self.cuts or t in program.stored or t == first or not is_stage(p):
                 continue
             needs = self.cuts.intersection(q.output for q in program.reach((t,))) - {t}
-            alike = t.shape == first.shape and Stage(p).length == Stage(made[first]).length
-            if alike and (not needs if self.apart else needs.issubset(chosen)):
+            alike = t.shape == first.shape and ReductionStage(p).length == ReductionStage(made[first]).length
+            if alike and (not needs if self.splits else needs.issubset(chosen)):
                 chosen.append(t)
         return chosen
 

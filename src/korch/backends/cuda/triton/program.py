@@ -12,7 +12,7 @@ from korch.backends import contract
 from korch.backends.contract import Kernel, Launch, Prepared
 from korch.backends.cuda.triton.blocks import BlockTrace
 from korch.backends.cuda.triton.elementwise import TYPES
-from korch.backends.cuda.triton.spell import Triton
+from korch.backends.cuda.triton.language import TritonLanguage
 from korch.backends.cuda.triton.tiles import Tile
 from korch.backends.cuda.triton.windows import is_depthwise
 from korch.backends.maps.index import Index, flat
@@ -25,7 +25,7 @@ ALIGNMENT = 256
 
 
 @dataclass
-class Program:
+class TritonModule:
     """The functions of one kernel. `stored` are tensors that earlier launches have written, with their arrays."""
 
     cone: Cone
@@ -45,7 +45,7 @@ class Program:
     def trace(self, tile: Tile, held: dict[Tensor, str], stem: str = "v") -> BlockTrace:
         """A trace on `tile`, of leaves and of what is stored."""
         arrays = {t: f"in{i}" for i, t in enumerate(self.cone.leaves)}
-        language = Triton(tile.masks, self.tables)
+        language = TritonLanguage(tile.masks, self.tables)
         return BlockTrace(self.cone.makers, arrays, self._readers(), language, tile.dims, held, stem)
 
     def _readers(self) -> dict[Tensor, ReadStage]:
@@ -95,7 +95,7 @@ class Program:
             Launch(name, (programs, 1, 1), tuple(number[a] for a in used), warps)
             for name, used, programs, warps in self.launches
         )
-        made = (*self.packed.values(), *Triton(tables=self.tables).prepared())
+        made = (*self.packed.values(), *TritonLanguage(tables=self.tables).prepared())
         body = contract.Triton("\n\n".join(self.functions), launches, made, self.workspace)
         return Kernel(self.cone, backend, variant, body)
 

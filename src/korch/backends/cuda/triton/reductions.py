@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from korch.backends.cuda.triton.blocks import BlockTrace
 from korch.backends.cuda.triton.folding import accumulated, fold, fold_accumulated, indented, opened
-from korch.backends.cuda.triton.program import Program, heavy, store
+from korch.backends.cuda.triton.program import TritonModule, heavy, store
 from korch.backends.cuda.triton.rows import Rows, tile_of, within
-from korch.backends.cuda.triton.tiles import Axis, Tile, power_down, power_up
+from korch.backends.cuda.triton.tiles import Tile, TileAxis, power_down, power_up
 from korch.backends.maps.index import Index
 from korch.ir.tensor import Tensor
 
@@ -79,21 +79,21 @@ def _warps(area: int, each: int) -> int:
     return min(max(power_up(area // (32 * each)), 1), 16)
 
 
-def write_rows(program: Program, rows: Rows, form: Form) -> None:
+def write_rows(program: TritonModule, rows: Rows, form: Form) -> None:
     """Adds the launch that computes the targets of `rows`."""
     lengths = [s.length for s, _ in rows.stages] + [rows.inner] * (rows.inner > 1)
     blocks = {n: min(power_up(n), form.wide if form.looped else power_up(n)) for n in lengths}
     shown = program.reach(rows.targets)
-    writer = Writer(program, rows, tile_of(rows, form.high, blocks))
+    writer = RowsWriter(program, rows, tile_of(rows, form.high, blocks))
     body = writer.looped() if form.looped else writer.at_once()
     program.function(shown, writer.tile, body, form.warps)
     program.stored |= writer.stored
 
 
-class Writer:
+class RowsWriter:
     """The body of a function on blocks of rows."""
 
-    def __init__(self, program: Program, rows: Rows, tile: Tile) -> None:
+    def __init__(self, program: TritonModule, rows: Rows, tile: Tile) -> None:
         self.program, self.rows, self.tile = program, rows, tile
         self.axes = {a.var.extent: a for a in tile.whole}
         self.held: dict[Tensor, str] = {}
@@ -133,7 +133,7 @@ class Writer:
         before = [line for i, (s, _) in zip(group, stages, strict=True) for line in opened(self.tile, axis, s, i)]
         return [*before, *self._loop(axis, [*trace.lines, *body], share)]
 
-    def _loop(self, axis: Axis, body: Sequence[str], share: int = 0) -> list[str]:
+    def _loop(self, axis: TileAxis, body: Sequence[str], share: int = 0) -> list[str]:
         first = f"c * {share} + start" if share else "start"
         head = f"for start in range(0, {share or axis.var.extent}, {axis.block}):"
         return [head, *indented([*self.tile.positions(axis, start=first), *body])]
@@ -168,7 +168,7 @@ class Writer:
         return [store(trace, self.stored[t], self.rows.at, value) for t, value in values.items()]
 
 
-def groups(program: Program, rows: Rows) -> list[list[int]]:
+def groups(program: TritonModule, rows: Rows) -> list[list[int]]:
     """The stages by number; together those that fold as many elements and do not wait for each other."""
     found: list[list[int]] = []
     for i, (s, _) in enumerate(rows.stages):

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from korch.backends.cuda.triton.blocks import BlockTrace
-from korch.backends.cuda.triton.maps import NO_TILE, Cut, settled, step
-from korch.backends.cuda.triton.program import Program
-from korch.backends.cuda.triton.stages import Stage, is_stage
-from korch.backends.cuda.triton.tiles import Axis, Tile
+from korch.backends.cuda.triton.maps import NO_TILE, MustStore, settled, step
+from korch.backends.cuda.triton.program import TritonModule
+from korch.backends.cuda.triton.stages import ReductionStage, is_stage
+from korch.backends.cuda.triton.tiles import Tile, TileAxis
 from korch.backends.maps.index import Index, Var, unflat
 from korch.backends.maps.trace import Indices
 from korch.ir.tensor import Tensor
@@ -32,7 +32,7 @@ class Rows:
     r: Var
     inner: int
     at: Index
-    stages: tuple[tuple[Stage, Indices], ...]
+    stages: tuple[tuple[ReductionStage, Indices], ...]
     along: bool
     lines: int
 
@@ -51,9 +51,9 @@ def within(length: int) -> Var:
     return Var(f"k{length}", 0, length)
 
 
-def rows_of(program: Program, targets: Sequence[Tensor]) -> Rows:
-    """The rows of `targets`; Cut names a reduction that must be stored before."""
-    stages = [Stage(p) for p in program.reach(targets) if is_stage(p)]
+def rows_of(program: TritonModule, targets: Sequence[Tensor]) -> Rows:
+    """The rows of `targets`; MustStore names a reduction that must be stored before."""
+    stages = [ReductionStage(p) for p in program.reach(targets) if is_stage(p)]
     axes, (_, reads) = settled(targets[0].size, lambda at: _walk(program, targets, stages, at))
     shared = _row_axes(axes, stages, reads)
     outer = [v for v in axes if v in shared]
@@ -66,7 +66,7 @@ def rows_of(program: Program, targets: Sequence[Tensor]) -> Rows:
 
 
 def _walk(
-    program: Program, targets: Sequence[Tensor], stages: Sequence[Stage], at: Index
+    program: TritonModule, targets: Sequence[Tensor], stages: Sequence[ReductionStage], at: Index
 ) -> tuple[BlockTrace, dict[Tensor, Indices]]:
     """A trace of the targets at `at` and of all stages, and the one place where each of these is read."""
     held = {s.p.output: "held" for s in stages}
@@ -79,24 +79,24 @@ def _walk(
         t = s.p.output
         places = {i for other, i in trace.reads if other == t}
         if len(places) > 1 or any(e.fetched for i in places for e in i):
-            raise Cut(t)
+            raise MustStore(t)
         if places:
             reads[t] = places.pop()
             s.value(trace, reads[t], Index.of(within(s.length)))
     return trace, reads
 
 
-def _row_axes(axes: Sequence[Var], stages: Sequence[Stage], reads: dict[Tensor, Indices]) -> set[Var]:
-    """The variables that all stages are read by; Cut names a stage that has others, or more rows than elements."""
+def _row_axes(axes: Sequence[Var], stages: Sequence[ReductionStage], reads: dict[Tensor, Indices]) -> set[Var]:
+    """The variables that all stages are read by; MustStore names a stage with others, or more rows than elements."""
     used = {s: {v for e in reads[s.p.output] for v in e.vars()} for s in stages if s.p.output in reads}
     for s, own in used.items():
         if not own.issubset(axes):
-            raise Cut(s.p.output)
+            raise MustStore(s.p.output)
     rows = set[Var]().union(*used.values())
     count = math.prod(v.extent for v in rows)
     for s, own in used.items():
         if own != rows or count > s.p.output.size:
-            raise Cut(s.p.output)
+            raise MustStore(s.p.output)
     return rows
 
 
@@ -124,4 +124,4 @@ def _along(trace: BlockTrace, r: Var) -> bool:
 
 def tile_of(rows: Rows, high: int, blocks: dict[int, int]) -> Tile:
     """Blocks of `high` rows, with `blocks` of each length that runs within rows."""
-    return Tile((Axis(rows.r, high),), tuple(Axis(within(n), block) for n, block in blocks.items()))
+    return Tile((TileAxis(rows.r, high),), tuple(TileAxis(within(n), block) for n, block in blocks.items()))

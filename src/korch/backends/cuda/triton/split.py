@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from korch.backends.cuda.triton.folding import fold, fold_accumulated
-from korch.backends.cuda.triton.program import Program, store
-from korch.backends.cuda.triton.reductions import Writer, groups
+from korch.backends.cuda.triton.program import TritonModule, store
+from korch.backends.cuda.triton.reductions import RowsWriter, groups
 from korch.backends.cuda.triton.rows import Rows, within
-from korch.backends.cuda.triton.tiles import Axis, Tile, power_up
+from korch.backends.cuda.triton.tiles import Tile, TileAxis, power_up
 from korch.backends.maps.index import Index, Var
 from korch.ir.tensor import Tensor
 
-Places = dict[Tensor, str]
+ArrayNames = dict[Tensor, str]
 
 CHUNK = 2048
 """Elements that a block of threads folds at a time."""
@@ -20,7 +20,7 @@ LARGE = 1 << 16
 """Elements from which on sharing out may be worth two more launches."""
 
 
-def chunks_of(program: Program, rows: Rows, multiprocessors: int) -> int:
+def chunks_of(program: TritonModule, rows: Rows, multiprocessors: int) -> int:
     """Into how many chunks to cut the rows; 1 where there are enough rows, or little in them."""
     length = rows.stages[0][0].length
     if rows.inner != 1 or len(groups(program, rows)) > 1 or any(s.picks for s, _ in rows.stages):
@@ -39,7 +39,7 @@ def _wide(rows: Rows) -> int:
     return min(CHUNK // _high(rows), power_up(rows.stages[0][0].length))
 
 
-def write_split(program: Program, rows: Rows, chunks: int) -> None:
+def write_split(program: TritonModule, rows: Rows, chunks: int) -> None:
     """Adds the launches that fold every chunk, and then what the chunks gave; stores the targets."""
     length, wide = rows.stages[0][0].length, _wide(rows)
     share = -(-length // (chunks * wide)) * wide
@@ -47,18 +47,18 @@ def write_split(program: Program, rows: Rows, chunks: int) -> None:
     at = Index.of(c) * rows.r.extent + (Index.of(rows.r) if rows.r.extent > 1 else Index())
     shown = program.reach(rows.targets)
     partial = {s.p.output: program.place(s.dtype, c.extent * rows.r.extent) for s, _ in rows.stages}
-    along = Axis(within(length), wide, open=c.extent * share != length)
-    tile = Tile((Axis(rows.r, _high(rows)), Axis(c)), (along,))
+    along = TileAxis(within(length), wide, open=c.extent * share != length)
+    tile = Tile((TileAxis(rows.r, _high(rows)), TileAxis(c)), (along,))
     program.function(shown, tile, _chunk(program, rows, tile, partial, at, share), 4)
-    tile = Tile((Axis(rows.r, min(_high(rows), 8)),), (Axis(c, power_up(c.extent)),))
+    tile = Tile((TileAxis(rows.r, min(_high(rows), 8)),), (TileAxis(c, power_up(c.extent)),))
     stored = {t: program.target(t) for t in rows.targets}
     program.function(shown, tile, _together(program, rows, tile, partial, at, stored), 4)
     program.stored |= stored
 
 
-def _chunk(program: Program, rows: Rows, tile: Tile, partial: Places, at: Index, share: int) -> list[str]:
+def _chunk(program: TritonModule, rows: Rows, tile: Tile, partial: ArrayNames, at: Index, share: int) -> list[str]:
     """One chunk of some rows."""
-    writer = Writer(program, rows, tile)
+    writer = RowsWriter(program, rows, tile)
     lines = writer.accumulating(range(len(rows.stages)), "v", share)
     for i, (s, _) in enumerate(rows.stages):
         folded = fold_accumulated(writer.outer, tile, tile.whole[0], s, i)
@@ -66,9 +66,11 @@ def _chunk(program: Program, rows: Rows, tile: Tile, partial: Places, at: Index,
     return [*lines, *writer.outer.lines]
 
 
-def _together(program: Program, rows: Rows, tile: Tile, partial: Places, at: Index, stored: Places) -> list[str]:
+def _together(
+    program: TritonModule, rows: Rows, tile: Tile, partial: ArrayNames, at: Index, stored: ArrayNames
+) -> list[str]:
     """What all chunks of some rows gave."""
-    held: Places = {}
+    held: ArrayNames = {}
     trace = program.trace(tile, held)
     for s, idx in rows.stages:
         language = trace.language

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from korch.backends.cuda.triton import windows
 from korch.backends.cuda.triton.blocks import BlockTrace
 from korch.backends.cuda.triton.elementwise import TYPES
-from korch.backends.cuda.triton.spell import literal
+from korch.backends.cuda.triton.language import literal
 from korch.backends.maps.index import Index, unflat
 from korch.backends.maps.trace import Indices
 from korch.ir.ops.table import Category
@@ -16,7 +16,7 @@ from korch.ir.primitive import Primitive
 
 NARROW = ("bool", "int8", "int16", "uint8", "uint16")
 FAR = 2**31 - 1
-"""A position behind every other."""
+"""A position after every other."""
 
 
 def is_stage(p: Primitive) -> bool:
@@ -35,7 +35,7 @@ def _extents(p: Primitive) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Stage:
+class ReductionStage:
     """A reduction of `length` elements for each of its output's."""
 
     p: Primitive

@@ -19,10 +19,10 @@ def power_down(n: int) -> int:
 
 
 @dataclass(frozen=True)
-class Axis:
+class TileAxis:
     """A variable, taken by blocks of `block` positions, a power of two; by single ones as a number.
 
-    Blocks of an `open` axis may lie behind its end.
+    Blocks of an `open` axis may reach past its end.
     """
 
     var: Var
@@ -48,8 +48,8 @@ class Tile:
     """`grid`: axes whose blocks are shared out, those of the last one first; `whole`: axes that every block of threads
     runs along from end to end, all of them in the tile's last dimension."""
 
-    grid: tuple[Axis, ...]
-    whole: tuple[Axis, ...] = ()
+    grid: tuple[TileAxis, ...]
+    whole: tuple[TileAxis, ...] = ()
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -59,7 +59,7 @@ class Tile:
             *([max(a.block for a in self.whole)] if self.whole else []),
         )
 
-    def shape_along(self, axis: Axis) -> list[int]:
+    def shape_along(self, axis: TileAxis) -> list[int]:
         """The shape of a block that runs along a whole axis."""
         return [*self.shape[:-1], axis.block]
 
@@ -91,7 +91,7 @@ class Tile:
             step *= axis.count
         return lines
 
-    def positions(self, axis: Axis, number: str = "0", start: str = "") -> list[str]:
+    def positions(self, axis: TileAxis, number: str = "0", start: str = "") -> list[str]:
         """The positions of block `number` of an axis, or those from `start` on."""
         name = axis.var.name
         at = start or ("" if number == "0" else number if axis.block == 1 else f"{number} * {axis.block}")
@@ -99,7 +99,7 @@ class Tile:
         lines = [f"{name} = {' + '.join(filter(None, (at, spread))) or '0'}"]
         return lines + [f"{axis.mask} = {name} < {axis.var.hi}"] * axis.masked
 
-    def _spread(self, axis: Axis) -> str:
+    def _spread(self, axis: TileAxis) -> str:
         (dim,) = self.dims[axis.var.name]
         rank = len(self.shape)
         slots = ", ".join(":" if i == dim else "None" for i in range(rank))

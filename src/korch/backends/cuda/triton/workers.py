@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from korch.errors import BackendError
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 START = "import sys; sys.path[:] = {path!r}; from korch.backends.cuda.triton.workers import serve; serve()"
 
 
@@ -30,7 +30,7 @@ class Workers(Executor):
         self._own = local()
         self._all: list[subprocess.Popen[bytes]] = []
 
-    def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         return self._threads.submit(self._ask, fn, args, kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from korch.backends.contract import Declined, Kernel
 from korch.backends.cuda.vendor.heads import Attention, find_attention
 from korch.backends.cuda.vendor.kernel import kernel
-from korch.backends.cuda.vendor.operands import Operand, objection, whole_axes
+from korch.backends.cuda.vendor.operands import CallOperand, refusal, whole_axes
 from korch.ir import Cone
 
 
@@ -16,7 +16,7 @@ def attention_kernels(cone: Cone, precisions: Sequence[str]) -> tuple[Kernel, ..
     found = find_attention(cone)
     if isinstance(found, Declined):
         return found
-    if reason := objection(cone, found.views):
+    if reason := refusal(cone, found.views):
         return Declined(reason)
     kernels = tuple(_kernel(cone, found, p, name) for p, name in _implementations(found, precisions))
     return kernels or Declined(
@@ -40,11 +40,11 @@ def _implementations(a: Attention, precisions: Sequence[str]) -> Iterator[tuple[
 
 def _kernel(cone: Cone, a: Attention, precision: str, implementation: str) -> Kernel:
     operands = {
-        "q": Operand(whole_axes(a.q)),
-        "k": Operand(whole_axes(a.k)),
-        "v": Operand(whole_axes(a.v)),
-        "out": Operand(whole_axes(a.out)),
-        "mask": Operand(a.mask) if a.mask else None,
+        "q": CallOperand(whole_axes(a.q)),
+        "k": CallOperand(whole_axes(a.k)),
+        "v": CallOperand(whole_axes(a.v)),
+        "out": CallOperand(whole_axes(a.out)),
+        "mask": CallOperand(a.mask) if a.mask else None,
     }
     return kernel(
         cone,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import repeat
 from typing import Any
 
-from korch.backends.cuda.vendor.device import Device
+from korch.backends.cuda.vendor.device import CudaLibraries
 from korch.backends.cuda.vendor.plain import Plain
 from korch.ir.primitive import Attrs
 
@@ -26,7 +26,7 @@ def product(torch: Any, tensors: Sequence[Any], attrs: Attrs) -> None:
 
 
 def convolution(torch: Any, tensors: Sequence[Any], attrs: Attrs) -> None:
-    """out = conv(x, w), with a bias; with a Relu behind it, a residual too."""
+    """out = conv(x, w), with a bias; with a Relu after it, a residual too."""
     given = dict(attrs)
     x, w, out, bias, residual = (_view(tensors, given[name]) for name in ("x", "w", "out", "bias", "residual"))
     library = _library(torch, out, given["precision"])
@@ -66,8 +66,8 @@ CALLS: dict[str, Callable[[Any, Sequence[Any], Attrs], None]] = {
 }
 
 
-def _library(torch: Any, out: Any, precision: str) -> Device | Plain:
-    return (Device if out.is_cuda else Plain)(torch, precision)
+def _library(torch: Any, out: Any, precision: str) -> CudaLibraries | Plain:
+    return (CudaLibraries if out.is_cuda else Plain)(torch, precision)
 
 
 def _view(tensors: Sequence[Any], spec: Any) -> Any:
@@ -82,7 +82,9 @@ def _window(given: dict[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in ("strides", "pads", "dilations", "extra", "group")}
 
 
-def _each_product(library: Device | Plain, a: Any, b: Any, out: Any, add: Any, scale: float, activation: str) -> None:
+def _each_product(
+    library: CudaLibraries | Plain, a: Any, b: Any, out: Any, add: Any, scale: float, activation: str
+) -> None:
     if out.dim() > 3:
         for parts in zip(a, b, out, repeat(None) if add is None else add, strict=False):
             _each_product(library, *parts, scale, activation)

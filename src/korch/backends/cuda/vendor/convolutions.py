@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from korch.backends.contract import Declined, Kernel, Prepared
-from korch.backends.cuda.vendor.epilogue import Epilogue, epilogue_of
+from korch.backends.cuda.vendor.epilogue import CallEpilogue, epilogue_of
 from korch.backends.cuda.vendor.kernel import kernel
-from korch.backends.cuda.vendor.operands import Operand, factor, objection, whole_axes, zeros
+from korch.backends.cuda.vendor.operands import CallOperand, factor, refusal, whole_axes, zeros
 from korch.backends.cuda.vendor.products import OFFERED
 from korch.backends.linear.pattern import Binary, Match, PostOp
 from korch.backends.linear.views import Shape, View, row_major
@@ -21,7 +21,7 @@ LAST = (0, 2, 3, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Convolution:
+class ConvolutionCall:
     """`x`, `out` and what is added as [N, C, H, W] (H is 1 where there is one spatial axis), `w` as torch has weights.
 
     `last`: channels are last in memory. `window`: strides, pads, dilations and what is missing at the output's end.
@@ -47,14 +47,14 @@ def convolution_kernels(cone: Cone, m: Match, precisions: Sequence[str]) -> tupl
     c = _convolution(m)
     if isinstance(c, Declined):
         return c
-    reason = objection(cone, c.views)
+    reason = refusal(cone, c.views)
     return Declined(reason) if reason else tuple(_kernels(cone, c, [p for p in precisions if p in OFFERED]))
 
 
 # From a match to a convolution ------------------------------------------------------------------------------------
 
 
-def _convolution(m: Match) -> Convolution | Declined:
+def _convolution(m: Match) -> ConvolutionCall | Declined:
     p, epilogue = m.linear, epilogue_of(tuple(_planar_op(op, m) for op in m.post_ops))
     if isinstance(epilogue, Declined):
         return epilogue
@@ -71,7 +71,7 @@ def _convolution(m: Match) -> Convolution | Declined:
         return Declined("a transposed convolution ends in a bias only")
     last = bool(p.attr("channels_last")) if len(formats) > 1 else True in formats
     x, out = _formatted(x, last), _formatted(out, last)
-    return Convolution(p, x, _with_height(m.w), out, *ends, bool(epilogue.activation), last, window)
+    return ConvolutionCall(p, x, _with_height(m.w), out, *ends, bool(epilogue.activation), last, window)
 
 
 def _planar(view: View, m: Match) -> View:
@@ -142,7 +142,7 @@ def _extra(p: Primitive, k: int) -> Shape:
     return tuple(out.shape[first + i] - r + 2 * p.attr("pads")[i] for i, r in enumerate(reach))
 
 
-def _ends(e: Epilogue) -> tuple[View | None, View | None] | Declined:
+def _ends(e: CallEpilogue) -> tuple[View | None, View | None] | Declined:
     """The bias and the residual."""
     bias = [v for v in e.adds if _is_bias(v)]
     residual = [v for v in e.adds if not _is_bias(v)]
@@ -151,7 +151,7 @@ def _ends(e: Epilogue) -> tuple[View | None, View | None] | Declined:
     if len(bias) > 1 or len(residual) > 1:
         return Declined(f"adds {len(e.adds)} tensors; a convolution takes a bias and a residual")
     if residual and not e.activation:
-        return Declined("adds a residual without a Relu behind it")
+        return Declined("adds a residual without a Relu after it")
     if residual and any(n > 1 and not s for n, s in zip(residual[0].shape, residual[0].strides, strict=True)):
         return Declined("adds a tensor that is neither a bias nor as large as the output")
     vector = View(bias[0].leaf, bias[0].shape[1:2], (1,), bias[0].offset) if bias else None
@@ -166,24 +166,24 @@ def _is_bias(v: View) -> bool:
 # From a convolution to kernels ------------------------------------------------------------------------------------
 
 
-def _kernels(cone: Cone, c: Convolution, precisions: Sequence[str]) -> Iterator[Kernel]:
+def _kernels(cone: Cone, c: ConvolutionCall, precisions: Sequence[str]) -> Iterator[Kernel]:
     name = "convolution" if c.linear.op == "Conv" else "transposed convolution"
     for precision in precisions:
         yield _kernel(cone, c, f"{precision} {name}", _weights(cone, c, precision), precision, direct=False)
     floats = [p for p in precisions if p not in HALVES]
     if floats and _is_depthwise(c):
-        yield _kernel(cone, c, f"{floats[0]} depthwise", Operand(c.w), floats[0], direct=True)
+        yield _kernel(cone, c, f"{floats[0]} depthwise", CallOperand(c.w), floats[0], direct=True)
 
 
-def _kernel(cone: Cone, c: Convolution, variant: str, w: Operand, precision: str, direct: bool) -> Kernel:
+def _kernel(cone: Cone, c: ConvolutionCall, variant: str, w: CallOperand, precision: str, direct: bool) -> Kernel:
     strides, pads, dilations, extra = c.window
     without = zeros(c.out.shape[1]) if c.relu else None  # cuDNN's kernel that ends in Relu always adds one
     operands = {
-        "x": Operand(c.x),
+        "x": CallOperand(c.x),
         "w": w,
-        "out": Operand(c.out),
-        "bias": Operand(c.bias) if c.bias else without,
-        "residual": Operand(c.residual) if c.residual else None,
+        "out": CallOperand(c.out),
+        "bias": CallOperand(c.bias) if c.bias else without,
+        "residual": CallOperand(c.residual) if c.residual else None,
     }
     return kernel(
         cone,
@@ -200,19 +200,19 @@ def _kernel(cone: Cone, c: Convolution, variant: str, w: Operand, precision: str
     )
 
 
-def _function(c: Convolution, direct: bool) -> str:
+def _function(c: ConvolutionCall, direct: bool) -> str:
     if direct:
         return "depthwise"
     return "transposed_convolution" if c.linear.op == "ConvTranspose" else "convolution"
 
 
-def _is_depthwise(c: Convolution) -> bool:
+def _is_depthwise(c: ConvolutionCall) -> bool:
     """Whether torch has a kernel of its own for it: one filter or several a channel, channels first, a bias at most."""
     group = c.linear.attr("group")
     return c.linear.op == "Conv" and 1 < group == c.x.shape[1] and not c.last and not c.relu
 
 
-def _weights(cone: Cone, c: Convolution, precision: str) -> Operand:
+def _weights(cone: Cone, c: ConvolutionCall, precision: str) -> CallOperand:
     """Constants in the memory format of the activations and rounded; anything else as it is."""
     leaf, taps = cone.leaves[c.w.leaf], c.w.shape[2] * c.w.shape[3]
     if not (c.last and leaf.const and taps > 1 and _is_whole(c.w, leaf.shape)):
@@ -220,7 +220,7 @@ def _weights(cone: Cone, c: Convolution, precision: str) -> Operand:
     o, i, h, w = c.w.shape
     perm = LAST if leaf.rank == 4 else (0, 2, 1)
     prepared = Prepared(HALVES.get(precision, "float32"), (o, h, w, i), c.w.leaf, perm)
-    return Operand(replace(c.w, strides=_strides(c.w.shape, last=True)), prepared)
+    return CallOperand(replace(c.w, strides=_strides(c.w.shape, last=True)), prepared)
 
 
 def _is_whole(w: View, shape: Shape) -> bool:

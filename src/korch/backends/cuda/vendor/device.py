@@ -13,13 +13,13 @@ from korch.backends.cuda.vendor.rounding import half, rounded, rounded_mask
 IMPLEMENTATIONS = {"efficient": "EFFICIENT_ATTENTION", "flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION"}
 """Of `torch.nn.attention.SDPBackend`."""
 
-Window = Mapping[str, Any]
+WindowSettings = Mapping[str, Any]
 _SETTINGS = RLock()
 """Held while the settings of the process are those of a call: threads would give each other their precisions."""
 
 
 @dataclass(frozen=True)
-class Device:
+class CudaLibraries:
     """cuBLAS and cuDNN in one precision.
 
     cuDNN chooses its kernels by rules, which give the same for the same problem and version, and never by a trial: that
@@ -90,7 +90,7 @@ class Device:
 
     # Convolutions -------------------------------------------------------------------------------------------------
 
-    def convolve(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
+    def convolve(self, x: Any, w: Any, out: Any, bias: Any, window: WindowSettings) -> None:
         """out = conv(x, w) + bias"""
         call, args = self.torch.ops.aten.cudnn_convolution, self._geometry(window)
         flags = self._flags()
@@ -101,7 +101,7 @@ class Device:
             call.out(x, w, *args, window["group"], *flags, out=out)
             _add_channels(out, bias)
 
-    def convolve_relu(self, x: Any, w: Any, out: Any, bias: Any, residual: Any, window: Window) -> None:
+    def convolve_relu(self, x: Any, w: Any, out: Any, bias: Any, residual: Any, window: WindowSettings) -> None:
         """out = relu(conv(x, w) + bias + residual) by one kernel, which torch cannot tell where to write."""
         dtype = self._half or x.dtype
         x, w, bias = rounded(x, dtype), rounded(w, dtype), bias.to(dtype)
@@ -112,7 +112,7 @@ class Device:
             y = self.torch.cudnn_convolution_add_relu(x, w, rounded(residual, dtype), 1.0, bias, *window_args)
         out.copy_(y)
 
-    def convolve_transposed(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
+    def convolve_transposed(self, x: Any, w: Any, out: Any, bias: Any, window: WindowSettings) -> None:
         """out = transposed conv(x, w) + bias"""
         dtype, (pads, strides, dilations) = self._half or x.dtype, self._geometry(window)
         y = self.torch.cudnn_convolution_transpose(
@@ -127,13 +127,13 @@ class Device:
         )
         store(self.torch, y, bias, out)
 
-    def depthwise(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
+    def depthwise(self, x: Any, w: Any, out: Any, bias: Any, window: WindowSettings) -> None:
         """out = conv(x, w) + bias by torch's own kernel"""
         self.torch.ops.aten._conv_depthwise2d.out(
             x, w, list(w.shape[2:]), bias, window["strides"], window["pads"], window["dilations"], out=out
         )
 
-    def _geometry(self, window: Window) -> tuple[Any, Any, Any]:
+    def _geometry(self, window: WindowSettings) -> tuple[Any, Any, Any]:
         """As cuDNN's calls have it."""
         return window["pads"], window["strides"], window["dilations"]
 

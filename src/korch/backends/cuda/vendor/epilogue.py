@@ -14,7 +14,7 @@ ACTIVATIONS = {Eltwise("relu"): "relu", Eltwise("gelu_tanh"): "gelu"}
 
 
 @dataclass(frozen=True, slots=True)
-class Epilogue:
+class CallEpilogue:
     """activation(scale * x + sum of adds), where x is what the linear primitive gives."""
 
     scale: float = 1.0
@@ -22,7 +22,7 @@ class Epilogue:
     activation: str = ""
 
 
-def epilogue_of(post_ops: tuple[PostOp, ...]) -> Epilogue | Declined:
+def epilogue_of(post_ops: tuple[PostOp, ...]) -> CallEpilogue | Declined:
     """The post-ops in that form, or which of them does not fit."""
     scale, adds, activation = 1.0, list[View](), ""
     for op in post_ops:
@@ -34,8 +34,8 @@ def epilogue_of(post_ops: tuple[PostOp, ...]) -> Epilogue | Declined:
             case Eltwise() if op in ACTIVATIONS and not activation:
                 activation = ACTIVATIONS[op]
             case _:
-                return Declined(f"no library call goes on with {op.alg} behind {_shown(scale, adds, activation)}")
-    return Epilogue(scale, tuple(adds), activation)
+                return Declined(f"no library call goes on with {op.alg} after {_shown(scale, adds, activation)}")
+    return CallEpilogue(scale, tuple(adds), activation)
 
 
 def _shown(scale: float, adds: list[View], activation: str) -> str:

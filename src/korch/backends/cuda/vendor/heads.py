@@ -86,7 +86,7 @@ class _Search:
         return self._joined(scores, v, out)
 
     def _output(self) -> tuple[View, Tensor | None]:
-        """The output in the shape of the second product, and the sums by which it is divided behind it, if it is."""
+        """The output in the shape of the second product, and the sums by which it is divided after that, if it is."""
         t, out = self.root, View.dense(OUT, self.root.shape)
         while self._maker(t).op in VIEWS:
             p = self._maker(t)
@@ -114,7 +114,7 @@ class _Search:
         """exp(scores), which the second product sums by weight before they are divided by their `total`."""
         scores, axis = self._softmax(e, total)
         if axis != e.rank - 1 - side:
-            raise _NoMatch("what is divided behind the second product are not the sums of its shares")
+            raise _NoMatch("what is divided after the second product are not the sums of its shares")
         return scores
 
     def _softmax(self, e: Tensor, total: Tensor) -> tuple[_Scores, int]:
@@ -149,7 +149,7 @@ class _Search:
         x, other = p.inputs if p.inputs[0] in self.scored else p.inputs[::-1]
         scores = self._scores(x)
         if scores.mask or x.shape != p.output.shape:
-            raise _NoMatch(f"{p} comes behind a mask, or broadcasts the scores")
+            raise _NoMatch(f"{p} comes after a mask, or broadcasts the scores")
         if p.op == "Add":
             mask, factor = self._operand(other)
             return replace(scores, mask=_unscaled(mask, factor).broadcast(p.output.shape))

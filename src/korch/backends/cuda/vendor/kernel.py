@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from korch.backends.contract import Call, Kernel, Prepared
+from korch.backends.contract import Kernel, LibraryCall, Prepared
 from korch.backends.cuda.vendor.launches import passes
-from korch.backends.cuda.vendor.operands import Operand
+from korch.backends.cuda.vendor.operands import CallOperand
 from korch.backends.linear.views import OUT, View
 from korch.ir import Cone
 from korch.ir.primitive import freeze
@@ -17,7 +17,7 @@ Spec = tuple[int, tuple[int, ...], tuple[int, ...], int]
 """A view for a call: number of the buffer, shape, strides and offset in elements."""
 
 
-def kernel(cone: Cone, variant: str, function: str, operands: Mapping[str, Operand | None], **attrs: Any) -> Kernel:
+def kernel(cone: Cone, variant: str, function: str, operands: Mapping[str, CallOperand | None], **attrs: Any) -> Kernel:
     """The kernel that calls `function` of the table in `calls.py`; operands are named as the function calls them."""
     first, prepared, specs = len(cone.leaves) + 1, list[Prepared](), dict[str, Spec | None]()
     for name, operand in operands.items():
@@ -26,11 +26,11 @@ def kernel(cone: Cone, variant: str, function: str, operands: Mapping[str, Opera
         if operand and operand.prepared:
             prepared.append(operand.prepared)
     done = passes(function, operands, attrs)
-    call = Call(function, freeze({**attrs, **specs}), done.launches, done.temporary, tuple(prepared))
+    call = LibraryCall(function, freeze({**attrs, **specs}), done.launches, done.temporary, tuple(prepared))
     return Kernel(cone, NAME, variant, call)
 
 
-def _number(operand: Operand, cone: Cone, prepared: int) -> int:
+def _number(operand: CallOperand, cone: Cone, prepared: int) -> int:
     if operand.prepared:
         return prepared
     return len(cone.leaves) if operand.view.leaf == OUT else operand.view.leaf

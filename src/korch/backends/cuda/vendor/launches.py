@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from korch.backends.cuda.vendor.operands import Operand
+from korch.backends.cuda.vendor.operands import CallOperand
 from korch.backends.precision import HALVES
 
 FACTORS = ("a", "b", "x", "w", "q", "k", "v")
@@ -27,7 +27,7 @@ class Passes:
         return Passes(self.launches + other.launches, self.temporary + other.temporary)
 
 
-def passes(function: str, operands: Mapping[str, Operand | None], attrs: Mapping[str, Any]) -> Passes:
+def passes(function: str, operands: Mapping[str, CallOperand | None], attrs: Mapping[str, Any]) -> Passes:
     """The library's own function and what runs before and after it."""
     half = attrs["precision"] in HALVES if "precision" in attrs else False
     given = {name: o for name, o in operands.items() if o}
@@ -38,7 +38,7 @@ def passes(function: str, operands: Mapping[str, Operand | None], attrs: Mapping
     return found + _after(function, given, attrs, half, _size(given["out"]))
 
 
-def _after(function: str, given: Mapping[str, Operand], attrs: Mapping[str, Any], half: bool, size: int) -> Passes:
+def _after(function: str, given: Mapping[str, CallOperand], attrs: Mapping[str, Any], half: bool, size: int) -> Passes:
     """The launches after the library's own function; a pass over the output reads it and writes it again."""
     again = Passes(1, FLOAT * size)
     match function:
@@ -58,16 +58,16 @@ def _times(some: Passes, count: int) -> Passes:
     return Passes(some.launches * count, some.temporary * count)
 
 
-def _products(given: Mapping[str, Operand]) -> int:
+def _products(given: Mapping[str, CallOperand]) -> int:
     """Products of matrices, or of matrices along one batch axis, that a product with several batch axes is made of."""
     return math.prod(given["out"].view.shape[:-3])
 
 
-def _is_vector(add: Operand) -> bool:
+def _is_vector(add: CallOperand) -> bool:
     """Whether cuBLASLt adds it in the product's own kernel."""
     return len(add.view.shape) == 1
 
 
-def _size(o: Operand) -> int:
+def _size(o: CallOperand) -> int:
     """Elements, those that are repeated along an axis once."""
     return math.prod(n for n, stride in zip(o.view.shape, o.view.strides, strict=True) if stride or n == 1)

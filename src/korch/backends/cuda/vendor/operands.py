@@ -12,24 +12,24 @@ from korch.ir import Cone
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class CallOperand:
     """A view of a leaf or of the root; of the constant that is `prepared`, where there is one."""
 
     view: View
     prepared: Prepared | None = None
 
 
-def factor(cone: Cone, view: View, precision: str) -> Operand:
+def factor(cone: Cone, view: View, precision: str) -> CallOperand:
     """What a product reads: constants are rounded beforehand, everything else by the call."""
     leaf = cone.leaves[view.leaf]
     if precision not in HALVES or not leaf.const:
-        return Operand(view)
-    return Operand(view, Prepared(HALVES[precision], leaf.shape, view.leaf))
+        return CallOperand(view)
+    return CallOperand(view, Prepared(HALVES[precision], leaf.shape, view.leaf))
 
 
-def zeros(count: int) -> Operand:
+def zeros(count: int) -> CallOperand:
     """A bias that adds nothing, for calls that want one."""
-    return Operand(View.dense(0, (count,)), Prepared("float32", (count,), values=(0.0,) * count))
+    return CallOperand(View.dense(0, (count,)), Prepared("float32", (count,), values=(0.0,) * count))
 
 
 def whole_axes(view: View) -> View:
@@ -41,7 +41,7 @@ def whole_axes(view: View) -> View:
     return replace(view, strides=tuple(strides))
 
 
-def objection(cone: Cone, views: Iterable[View]) -> str:
+def refusal(cone: Cone, views: Iterable[View]) -> str:
     """Why torch cannot be given `views` of the cone's buffers; empty where it can."""
     for view in views:
         if any(s < 0 for s in view.strides):

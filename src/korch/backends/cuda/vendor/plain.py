@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from korch.backends.cuda.vendor.device import activate, finish, store
+from korch.backends.cuda.vendor.device import WindowSettings, activate, finish, store
 from korch.backends.cuda.vendor.rounding import half, rounded, rounded_mask
-
-Window = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Plain:
         self.multiply(a, b, out, add, scale)
         activate(self.torch, out, activation)
 
-    def convolve(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
+    def convolve(self, x: Any, w: Any, out: Any, bias: Any, window: WindowSettings) -> None:
         """out = conv(x, w) + bias"""
         convolve = self.torch.nn.functional.conv2d
         y = convolve(
@@ -52,13 +50,13 @@ class Plain:
         )
         store(self.torch, self._result(y), bias, out)
 
-    def convolve_relu(self, x: Any, w: Any, out: Any, bias: Any, residual: Any, window: Window) -> None:
+    def convolve_relu(self, x: Any, w: Any, out: Any, bias: Any, residual: Any, window: WindowSettings) -> None:
         """out = relu(conv(x, w) + bias + residual)"""
         self.convolve(x, w, out, bias, window)
         finish(out, residual, 1.0)
         activate(self.torch, out, "relu")
 
-    def convolve_transposed(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
+    def convolve_transposed(self, x: Any, w: Any, out: Any, bias: Any, window: WindowSettings) -> None:
         """out = transposed conv(x, w) + bias"""
         convolve = self.torch.nn.functional.conv_transpose2d
         y = convolve(
@@ -72,7 +70,7 @@ class Plain:
         )
         store(self.torch, self._result(y), bias, out)
 
-    def depthwise(self, x: Any, w: Any, out: Any, bias: Any, window: Window) -> None:
+    def depthwise(self, x: Any, w: Any, out: Any, bias: Any, window: WindowSettings) -> None:
         """out = conv(x, w) + bias"""
         self.convolve(x, w, out, bias, window)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from korch.backends.contract import Declined, Kernel, Prepared
-from korch.backends.cuda.vendor.epilogue import Epilogue, epilogue_of
+from korch.backends.cuda.vendor.epilogue import CallEpilogue, epilogue_of
 from korch.backends.cuda.vendor.kernel import kernel
-from korch.backends.cuda.vendor.operands import Operand, factor, objection, whole_axes, zeros
+from korch.backends.cuda.vendor.operands import CallOperand, factor, refusal, whole_axes, zeros
 from korch.backends.linear.product import Product, folded, has_dense_axis, merged, steps, transposed
 from korch.backends.linear.views import View
 from korch.ir import Cone
@@ -25,7 +25,7 @@ class Gemm:
     """`product` with dense rows of its result and few axes, and what it ends in."""
 
     product: Product
-    epilogue: Epilogue
+    epilogue: CallEpilogue
 
 
 def product_kernels(cone: Cone, product: Product, precisions: Sequence[str]) -> tuple[Kernel, ...] | Declined:
@@ -34,7 +34,7 @@ def product_kernels(cone: Cone, product: Product, precisions: Sequence[str]) -> 
     if isinstance(gemm, Declined):
         return gemm
     p = gemm.product
-    reason = objection(cone, (p.a, p.b, p.c, *gemm.epilogue.adds)) or _reason(gemm)
+    reason = refusal(cone, (p.a, p.b, p.c, *gemm.epilogue.adds)) or _gemm_refusal(gemm)
     return Declined(reason) if reason else tuple(_kernels(cone, gemm, precisions))
 
 
@@ -45,7 +45,7 @@ def _gemm(product: Product) -> Gemm | Declined:
     return epilogue if isinstance(epilogue, Declined) else Gemm(p, epilogue)
 
 
-def _reason(gemm: Gemm) -> str:
+def _gemm_refusal(gemm: Gemm) -> str:
     """Why there is no call for it; empty where there is one."""
     p, e = gemm.product, gemm.epilogue
     if steps(p.c, -1) != 1:
@@ -68,37 +68,37 @@ def _kernels(cone: Cone, gemm: Gemm, precisions: Sequence[str]) -> Iterator[Kern
             yield _kernel(cone, gemm, precision, f"{precision} turned", *turned)
 
 
-def _kernel(cone: Cone, gemm: Gemm, precision: str, variant: str, a: Operand, b: Operand) -> Kernel:
+def _kernel(cone: Cone, gemm: Gemm, precision: str, variant: str, a: CallOperand, b: CallOperand) -> Kernel:
     p, e = gemm.product, gemm.epilogue
-    views = {"a": _seen(a), "b": _seen(b), "out": _seen(Operand(p.c)), "add": _added(gemm)}
+    views = {"a": _seen(a), "b": _seen(b), "out": _seen(CallOperand(p.c)), "add": _added(gemm)}
     return kernel(
         cone, f"{variant} product", "product", views, precision=precision, scale=e.scale, activation=e.activation
     )
 
 
-def _seen(operand: Operand) -> Operand:
+def _seen(operand: CallOperand) -> CallOperand:
     return replace(operand, view=whole_axes(operand.view))
 
 
-def _added(gemm: Gemm) -> Operand | None:
+def _added(gemm: Gemm) -> CallOperand | None:
     """What is added; one vector for all rows of a matrix is given as such, which cuBLASLt adds for nothing."""
     e, c = gemm.epilogue, gemm.product.c
     if not e.adds:
         return zeros(c.shape[-1]) if e.activation else None
     add = e.adds[0]
     if len(c.shape) == 2 and not add.varies(0) and steps(add, -1) == 1:
-        return Operand(View(add.leaf, add.shape[1:], (1,), add.offset))
-    return Operand(add)
+        return CallOperand(View(add.leaf, add.shape[1:], (1,), add.offset))
+    return CallOperand(add)
 
 
-def _turned(cone: Cone, p: Product) -> tuple[Operand, Operand] | None:
+def _turned(cone: Cone, p: Product) -> tuple[CallOperand, CallOperand] | None:
     """The factors with the axis that is summed dense in memory, as tensor cores read TF32; None if they are anyway."""
     a = None if steps(p.a, -1) == 1 else _swapped(cone, p.a)
     b = None if steps(p.b, -2) == 1 else _swapped(cone, p.b)
-    return (a or Operand(p.a), b or Operand(p.b)) if a or b else None
+    return (a or CallOperand(p.a), b or CallOperand(p.b)) if a or b else None
 
 
-def _swapped(cone: Cone, v: View) -> Operand | None:
+def _swapped(cone: Cone, v: View) -> CallOperand | None:
     """A constant matrix prepared with its axes in the other order in memory; None where it is no whole constant."""
     leaf, shape = cone.leaves[v.leaf], v.shape[-2:]
     batched = any(v.varies(axis) for axis in range(len(v.shape) - 2))
@@ -106,6 +106,6 @@ def _swapped(cone: Cone, v: View) -> Operand | None:
         return None
     rows = v.strides[-1] == 1  # then columns become dense
     strides = (1, shape[0]) if rows else (shape[1], 1)
-    return Operand(
+    return CallOperand(
         replace(v, strides=(*v.strides[:-2], *strides)), Prepared("float32", leaf.shape[::-1], v.leaf, (1, 0))
     )

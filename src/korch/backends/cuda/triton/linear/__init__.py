@@ -4,6 +4,6 @@ Start with `face.py`. `product.py` says what is multiplied, `tiles.py` which til
 writes the functions.
 """
 
-from korch.backends.cuda.triton.linear.face import bound, build, objection
+from korch.backends.cuda.triton.linear.face import bound, build, refusal
 
-__all__ = ["bound", "build", "objection"]
+__all__ = ["bound", "build", "refusal"]

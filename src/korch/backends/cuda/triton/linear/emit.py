@@ -7,37 +7,37 @@ from dataclasses import dataclass, field
 
 from korch.backends import contract
 from korch.backends.contract import Kernel, Launch
-from korch.backends.cuda.triton.linear.behind import behind
+from korch.backends.cuda.triton.language import TritonLanguage
+from korch.backends.cuda.triton.linear.epilogue import epilogue_of
 from korch.backends.cuda.triton.linear.language import WORD, Named
+from korch.backends.cuda.triton.linear.mainloop import Mainloop, masks, variables
 from korch.backends.cuda.triton.linear.operands import Weights, weights_of
-from korch.backends.cuda.triton.linear.product import Product, Size, product_of
-from korch.backends.cuda.triton.linear.tiles import Tile
-from korch.backends.cuda.triton.linear.turn import Turn, masks, variables
-from korch.backends.cuda.triton.spell import Triton
+from korch.backends.cuda.triton.linear.product import Contraction, Size, product_of
+from korch.backends.cuda.triton.linear.tiles import ProductTile
 from korch.backends.maps.index import flat
 from korch.errors import BackendError
 from korch.ir.cone import Cone
 
 SUPER = 8
 """Tiles along the rows that run side by side before the next columns: they share what they read of both operands."""
-JOINED = Tile(4, 128, 1, 4, 2)
+JOINED = ProductTile(4, 128, 1, 4, 2)
 """What a block of the second launch joins: one wide load a thread and part, which it need not wait for."""
 INDENT = "    "
 
 
-def kernel(cone: Cone, tile: Tile, precision: str) -> Kernel:
+def kernel(cone: Cone, tile: ProductTile, precision: str) -> Kernel:
     """The kernel of the cone's product in such tiles."""
     product = product_of(cone.linear[0])
-    return Writer(cone, product, tile, precision, weights_of(cone, product, precision)).kernel()
+    return ProductWriter(cone, product, tile, precision, weights_of(cone, product, precision)).kernel()
 
 
 @dataclass(frozen=True)
-class Writer:
+class ProductWriter:
     """The cone, how it multiplies, in which tiles, rounded to what."""
 
     cone: Cone
-    product: Product
-    tile: Tile
+    product: Contraction
+    tile: ProductTile
     precision: str
     weights: tuple[Weights, ...]
     tables: dict[tuple[float, ...], str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Writer:
         functions = [("product", self.tile, self._multiply())]
         if self.tile.parts > 1:
             functions.append(("join", JOINED, self._join()))
-        prepared = (*(w.prepared for w in self.weights), *Triton({}, self.tables).prepared())
+        prepared = (*(w.prepared for w in self.weights), *TritonLanguage({}, self.tables).prepared())
         launches = tuple(self._launch(*f) for f in functions)
         body = contract.Triton(self._source(functions), launches, prepared, self._workspace())
         return Kernel(self.cone, "triton", f"{self.precision} {self.tile}", body)
@@ -55,7 +55,7 @@ class Writer:
     def size(self) -> Size:
         return Size.of(self.product)
 
-    def _source(self, functions: Sequence[tuple[str, Tile, list[str]]]) -> str:
+    def _source(self, functions: Sequence[tuple[str, ProductTile, list[str]]]) -> str:
         heads = [f"# {line}" for line in str(self.cone).splitlines()]
         texts = [
             [f"def {name}({', '.join(self._used(lines))}):", *(INDENT + line for line in lines)]
@@ -63,7 +63,7 @@ class Writer:
         ]
         return "\n\n\n".join("\n".join(part) for part in (heads, *texts)) + "\n"
 
-    def _launch(self, name: str, tile: Tile, lines: list[str]) -> Launch:
+    def _launch(self, name: str, tile: ProductTile, lines: list[str]) -> Launch:
         numbers = {buffer: i for i, buffer in enumerate(self._buffers())}
         used = tuple(numbers[b] for b in self._used(lines))
         sides = (tile.rows, tile.columns, tile.depth) if tile is self.tile else ()
@@ -83,7 +83,7 @@ class Writer:
 
     def _multiply(self) -> list[str]:
         tile, size = self.tile, self.size
-        still, turn = Turn(self.cone, self.product, tile, self.precision, self.weights, self.tables).written()
+        still, turn = Mainloop(self.cone, self.product, tile, self.precision, self.weights, self.tables).written()
         per, over = divmod(tile.turns(size), tile.parts)
         if over:
             raise BackendError(f"{tile.turns(size)} turns are not {tile.parts} equal parts")
@@ -119,16 +119,16 @@ class Writer:
             *self._ending(JOINED),
         ]
 
-    def _ending(self, tile: Tile) -> list[str]:
+    def _ending(self, tile: ProductTile) -> list[str]:
         """From the product's tile `total` to the stored root."""
         own = masks(tile, self.size)
-        language = Triton(own, self.tables)
-        after = behind(self.cone, self.cone.linear[0], self.product.result(*variables(self.size)))
-        if isinstance(after, str):
-            raise BackendError(after)
+        language = TritonLanguage(own, self.tables)
+        epilogue = epilogue_of(self.cone, self.cone.linear[0], self.product.result(*variables(self.size)))
+        if isinstance(epilogue, str):
+            raise BackendError(epilogue)
         trace = Named("y", self.cone, {}, language)
-        value = after.value(trace, "total")
-        at = flat(after.places[self.cone.root], self.cone.root.shape)
+        value = epilogue.value(trace, "total")
+        at = flat(epilogue.places[self.cone.root], self.cone.root.shape)
         missing = [f" + {v} * 0" for v in "mn" if v not in {u.name for u in at.vars()}]
         return [*trace.lines, f"tl.store(out + ({language.index(at)}{''.join(missing)}), {value}{_mask(own)})"]
 
@@ -137,7 +137,7 @@ def _mask(conditions: dict[str, str]) -> str:
     return f", mask={' & '.join(conditions.values())}" if conditions else ""
 
 
-def _places(tile: Tile, size: Size) -> list[str]:
+def _places(tile: ProductTile, size: Size) -> list[str]:
     """Which part, product of the batch, rows and columns a block has: m and n as blocks of a column and a row."""
     across, along = tile.grid(size)
     blocks = across * along

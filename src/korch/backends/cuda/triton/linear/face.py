@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from korch.backends.contract import Kernel
-from korch.backends.cuda.triton.elementwise import TYPES, spells
-from korch.backends.cuda.triton.linear.behind import behind
+from korch.backends.cuda.triton.elementwise import TYPES, has_form
 from korch.backends.cuda.triton.linear.emit import kernel
+from korch.backends.cuda.triton.linear.epilogue import epilogue_of
+from korch.backends.cuda.triton.linear.mainloop import variables
 from korch.backends.cuda.triton.linear.operands import weights_of, widths_of
 from korch.backends.cuda.triton.linear.product import Size, product_of
 from korch.backends.cuda.triton.linear.tiles import chosen
-from korch.backends.cuda.triton.linear.turn import variables
 from korch.backends.cuda.triton.windows import has_channel_groups
 from korch.backends.footprint import footprint
 from korch.backends.precision import HALVES, peak
@@ -25,7 +25,7 @@ MOST_LEAVES = 24
 MOVED = (Category.ELEMENTWISE, Category.LAYOUT, Category.BROADCAST)
 
 
-def objection(cone: Cone) -> str:
+def refusal(cone: Cone) -> str:
     """Why the cone is not built; empty if it is."""
     if len(cone.linear) != 1 or cone.linear[0].op not in TAKEN:
         return "not one matrix product or convolution"
@@ -33,11 +33,11 @@ def objection(cone: Cone) -> str:
         return f"more than {MOST_LEAVES} leaves"
     product = cone.linear[0]
     for p in cone.primitives:
-        if reason := _multiplied(p) if p == product else _unsupported(p):
+        if reason := _product_refusal(p) if p == product else _operand_refusal(p):
             return f"{p.output.name}: {reason}"
     parts = product_of(product)
-    after = behind(cone, product, parts.result(*variables(Size.of(parts))))
-    return after if isinstance(after, str) else ""
+    epilogue = epilogue_of(cone, product, parts.result(*variables(Size.of(parts))))
+    return epilogue if isinstance(epilogue, str) else ""
 
 
 def bound(cone: Cone, machine: Machine, precisions: tuple[str, ...]) -> float:
@@ -59,18 +59,18 @@ def build(cone: Cone, multiprocessors: int, precisions: tuple[str, ...]) -> tupl
     )
 
 
-def _multiplied(p: Primitive) -> str:
+def _product_refusal(p: Primitive) -> str:
     """Why the product `p` is not computed in tiles."""
     if any(t.dtype != "float32" for t in (*p.inputs, p.output)):
         return f"{p.op} of {p.output.dtype}"
-    if reason := _sizes(p):
+    if reason := _size_refusal(p):
         return reason
     if p.op == "Conv":
-        return _convolved(p)
+        return _convolution_refusal(p)
     return ""
 
 
-def _convolved(p: Primitive) -> str:
+def _convolution_refusal(p: Primitive) -> str:
     if has_channel_groups(p):
         return "a depthwise convolution"
     x, w, out = p.inputs[0].shape, p.inputs[1].shape, p.output.shape
@@ -81,7 +81,7 @@ def _convolved(p: Primitive) -> str:
     return ""
 
 
-def _unsupported(p: Primitive) -> str:
+def _operand_refusal(p: Primitive) -> str:
     """Why `p` is not computed around a product."""
     if p.category not in MOVED and p.op != "Interpolate":
         return f"{p.op} in a kernel with a product"
@@ -89,12 +89,12 @@ def _unsupported(p: Primitive) -> str:
         return "Take in a kernel with a product"
     if any(t.dtype not in TYPES for t in (*p.inputs, p.output)):
         return f"{p.op} on dtype {p.output.dtype}"
-    if p.category is Category.ELEMENTWISE and not spells(p):
+    if p.category is Category.ELEMENTWISE and not has_form(p):
         return f"{p.op} on {p.inputs[0].dtype}"
-    return _sizes(p)
+    return _size_refusal(p)
 
 
-def _sizes(p: Primitive) -> str:
+def _size_refusal(p: Primitive) -> str:
     if any(t.size > LARGEST for t in (*p.inputs, p.output)):
         return "more than 2^31 elements"
     return "a tensor without elements" if any(t.size == 0 for t in (*p.inputs, p.output)) else ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from korch.backends.cuda.triton.spell import Triton
+from korch.backends.cuda.triton.language import TritonLanguage
 from korch.backends.maps.index import Clamp, Index, Var
 from korch.backends.maps.trace import ReadStage, Requests, Trace
 from korch.ir.cone import Cone
@@ -16,7 +16,7 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass
-class Looped(Triton):
+class Looped(TritonLanguage):
     """`changing`: names of what each turn computes anew. Parts of indices without these get names in `before`."""
 
     changing: frozenset[str] = frozenset()
@@ -53,7 +53,7 @@ class Looped(Triton):
 class Named(Trace):
     """A trace of what a cone computes, whose variables begin with a letter of their own."""
 
-    def __init__(self, letter: str, cone: Cone, stored: Mapping[Tensor, ReadStage], language: Triton) -> None:
+    def __init__(self, letter: str, cone: Cone, stored: Mapping[Tensor, ReadStage], language: TritonLanguage) -> None:
         super().__init__(cone.makers, {t: f"in{i}" for i, t in enumerate(cone.leaves)}, stored, Requests(), language)
         self.letter = letter
 

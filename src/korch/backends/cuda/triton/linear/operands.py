@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from korch.backends.contract import Prepared
 from korch.backends.cuda.triton.linear.language import WORD, Looped, Named
-from korch.backends.cuda.triton.linear.product import Bounds, Product
+from korch.backends.cuda.triton.linear.product import Bounds, Contraction
 from korch.backends.maps.index import Index, flat
 from korch.backends.maps.trace import Indices
 from korch.backends.precision import HALVES
@@ -44,7 +44,7 @@ class Weights:
         return self.name, flat(tuple(at[a] for a in self.perm), self.shape)
 
 
-def weights_of(cone: Cone, product: Product, precision: str) -> tuple[Weights, ...]:
+def weights_of(cone: Cone, product: Contraction, precision: str) -> tuple[Weights, ...]:
     """The constant operands that are laid out anew or rounded."""
     dtype = HALVES.get(precision, "float32")
     made: list[Weights] = []
@@ -56,14 +56,14 @@ def weights_of(cone: Cone, product: Product, precision: str) -> tuple[Weights, .
     return tuple(made)
 
 
-def widths_of(cone: Cone, product: Product, precision: str) -> tuple[int, int]:
+def widths_of(cone: Cone, product: Contraction, precision: str) -> tuple[int, int]:
     """Bytes of an element of each factor as tiles read it: constants are stored rounded."""
     halved = {w.tensor for w in weights_of(cone, product, precision) if w.dtype != "float32"}
     first, second = (2 if t in halved else 4 for t in product.primitive.inputs)
     return first, second
 
 
-def _perm(product: Product, side: int, t: Tensor, precision: str) -> tuple[int, ...]:
+def _perm(product: Contraction, side: int, t: Tensor, precision: str) -> tuple[int, ...]:
     """The order of the axes of the constant operand `t`."""
     if product.primitive.op == "MatMul":
         same, turned = tuple(range(t.rank)), (*range(t.rank - 2), t.rank - 1, t.rank - 2)
@@ -79,11 +79,11 @@ def _along_steps(steps: int, precision: str) -> bool:
 
 
 @dataclass
-class Operand:
+class TracedOperand:
     """Traces one side of the product, in the language of its loop; `zero` names the conditions where it is not 0."""
 
     cone: Cone
-    product: Product
+    product: Contraction
     side: int
     weights: tuple[Weights, ...]
     language: Looped

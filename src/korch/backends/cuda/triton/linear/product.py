@@ -13,14 +13,14 @@ from typing import Protocol
 from korch.backends.maps.index import Index, unflat
 from korch.backends.maps.trace import Indices
 from korch.ir.ops.reduce import spatial_axes
+from korch.ir.ops.table import Shape
 from korch.ir.primitive import Primitive
 
-Shape = tuple[int, ...]
 Bounds = tuple[tuple[Index, int], ...]
 """Positions and the lengths of their axes: outside of these an operand is 0."""
 
 
-class Product(Protocol):
+class Contraction(Protocol):
     """What is multiplied. Indices come as one position in the batch, the rows, the columns, and one for each axis of
     `steps`, of which all but the last are taps of a window."""
 
@@ -167,7 +167,7 @@ class Convolution:
         return tuple(self.primitive.output.shape[a] for a in self._axes)
 
 
-def product_of(p: Primitive) -> Product:
+def product_of(p: Primitive) -> Contraction:
     """How a MatMul or a Conv multiplies."""
     return Convolution(p) if p.op == "Conv" else Matrices(p)
 
@@ -185,7 +185,7 @@ class Size:
     widths: tuple[int, int] = (4, 4)
 
     @staticmethod
-    def of(product: Product, widths: tuple[int, int] = (4, 4)) -> Size:
+    def of(product: Contraction, widths: tuple[int, int] = (4, 4)) -> Size:
         batch, rows, columns = math.prod(product.batch), math.prod(product.rows), math.prod(product.columns)
         return Size(batch, rows, columns, math.prod(product.steps[:-1]), product.steps[-1], widths)
 

@@ -67,7 +67,7 @@ H100 = Multiprocessor(RATES, CACHE)
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class ProductTile:
     """`rows` x `columns` of the result for a block, `depth` steps a turn, the turns in so many `parts`."""
 
     rows: int
@@ -110,12 +110,12 @@ class Tile:
         return math.ceil(size.steps / self.depth)
 
 
-def chosen(size: Size, multiprocessors: int, precision: str) -> tuple[Tile, ...]:
+def chosen(size: Size, multiprocessors: int, precision: str) -> tuple[ProductTile, ...]:
     """The tiles worth trying, the best by the model first."""
     found = {
         t: (seconds(t, size, multiprocessors, precision), -t.stages) for t in _tiles(size, multiprocessors, precision)
     }
-    kept: list[Tile] = []
+    kept: list[ProductTile] = []
     for tile in sorted(found, key=lambda t: found[t]):
         like = [t for t in kept if (t.rows, t.columns) == (tile.rows, tile.columns)]
         if len(like) < ALIKE and all(replace(t, stages=tile.stages) != tile for t in like):
@@ -123,7 +123,7 @@ def chosen(size: Size, multiprocessors: int, precision: str) -> tuple[Tile, ...]
     return tuple(kept[:KEPT])
 
 
-def seconds(tile: Tile, size: Size, multiprocessors: int, precision: str, rates: Multiprocessor = H100) -> float:
+def seconds(tile: ProductTile, size: Size, multiprocessors: int, precision: str, rates: Multiprocessor = H100) -> float:
     """Seconds by the model, without the first launch."""
     together = _together(tile, precision, size.widths)
     waves, rest = divmod(tile.blocks(size), multiprocessors * together)
@@ -134,13 +134,15 @@ def seconds(tile: Tile, size: Size, multiprocessors: int, precision: str, rates:
     return total + _joining(tile, size, multiprocessors * rates.cache)
 
 
-def _together(tile: Tile, precision: str, widths: tuple[int, int]) -> int:
+def _together(tile: ProductTile, precision: str, widths: tuple[int, int]) -> int:
     """Blocks that a multiprocessor runs side by side."""
     registers = 32 * tile.warps * (tile.sums + OWN)
     return max(1, min(SHARED // tile.shared(precision, widths), REGISTERS // registers, 8))
 
 
-def _wave(tile: Tile, turns: int, side: int, precision: str, widths: tuple[int, int], rates: Multiprocessor) -> float:
+def _wave(
+    tile: ProductTile, turns: int, side: int, precision: str, widths: tuple[int, int], rates: Multiprocessor
+) -> float:
     """Seconds for one block on each multiprocessor, or for `side` blocks."""
     area, edge = tile.rows * tile.columns, tile.rows + tile.columns
     arithmetic = 2 * area * tile.depth / _rate(tile, precision, rates) * (area + FEED * edge) / area
@@ -149,12 +151,12 @@ def _wave(tile: Tile, turns: int, side: int, precision: str, widths: tuple[int, 
     return START + turns * turn + side * 4 * area / rates.cache
 
 
-def _rate(tile: Tile, precision: str, rates: Multiprocessor) -> float:
+def _rate(tile: ProductTile, precision: str, rates: Multiprocessor) -> float:
     wide = tile.rows >= WIDE and tile.warps % 4 == 0
     return rates.rates[precision] * (1.0 if wide or precision == "ieee" else NARROWED)
 
 
-def _joining(tile: Tile, size: Size, cache: float) -> float:
+def _joining(tile: ProductTile, size: Size, cache: float) -> float:
     """Seconds of the second launch, and of partial sums on their way through the cache."""
     if tile.parts == 1:
         return 0.0
@@ -162,19 +164,19 @@ def _joining(tile: Tile, size: Size, cache: float) -> float:
     return LAUNCH + START + moved / cache
 
 
-def _tiles(size: Size, multiprocessors: int, precision: str) -> Iterator[Tile]:
+def _tiles(size: Size, multiprocessors: int, precision: str) -> Iterator[ProductTile]:
     """Every tile that fits the device and is not mostly beyond the product."""
     rows, columns = _sides(size.rows), _sides(size.columns)
     least = LEAST_DEPTH.get(precision, DEPTHS[0])
     depths = [d for d in DEPTHS if least <= d < 2 * size.steps or d == least]
     for r, c, d, warps, stages in product(rows, columns, depths, WARPS, STAGES):
-        tile = Tile(r, c, d, warps, stages)
+        tile = ProductTile(r, c, d, warps, stages)
         if tile.shared(precision, size.widths) <= MOST_SHARED and _busy(tile, precision):
             yield tile
             yield from _split(tile, size, multiprocessors)
 
 
-def _busy(tile: Tile, precision: str) -> bool:
+def _busy(tile: ProductTile, precision: str) -> bool:
     """Whether each thread has enough sums, and not too many."""
     if tile.warps == 2 and tile.rows * tile.columns > PAIR:
         return False
@@ -187,7 +189,7 @@ def _sides(length: int) -> list[int]:
     return [n for n in SIDES if n < 2 * length or n == SIDES[0]]
 
 
-def _split(tile: Tile, size: Size, multiprocessors: int) -> Iterator[Tile]:
+def _split(tile: ProductTile, size: Size, multiprocessors: int) -> Iterator[ProductTile]:
     """The tile with its turns in equal parts, as long as two of them fit on a multiprocessor."""
     turns, most = tile.turns(size), 2 * multiprocessors // tile.blocks(size)
     for parts in range(2, min(most, turns, MOST_PARTS) + 1):

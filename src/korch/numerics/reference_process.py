@@ -1,7 +1,7 @@
 """A model's float64 outputs from a process of its own: large models take half a minute, in which another processor may
 have nothing to do. Nothing is timed beside that.
 
-`python -m korch.numerics.apart` reads a pickled (model, feeds) from standard input and writes the outputs.
+`python -m korch.numerics.reference_process` reads a pickled (model, feeds) from standard input and writes the outputs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def evaluated_meanwhile(model: onnx.ModelProto, feeds: Arrays) -> Generator[Call
     with TemporaryFile() as question, TemporaryFile() as answer:
         process = _asked(model, feeds, question, answer)
         try:
-            yield lambda: _told(answer) if process and process.wait() == 0 else None
+            yield lambda: _received(answer) if process and process.wait() == 0 else None
         finally:
             if process:
                 process.kill()
@@ -59,7 +59,7 @@ def _asked(
     return None
 
 
-def _told(answer: IO[bytes]) -> Outputs | None:
+def _received(answer: IO[bytes]) -> Outputs | None:
     with suppress(*_FAILURES):
         answer.seek(0)
         return pickle.load(answer)

@@ -1,4 +1,4 @@
-"""How Triton spells what a trace finds, on blocks of elements: every variable is a block of indices, or one index."""
+"""How a trace is written in Triton, on blocks of elements: every variable is a block of indices, or one index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from korch.ir.tensor import Tensor
 
 
 @dataclass
-class Triton(IndexText):
+class TritonLanguage(IndexText):
     """The language of the blocks (`korch.backends.maps.trace.Language`).
 
     `masks` names, for a variable that may run over its end, the block of conditions that says where it does not: loads
@@ -37,7 +37,7 @@ class Triton(IndexText):
         return f"tl.load({name} + ({self.index(at)}){self.masked(at)})"
 
     def masked(self, at: Index) -> str:
-        """The mask of a load or a store at `at`, as further arguments: nothing is read behind an end or a clamp."""
+        """The mask of a load or a store at `at`, as further arguments: nothing is read past an end or a clamp."""
         masks = sorted({self.masks[v.name] for v in at.vars() if v.name in self.masks})
         clamps = dict.fromkeys(a for a in at.atoms() if isinstance(a, Clamp) and not a.edge)
         masks += [condition for c in clamps for condition in self._inside(c)]

@@ -1,4 +1,4 @@
-"""What follows a product, element by element: where each result of the product ends up in the root.
+"""The epilogue of a product, element by element: where each result of the product goes in the root.
 
 Indices are pushed forward, from the product to the root. That works where every element goes to one place: elementwise
 primitives, reshapes, transpositions. Two ways from the product to one primitive must agree on the place.
@@ -19,7 +19,7 @@ MOVES = ("Reshape", "Transpose", "Expand")
 
 
 @dataclass(frozen=True)
-class Behind:
+class TileEpilogue:
     """The product's `start`, the primitives that depend on it in order, and the indices of what each of them gives."""
 
     start: Tensor
@@ -39,18 +39,18 @@ class Behind:
         return trace.name(trace.language.elementwise(q, args), q.output.dtype)
 
 
-def behind(cone: Cone, product: Primitive, at: Indices) -> Behind | str:
-    """What follows `product`, whose element `at` is pushed to the root; or why it cannot be."""
+def epilogue_of(cone: Cone, product: Primitive, at: Indices) -> TileEpilogue | str:
+    """The epilogue of `product`, whose element `at` is pushed to the root; or why there is none."""
     places = {product.output: at}
     found: list[Primitive] = []
     for q in cone.primitives:
         ways = {_pushed(q, t, places[t]) for t in q.inputs if t in places}
         if len(ways) > 1 or None in ways:
-            return f"{q.output.name}: {q.op} behind {product.op} does not give one element for one"
+            return f"{q.output.name}: {q.op} after {product.op} does not give one element for one"
         if ways:
             places[q.output] = next(at for at in ways if at is not None)
             found.append(q)
-    return Behind(product.output, tuple(found), places)
+    return TileEpilogue(product.output, tuple(found), places)
 
 
 def _pushed(q: Primitive, t: Tensor, at: Indices) -> Indices | None:

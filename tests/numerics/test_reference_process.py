@@ -16,7 +16,7 @@ import onnx.parser
 import pytest
 
 from korch.fission.importer import read
-from korch.numerics import apart, judge
+from korch.numerics import judge, reference_process
 from korch.numerics.exact import float64_outputs
 from korch.numerics.judge import Judge
 from korch.system.locks import locked, machine_lock
@@ -42,7 +42,7 @@ def test_what_is_evaluated_meanwhile_is_not_evaluated_again(monkeypatch: pytest.
 
 def test_what_another_process_cannot_do_is_done_here(monkeypatch: pytest.MonkeyPatch):
     asked = Judge(read(onnx.parser.parse_model(MODEL)), FEEDS, "default")
-    monkeypatch.setattr(apart, "__name__", "korch.no_such_module")
+    monkeypatch.setattr(reference_process, "__name__", "korch.no_such_module")
     with asked.meanwhile():
         assert asked.verdict({"y": asked.exact["y"].astype(np.float32)}).passed
 

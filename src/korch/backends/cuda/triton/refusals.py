@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from korch.backends.cuda.triton.elementwise import TYPES, spells
+from korch.backends.cuda.triton.elementwise import TYPES, has_form
 from korch.backends.cuda.triton.windows import MOST_TAPS, POOLS, is_depthwise, taps
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
@@ -13,14 +13,14 @@ LARGEST = 2**31 - 1
 """Elements of a tensor: positions are 32 bits wide."""
 
 
-def objection(cone: Cone) -> str:
-    """Why a cone without compute-intensive primitives, or behind a depthwise convolution, is declined; empty if not."""
+def refusal(cone: Cone) -> str:
+    """Why a cone is not built that has no compute-intensive primitive but a depthwise convolution; empty if it is."""
     if len(cone.leaves) > MOST_LEAVES:
         return f"has {len(cone.leaves)} leaves; Triton kernels take {MOST_LEAVES}"
-    if cone.linear and (reason := _unlike_depthwise(cone)):
+    if cone.linear and (reason := _depthwise_refusal(cone)):
         return reason
     for p in cone.primitives:
-        if reason := _unsupported(p):
+        if reason := _primitive_refusal(p):
             return f"{p.output.name}: {reason}"
     return ""
 
@@ -30,14 +30,14 @@ def heads(cone: Cone) -> bool:
     return cone.linear == cone.primitives[:1] and is_depthwise(cone.primitives[0])
 
 
-def _unlike_depthwise(cone: Cone) -> str:
+def _depthwise_refusal(cone: Cone) -> str:
     p = cone.primitives[0]
     if not heads(cone):
         return f"{cone.linear[0].op} is compute-intensive"
     return f"a window of more than {MOST_TAPS} taps" if taps(p) > MOST_TAPS else ""
 
 
-def _unsupported(p: Primitive) -> str:
+def _primitive_refusal(p: Primitive) -> str:
     tensors = (*p.inputs, p.output)
     if any(t.dtype not in TYPES for t in tensors):
         return f"{p.op} on dtype {next(t.dtype for t in tensors if t.dtype not in TYPES)}"
@@ -51,14 +51,14 @@ def _unsupported(p: Primitive) -> str:
         case Category.LINEAR:
             return "" if p.op == "Interpolate" or is_depthwise(p) else f"{p.op} is compute-intensive"
         case Category.ELEMENTWISE:
-            return _unspelled(p)
+            return _elementwise_refusal(p)
         case _ if p.op == "Scatter":
             return "a Scatter"
         case _:
             return f"pooling on {p.inputs[0].dtype}" if p.op in POOLS and not p.inputs[0].is_float else ""
 
 
-def _unspelled(p: Primitive) -> str:
-    if not spells(p):
+def _elementwise_refusal(p: Primitive) -> str:
+    if not has_form(p):
         return f"{p.op} on {p.inputs[0].dtype}"
     return f"{p.op} of constants alone" if all(t.value is not None for t in p.inputs) else ""

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, field
 
 from korch.backends.cuda.triton.linear.language import Looped, parted
-from korch.backends.cuda.triton.linear.operands import Operand, Weights, conditions
-from korch.backends.cuda.triton.linear.product import Product, Size
-from korch.backends.cuda.triton.linear.tiles import Tile
+from korch.backends.cuda.triton.linear.operands import TracedOperand, Weights, conditions
+from korch.backends.cuda.triton.linear.product import Contraction, Size
+from korch.backends.cuda.triton.linear.tiles import ProductTile
 from korch.backends.maps.index import Index, Var, unflat
 from korch.backends.maps.trace import Indices
 from korch.backends.precision import HALVES
@@ -27,18 +27,18 @@ def variables(size: Size) -> tuple[Index, Index, Index]:
     return z, m, n
 
 
-def masks(tile: Tile, size: Size) -> dict[str, str]:
+def masks(tile: ProductTile, size: Size) -> dict[str, str]:
     """The conditions on rows and columns that the tiles do not divide."""
     return ({"m": "rows"} if size.rows % tile.rows else {}) | ({"n": "columns"} if size.columns % tile.columns else {})
 
 
 @dataclass(frozen=True)
-class Turn:
+class Mainloop:
     """One turn of the loop over steps: of one tap's channels, or of all steps as one axis."""
 
     cone: Cone
-    product: Product
-    tile: Tile
+    product: Contraction
+    tile: ProductTile
     precision: str
     weights: tuple[Weights, ...]
     tables: dict[tuple[float, ...], str]
@@ -50,8 +50,8 @@ class Turn:
         left = self.product.left(z, m, self._steps("ka"))
         a, opening, zero = self._left(left)
         b = self._language({"kb": "steps_b"} if self.masked else {})
-        one = Operand(self.cone, self.product, 0, self.weights, a, zero)
-        two = Operand(self.cone, self.product, 1, self.weights, b, ("steps_b",) if self.masked else ())
+        one = TracedOperand(self.cone, self.product, 0, self.weights, a, zero)
+        two = TracedOperand(self.cone, self.product, 1, self.weights, b, ("steps_b",) if self.masked else ())
         lines_a, x = one.traced(left)
         lines_b, y = two.traced(self.product.right(z, n, self._steps("kb")))
         still, turn = parted([*self._start(), *opening, *lines_a, *lines_b], CHANGING)
