@@ -12,7 +12,7 @@ from korch.backends.contract import Declined
 from korch.backends.cpu.loops import products, tile
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.loops.binding import Schedule
-from korch.backends.cpu.loops.block import Block, block_of
+from korch.backends.cpu.loops.block import ProductBlock, block_of
 from korch.backends.cpu.loops.multiply import row_parts
 from korch.backends.cpu.loops.products import PIECE
 from korch.backends.cpu.loops.writer import Writer
@@ -322,7 +322,7 @@ def test_threads_have_rows_of_a_product_and_not_columns(rows: int):
     assert block(pointwise((1, rows, rows, 64), 128, behind=True), 2).width == 128
 
 
-def block(cone: Cone, threads: int) -> Block:
+def block(cone: Cone, threads: int) -> ProductBlock:
     """The rows and columns that one turn of the shared loops multiplies."""
     plan = planned(cone, threads)
     found = block_of(plan, plan.stages[-1])

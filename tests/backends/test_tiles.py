@@ -14,7 +14,7 @@ from korch.backends.cpu.tiles.access import SUMMED, Span, part, ways_across
 from korch.backends.cpu.tiles.backend import BACKEND, STAGES
 from korch.backends.cpu.tiles.emit import Parts
 from korch.backends.cpu.tiles.stages import stages
-from korch.backends.cpu.tiles.strips import Cut, chunks, quantum, row
+from korch.backends.cpu.tiles.strips import StripCut, chunks, quantum, row
 from korch.executable import Executable
 from korch.executable.plan import Plan, Step
 from korch.ir import Builder, Cone, Tensor, Value
@@ -336,7 +336,7 @@ def test_steps_are_right(threads: int, bands: dict[int, int], tmp_path: Path, mo
 def test_sliding_is_right(
     threads: int, height: int, bands: int, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(tiles, "_cuts", lambda cone: (Cut(stages(cone, STAGES) or (), 1, height, bands, step),))
+    monkeypatch.setattr(tiles, "_cuts", lambda cone: (StripCut(stages(cone, STAGES) or (), 1, height, bands, step),))
     results = measured(BACKEND, BANDED, threads, tmp_path)
     assert {id(k.cone) for k, _ in results if " sliding: " in k.variant} >= {id(BANDED[2])}
     assert not wrong(results)
@@ -346,7 +346,7 @@ def test_sliding_is_right(
 def test_a_halo_moves_once_in_so_many_strips(slides: int):
     """Of strips of two rows behind a window of five, two of six rows are new; the second has the first one's pad."""
     cone = mbconv((1, 64, 32, 8), 16, 8, 5, 1)
-    parts = Parts(cone, chunks(Cut(stages(cone, STAGES) or (), 1, 2), 1) or (), {}, 1, slides)
+    parts = Parts(cone, chunks(StripCut(stages(cone, STAGES) or (), 1, 2), 1) or (), {}, 1, slides)
     wide, row = parts.strips[0][0].stage.root.name, 32 * 16 * 4
     begins = [at[wide] for at in parts.begins_at[2:]]
     assert [bool(at.moved) for at in begins][: 2 * slides + 2] == 2 * [*slides * [False], True]
@@ -356,7 +356,7 @@ def test_a_halo_moves_once_in_so_many_strips(slides: int):
 
 def test_a_turn_begun_anew_leaves_its_halo_where_the_next_one_looks():
     cone = mbconv((1, 64, 32, 8), 16, 8, 5, 1)
-    parts = Parts(cone, chunks(Cut(stages(cone, STAGES) or (), 1, 2), 2) or (), {}, 2, 3)
+    parts = Parts(cone, chunks(StripCut(stages(cone, STAGES) or (), 1, 2), 2) or (), {}, 2, 3)
     begins, ends = parts.begins_at, 0
     for turn, anew in parts.turns:
         assert turn and anew
@@ -367,7 +367,7 @@ def test_a_turn_begun_anew_leaves_its_halo_where_the_next_one_looks():
 
 def test_the_first_strip_is_lower_by_what_is_skipped():
     cone = winograd((1, 30, 13, 24), 20, phases=2, skipped=(1, 0))
-    cut = Cut(stages(cone, STAGES) or (), 1, 16)
+    cut = StripCut(stages(cone, STAGES) or (), 1, 16)
     assert [(s.begin, s.end) for s in map(cut.span, range(cut.count))] == [(0, 15), (15, 31), (31, 47), (47, 59)]
     last = next(p for p in cone.primitives if p.op == "WinogradOutput")
     first, second = part(last, cut.span(0)), part(last, cut.span(1))
@@ -400,7 +400,7 @@ def test_narrowed_stages_compute_the_same(cone: Cone):
     staged = stages(cone, STAGES)
     assert staged
     axis = ways_across(cone)[-1]
-    cut, shares = chunks(Cut(staged, axis, 2 * quantum(cone) * row(staged, axis)), 2), dict[Span, np.ndarray]()
+    cut, shares = chunks(StripCut(staged, axis, 2 * quantum(cone) * row(staged, axis)), 2), dict[Span, np.ndarray]()
     assert cut
     for piece in (p for chunk in cut for strip in chunk.all for p in strip):
         read = zip(piece.cone.leaves, piece.leaves, piece.reads, strict=True)
@@ -439,18 +439,18 @@ def test_strips_are_whole_pairs_of_rows(shape: tuple[int, ...], whole: int):
 
 def test_what_two_strips_read_is_computed_once():
     cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
-    cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4), 1)
+    cut = chunks(StripCut(stages(cone, STAGES) or (), 1, 4), 1)
     assert cut
     first, second, *_ = cut[0].strips
     assert (first[0].made.length, second[0].holds.length, second[0].made.length) == (5, 6, 4)
     assert sum(strip[0].made.length for strip in cut[0].strips) == 64
-    two = chunks(Cut(stages(cone, STAGES) or (), 1, 4), 2)
+    two = chunks(StripCut(stages(cone, STAGES) or (), 1, 4), 2)
     assert two and [sum(strip[0].made.length for strip in chunk.strips) for chunk in two] == [33, 33]
 
 
 def test_threads_have_equal_shares_of_odd_strips():
     """Of 28 rows in strips of 8; of whole ones, one of two threads has 16."""
-    cut = Cut(stages(mbconv((1, 28, 64, 16), 64, 24, 3, 1), STAGES) or (), 1, 8)
+    cut = StripCut(stages(mbconv((1, 28, 64, 16), 64, 24, 3, 1), STAGES) or (), 1, 8)
     for threads, equal, wanted in ((2, True, [14, 14]), (2, False, [16, 12]), (3, True, [9, 9, 10]), (1, True, [28])):
         found = chunks(cut, threads, equal)
         assert found and [c.strips[-1][-1].made.end - c.strips[0][-1].made.begin for c in found] == wanted
@@ -459,7 +459,7 @@ def test_threads_have_equal_shares_of_odd_strips():
 
 def test_a_threads_strips_are_the_same_part_of_every_band():
     cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
-    cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4, bands=4), 2)
+    cut = chunks(StripCut(stages(cone, STAGES) or (), 1, 4, bands=4), 2)
     assert cut
     rows = [(chunk.strips[0][-1].made.begin, chunk.strips[-1][-1].made.end) for chunk in cut]
     assert rows == 4 * [(0, 32)] + 4 * [(32, 64)]
@@ -471,7 +471,7 @@ def test_windows_of_a_leaf_are_worth_higher_strips(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tiles, "BUDGETS", (16 << 10, 64 << 10))
     for cone, again in ((separable((1, 64, 52, 32), 40), True), (feed_forward(1024, 48, 100), False)):
         staged, axis = stages(cone, STAGES) or (), ways_across(cone)[0]
-        assert tiles._reads_again(tiles.sample(Cut(staged, axis, 4)) or ()) == again
+        assert tiles._reads_again(tiles.sample(StripCut(staged, axis, 4)) or ()) == again
         cuts = tiles._highest(cone, staged, axis)
         assert len(cuts) == 2 and (max(map(tiles._size, cuts)) > tiles.L2) == again
 
@@ -479,7 +479,7 @@ def test_windows_of_a_leaf_are_worth_higher_strips(monkeypatch: pytest.MonkeyPat
 def test_turns_are_begun_anew_where_no_bit_can_change():
     """A library's kernel for more rows may add up in another order."""
     cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
-    cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4), 2)
+    cut = chunks(StripCut(stages(cone, STAGES) or (), 1, 4), 2)
     assert cut and all(len(chunk.turns) == len(chunk.anew) == 8 and all(chunk.anew) for chunk in cut)
     keys = {p.kernel for chunk in cut for strip in chunk.all for p in strip}
     for backend, wanted in (("loops", 8), ("onednn", 1)):
@@ -518,7 +518,7 @@ def test_a_product_makes_both_factors_of_what_lies_before_it():
 
 def test_operands_are_turned_once_for_all_strips():
     cone = attention(64, 24, 2, 16, turned=True)
-    cut = chunks(Cut(stages(cone, STAGES) or (), 1, 4), 1)
+    cut = chunks(StripCut(stages(cone, STAGES) or (), 1, 4), 1)
     assert cut
     (turned, *first), *others = cut[0].strips
     assert [p.op for p in turned.cone.primitives] == ["Reshape", "Transpose"] and turned.cone == turned.stage

@@ -11,7 +11,7 @@ import korch.backends.cpu.tiles.backend as tiles
 from korch.backends.cpu.tiles.access import SUMMED, ways_across
 from korch.backends.cpu.tiles.emit import Parts, Slide, _each
 from korch.backends.cpu.tiles.piece import Piece, Turn
-from korch.backends.cpu.tiles.strips import Chunk, Cut, chunks, row
+from korch.backends.cpu.tiles.strips import Chunk, StripCut, chunks, row
 from korch.ir import Cone
 
 from .measured import MANY_THREADS
@@ -50,14 +50,14 @@ def test_the_next_turn_finds_its_halo(threads: int, slides: int):
                 assert followed(Parts(cone, found, {}, threads, slides)) > 0
 
 
-def cuts_of(cone: Cone) -> Iterator[Cut]:
+def cuts_of(cone: Cone) -> Iterator[StripCut]:
     """Those that are tried, and low ones."""
     yield from tiles._cuts(cone)
     staged = tiles._staged(cone)
     for axis in ways_across(cone)[:1]:
         if staged and axis != SUMMED:
             each = row(staged[0], axis)
-            yield from (Cut(staged[0], axis, height * each) for height in (1, 2, 3))
+            yield from (StripCut(staged[0], axis, height * each) for height in (1, 2, 3))
 
 
 def followed(parts: Parts) -> int:

@@ -12,7 +12,7 @@ from korch.backends.cpu.tiles.backend import STAGES
 from korch.backends.cpu.tiles.piece import Turn
 from korch.backends.cpu.tiles.repeat import FIRST, LAST, Make, each, repeated
 from korch.backends.cpu.tiles.stages import stages
-from korch.backends.cpu.tiles.strips import Cut, chunks, quantum, row
+from korch.backends.cpu.tiles.strips import StripCut, chunks, quantum, row
 from korch.ir import Cone
 
 from .measured import THREADS
@@ -32,7 +32,7 @@ def test_the_same_turns(cone: Cone, threads: int, monkeypatch: pytest.MonkeyPatc
     assert staged
     height = quantum(cone)
     cuts = [
-        Cut(staged, axis, k * height * row(staged, axis), bands, step * row(staged, axis))
+        StripCut(staged, axis, k * height * row(staged, axis), bands, step * row(staged, axis))
         for axis in ways_across(cone)
         for k in (1, 2)
         for bands in (1, 3)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from korch.backends.contract import Kernel
 from korch.backends.cuda.triton.backend import BACKEND
 from korch.backends.cuda.triton.linear.emit import kernel
-from korch.backends.cuda.triton.linear.tiles import Tile
+from korch.backends.cuda.triton.linear.tiles import ProductTile
 from korch.ir import Cone
 
 from . import test_triton, test_triton_reductions
@@ -17,7 +17,7 @@ from .test_triton_linear import split
 
 FEW, MANY = 4, 132
 """Multiprocessors: with few, small tensors have blocks as large as large tensors have."""
-TILE = Tile(16, 32, 16, 4, 3)
+TILE = ProductTile(16, 32, 16, 4, 3)
 MAPS = ("gelu", "where", "concat last", "nearest", "linear", "pad reflect", "take in batches", "embedding")
 ROWS = ("prime rows", "group norm", "doubled rows", "mean of softmax", "mirrored", "long rows")
 PICKS = ("ArgMax 1 0 int32", "ArgMin 0 1 float32")

@@ -12,7 +12,7 @@ from korch.ir.graph import Graph
 from korch.ir.primitive import Primitive, show
 from korch.ir.tensor import Tensor
 from korch.rewrite.evidence.check import applied, fires
-from korch.rewrite.evidence.table import Subject, all_samples, all_subjects
+from korch.rewrite.evidence.table import Transformation, all_samples, all_subjects
 from korch.rewrite.rule import Rule
 
 SUBJECTS = {f"rewrite/{subject.name}.txt": subject for subject in all_subjects()}
@@ -21,7 +21,7 @@ CHOSEN = {"add_layouts": "convolutions", "strassen": "rows", "winograd": "plain_
 """Samples that show the rewrite at its usual input, where another has fewer primitives."""
 
 
-def text(subject: Subject) -> str:
+def text(subject: Transformation) -> str:
     """The rewrite's name, error class, docstring and conditions; its example before, and the added primitives."""
     before, after = example(subject)
     added = after.primitives[len(before.primitives) :]
@@ -33,7 +33,7 @@ def text(subject: Subject) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def example(subject: Subject) -> tuple[Graph, Graph]:
+def example(subject: Transformation) -> tuple[Graph, Graph]:
     """The smallest part of its samples on which `subject` fires, without its effect and with it."""
     samples = [s for s in all_samples(subject) if s.name == CHOSEN.get(subject.name, s.name)]
     parts = (part for sample in samples for part in _parts(sample.make(Random(0))))
@@ -50,7 +50,7 @@ def _parts(graph: Graph) -> Iterator[Graph]:
             yield replace(part, inputs=tuple(t for t in graph.inputs if t in _read(part.primitives)))
 
 
-def _conditions(subject: Subject) -> Iterator[str]:
+def _conditions(subject: Transformation) -> Iterator[str]:
     yield from (f"law: {law}" for law in subject.laws)
     if isinstance(subject, Rule):
         yield "kept: always" if subject.pays else "kept: where the estimate is lower"

@@ -35,7 +35,7 @@ _CHUNK = 1 << 20
 _TIME = (1980, 1, 1, 0, 0, 0)  # an archive that is saved again is the same
 
 
-class Linkage(Protocol):
+class LinkedProgram(Protocol):
     """A linked plan, whatever it was linked for: what an archive holds of it besides plan and graph.
 
     `members` are small, `files` are in `folder` and stored as they are under their own names.
@@ -58,7 +58,7 @@ class Linkage(Protocol):
         ...
 
 
-def save(path: Path, plan: Plan, linked: Linkage, threads: int, needs: Mapping[str, Any] | None = None) -> Path:
+def save(path: Path, plan: Plan, linked: LinkedProgram, threads: int, needs: Mapping[str, Any] | None = None) -> Path:
     """Writes the archive beside `path` and moves it there when it is whole; ArchiveError where that fails.
 
     `needs` are what another archive said that the program needs, which was not linked here.
@@ -71,7 +71,7 @@ def save(path: Path, plan: Plan, linked: Linkage, threads: int, needs: Mapping[s
     return path
 
 
-def _write(file: IO[bytes], plan: Plan, linked: Linkage, threads: int, needs: Mapping[str, Any] | None) -> None:
+def _write(file: IO[bytes], plan: Plan, linked: LinkedProgram, threads: int, needs: Mapping[str, Any] | None) -> None:
     texts = {
         PLAN: plan_to_json(plan).encode(),
         GRAPH: _graph(plan, linked.folder / WEIGHTS).SerializeToString(),

@@ -12,7 +12,7 @@ from typing import Any
 
 import korch
 from korch.backends.table import entries
-from korch.executable.archive import Linkage
+from korch.executable.archive import LinkedProgram
 from korch.executable.link import Linked, library_key
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
@@ -66,7 +66,7 @@ class Recall:
         }
         self.database.record_plan(self.key, json.dumps(left))
 
-    def keep_library(self, plan: Plan, linked: Linkage) -> None:
+    def keep_library(self, plan: Plan, linked: LinkedProgram) -> None:
         """Remembers a finished program of native code: it need not be compiled again."""
         if not isinstance(linked, Linked):
             return

@@ -28,7 +28,7 @@ class Executable(ABC):
 
     needs: Mapping[str, Any] | None = None
 
-    def __init__(self, plan: Plan, linked: archive.Linkage, threads: int = 0) -> None:
+    def __init__(self, plan: Plan, linked: archive.LinkedProgram, threads: int = 0) -> None:
         """Opens the files of `linked`, whose folder the executable owns from now on."""
         self.plan = plan
         self.threads = threads or plan.threads

@@ -186,7 +186,7 @@ class Clock:
         return samples[:, 0], samples[:, 1]
 
 
-class Host:
+class HostRunner:
     """A kernel that onnxruntime runs, its input and output bound to the buffers."""
 
     def __init__(self, model: bytes, cone: Cone, leaves: Sequence[Bytes], out: Bytes, threads: int) -> None:

@@ -28,7 +28,7 @@ from korch.profile.outputs import POISONS, KernelOutput, compared, first_finite,
 from korch.profile.pace import Pace, meanwhile, peak
 from korch.profile.physics import Physics, Work
 from korch.profile.results import Failed, Measurement, Result, Tally, Unloadable
-from korch.profile.runners import Clock, Host, Native, Runner, entry
+from korch.profile.runners import Clock, HostRunner, Native, Runner, entry
 from korch.profile.task import Answered, Calibrate, Now, Rates, Task
 from korch.profile.timing import Floor, load, scrub_size
 from korch.system.processor import PRIORITY, available
@@ -139,7 +139,7 @@ class Worker:
     def _runner(self, task: Task, outs: Sequence[Bytes], workspace: Bytes) -> Runner:
         if task.host is not None:
             _spread(self._processors)  # OpenMP bound this thread; those of the session would inherit that
-            return Host(task.host, task.cone, self._leaves, outs[0], self._threads)
+            return HostRunner(task.host, task.cone, self._leaves, outs[0], self._threads)
         library = _library(task.library, task.preload)
         row = entry(library, task.index)
         return Native(row, task.cone, self._leaves, outs, workspace, self._clock, library.korch_join)

@@ -24,7 +24,7 @@ FUNCTIONS = {"korch_siluf": "korch_silu", "korch_mishf": "korch_mish"}
 
 
 @dataclass(frozen=True)
-class Step:
+class EpilogueStep:
     """A primitive, or as a `function` of one tensor several, of which it is the last."""
 
     primitive: Primitive
@@ -37,7 +37,7 @@ class Behind:
     """`steps` in order, on the result of `product`; `operands` is what they read from memory."""
 
     product: Tensor
-    steps: tuple[Step, ...]
+    steps: tuple[EpilogueStep, ...]
     operands: tuple[Tensor, ...]
 
     def added_first(self) -> Tensor | None:
@@ -71,7 +71,7 @@ def behind_of(cone: Cone, p: Primitive) -> Behind | None:
         return None
     if any(t.dtype != "float32" for q in after.values() for t in (*q.inputs, q.output)):
         return None
-    steps, needed = list[Step](), {cone.root}
+    steps, needed = list[EpilogueStep](), {cone.root}
     for t, q in reversed(after.items()):
         step = _step(q, after.get) if t in needed else None
         if t in needed and not step:
@@ -92,12 +92,12 @@ def _after(cone: Cone, p: Primitive) -> Iterator[Primitive]:
             yield q
 
 
-def _step(p: Primitive, maker: Maker) -> Step | None:
+def _step(p: Primitive, maker: Maker) -> EpilogueStep | None:
     """How vectors say `p`, together with what it is made of where that is one function; None where they cannot."""
     fused = together(p, maker, maker)
     if fused and fused.function in FUNCTIONS:
-        return Step(p, (fused.source,), FUNCTIONS[fused.function])
-    return Step(p, p.inputs) if p.op in SPELLED else None
+        return EpilogueStep(p, (fused.source,), FUNCTIONS[fused.function])
+    return EpilogueStep(p, p.inputs) if p.op in SPELLED else None
 
 
 def everywhere(value: float | None, lanes: int) -> str:

@@ -33,7 +33,7 @@ class Operand:
 
 
 @dataclass(frozen=True)
-class Block:
+class ProductBlock:
     """What one turn of the hoisted loops multiplies: `rows` and `columns` are runs of loops walked as one, outermost
     first, `others` the stage's loops around them. A `second` operand of None lies packed in the kernel's state.
     `extras` is what the primitives `behind` the product read."""
@@ -61,7 +61,7 @@ class Block:
         return self.rows[-1] if self.rows else None
 
 
-def block_of(plan: Schedule, s: Stage) -> Block | None:
+def block_of(plan: Schedule, s: Stage) -> ProductBlock | None:
     """How the stage `s` may be computed by tiles; None where its operands do not lie as those need them."""
     first, second = (_operand(plan, s, t, at) for t, at in zip(s.maker.inputs, (s.source, s.second), strict=True))
     result = Operand(target(s), plan.destination(s))
@@ -89,7 +89,7 @@ def block_of(plan: Schedule, s: Stage) -> Block | None:
     if any(o.step(columns[-1]) not in (0, 1) for o in extras):
         return None
     others = tuple(v for v in s.loops if v not in (*rows, *columns))
-    return Block(first, None if packed else second, result, others, rows, columns, k, behind, tuple(extras))
+    return ProductBlock(first, None if packed else second, result, others, rows, columns, k, behind, tuple(extras))
 
 
 def _matrices(s: Stage) -> set[Var]:

@@ -18,10 +18,10 @@ from korch.ir.ops.table import Shape
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
-Part = tuple[Cone, Place]
+PlacedCone = tuple[Cone, Place]
 
 
-def parts(cone: Cone, place: Place | None = None) -> tuple[Part, ...]:
+def parts(cone: Cone, place: Place | None = None) -> tuple[PlacedCone, ...]:
     """What the cone's root joins, if one of it is a matrix product and what follows that; else nothing. The root is one
     piece of memory at its `place`."""
     last = cone.primitives[-1]
@@ -31,7 +31,7 @@ def parts(cone: Cone, place: Place | None = None) -> tuple[Part, ...]:
     return found if sum(len(part.linear) for part, _ in found) == 1 else ()
 
 
-def _parts(cone: Cone, last: Primitive, shape: Shape, offset: int) -> Iterator[Part]:
+def _parts(cone: Cone, last: Primitive, shape: Shape, offset: int) -> Iterator[PlacedCone]:
     """Those of a concatenation of that shape, which begins at `offset`; of one that joins others and a product in turn,
     where it is one piece of memory, its own."""
     axis, start = last.attr("axis"), 0
@@ -52,7 +52,7 @@ def _upto(cone: Cone, t: Tensor) -> Cone:
     return Cone.of(cone.part(t).primitives)
 
 
-def objection(found: tuple[Part, ...]) -> str:
+def objection(found: tuple[PlacedCone, ...]) -> str:
     """Why the parts are not built; empty if they are."""
     for part, place in found:
         if part.linear and (reason := products.objection(part, place)):

@@ -10,7 +10,7 @@ from korch.backends.cpu.c import Statements, own
 from korch.backends.cpu.loops import ahead, tile
 from korch.backends.cpu.loops.behind import Behind
 from korch.backends.cpu.loops.binding import Schedule, Stage
-from korch.backends.cpu.loops.block import LEAST, Block, Operand, block_of, packs, start_of, step_of
+from korch.backends.cpu.loops.block import LEAST, Operand, ProductBlock, block_of, packs, start_of, step_of
 from korch.backends.cpu.loops.packing import packed_at, packing
 from korch.backends.cpu.loops.tile import Group, Strides
 from korch.backends.cpu.loops.writer import FAR, LINE, Writer
@@ -94,7 +94,7 @@ def write_product(writer: Writer, s: Stage) -> None:
         _add_tiles(writer, s, block, chunks, each)
 
 
-def _add_tiles(writer: Writer, s: Stage, block: Block, chunks: int, each: int) -> None:
+def _add_tiles(writer: Writer, s: Stage, block: ProductBlock, chunks: int, each: int) -> None:
     """The tiles of `each` steps from `k0` on, one of so many `chunks` of the steps."""
     count, text = block.step.extent, writer.text
     text.add(f"const int count = {f'KORCH_MIN({each}, {count} - k0)' if count % each else each};")
@@ -137,7 +137,7 @@ def _shares(
         yield "", low, grouped
 
 
-def _following(s: Stage, block: Block, each: int) -> list[str]:
+def _following(s: Stage, block: ProductBlock, each: int) -> list[str]:
     """Where behind `b` the constants lie that are wanted after each group's; empty where they are not asked for."""
     groups, steps = tile.groups(block.width), block.step.extent
     if block.second or s.maker.inputs[1].nbytes < HEAVY:
@@ -146,7 +146,7 @@ def _following(s: Stage, block: Block, each: int) -> list[str]:
     return [*(f"{g.first * steps} + k0 * {g.width}" for g in groups[1:]), last]
 
 
-def _next_block(writer: Writer, block: Block, chunks: int, each: int) -> _Later | None:
+def _next_block(writer: Writer, block: ProductBlock, chunks: int, each: int) -> _Later | None:
     """The rows of the block behind this one, where they come from afar and tiles take `each` of their steps at a time;
     None where no such block lies there."""
     steps, row = block.step.extent, step_of(block.first, block.row)
@@ -174,7 +174,7 @@ def _tiles_of(height: int, group: Group) -> int:
 
 
 def _write_group(
-    writer: Writer, block: Block, height: int, group: Group, following: str, streamed: bool, later: _Later | None
+    writer: Writer, block: ProductBlock, height: int, group: Group, following: str, streamed: bool, later: _Later | None
 ) -> None:
     """The tiles of a group of columns, each of which asks for a share of every step's lines at `following`, and of what
     comes `later`."""
@@ -262,7 +262,7 @@ def _next_piece(writer: Writer) -> _Wanted | None:
     return _Wanted(tile.Ahead(lines, step), at)
 
 
-def _turns(plan: Schedule, block: Block) -> tuple[str, str] | None:
+def _turns(plan: Schedule, block: ProductBlock) -> tuple[str, str] | None:
     """C for "these are the first steps" and "others follow", where a tile is not computed in one go."""
     if plan.pieces:
         (piece,) = plan.pieces
@@ -271,7 +271,7 @@ def _turns(plan: Schedule, block: Block) -> tuple[str, str] | None:
     return ("k0 == 0", f"k0 + count < {steps}") if steps > tile.LONGEST else None
 
 
-def _streams(plan: Schedule, s: Stage, block: Block) -> bool:
+def _streams(plan: Schedule, s: Stage, block: ProductBlock) -> bool:
     """Whether tiles store whole lines past the caches, with which they are done then."""
     whole = step_of(block.result, block.row) % LINE == 0 and all(
         g.columns % LINE == 0 for g in tile.groups(block.width)

@@ -8,14 +8,14 @@ from korch.backends.cpu.c import Function, Statements, Table
 from korch.backends.cpu.c.tree import init_function
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
-from korch.backends.cpu.loops.block import Block, without
+from korch.backends.cpu.loops.block import ProductBlock, without
 from korch.backends.cpu.loops.spell import c_index
 from korch.backends.cpu.packed import FREE_PACKED, packed
 from korch.backends.maps.index import Index, Var, flat
 from korch.backends.maps.trace import Requests
 
 
-def packed_at(s: Stage, block: Block) -> str:
+def packed_at(s: Stage, block: ProductBlock) -> str:
     """Where the columns of a block begin, behind the room of all blocks before it."""
     batch = flat(s.second[:-2], s.maker.inputs[1].shape[:-2]) if s.maker.op == "MatMul" else Index()
     each, room = (sum(width for *_, width in some) for some in (_packed(s, block), _room(0, block)))
@@ -25,17 +25,17 @@ def packed_at(s: Stage, block: Block) -> str:
     return f"{block.step.extent} * ({c_index(before * room + batch * each)})"
 
 
-def _packed(s: Stage, block: Block) -> list[tuple[int, int, int]]:
+def _packed(s: Stage, block: ProductBlock) -> list[tuple[int, int, int]]:
     """(first column, columns, their room) of each group of a matrix."""
     return [group for at in range(0, s.tensor.shape[-1], block.width) for group in _room(at, block)]
 
 
-def _room(at: int, block: Block) -> list[tuple[int, int, int]]:
+def _room(at: int, block: ProductBlock) -> list[tuple[int, int, int]]:
     """The same for the block whose columns begin at `at`."""
     return [(at + g.first, g.columns, g.width) for g in tile.groups(block.width)]
 
 
-def packing(plan: Schedule, s: Stage, block: Block) -> dict[str, Function]:
+def packing(plan: Schedule, s: Stage, block: ProductBlock) -> dict[str, Function]:
     """The functions of the state: the second operand group by group, each group step by step."""
     w, columns, steps, found = s.maker.inputs[1], s.tensor.shape[-1], block.step, _packed(s, block)
     batch = [Var(f"i{a}", 0, n) for a, n in enumerate(w.shape[:-2])] if s.maker.op == "MatMul" else []

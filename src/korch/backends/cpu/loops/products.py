@@ -145,7 +145,7 @@ def _kept(cone: Cone) -> Iterator[frozenset[Tensor]]:
 
 
 @dataclass(frozen=True)
-class Part:
+class AxisPart:
     """How much of an axis a block takes: whole loops `whole`, and the innermost `by` turns of the loop `cut`."""
 
     length: int
@@ -158,8 +158,8 @@ class Part:
 class Option:
     """A block's rows and columns, and what surrounds them. `pitch`: floats from one row of the result to the next."""
 
-    rows: Part
-    columns: Part
+    rows: AxisPart
+    columns: AxisPart
     others: int
     steps: int
     stored: bool
@@ -250,7 +250,7 @@ def _options(plan: Schedule, threads: int) -> Iterator[Option]:
                     yield divided
 
 
-def _share(part: Part, threads: int) -> Part:
+def _share(part: AxisPart, threads: int) -> AxisPart:
     return replace(part, length=-(-part.length // threads), blocks=threads)
 
 
@@ -264,17 +264,17 @@ def _batch(s: Stage) -> int:
     return s.maker.inputs[0].rank - 2 if s.maker.op == "MatMul" and s.maker.inputs[1].rank > 2 else 0
 
 
-def _parts(loops: list[Var], inner: int) -> Iterator[Part]:
+def _parts(loops: list[Var], inner: int) -> Iterator[AxisPart]:
     """The innermost loops whole, then so many turns of the next."""
     total = _turns(loops)
     whole: tuple[str, ...] = ()
-    yield Part(inner, total)
+    yield AxisPart(inner, total)
     for v in reversed(loops):
         for by in range(2, v.extent):
             if v.extent % by == 0:
-                yield Part(inner * by, total // by, whole, (v.name, by))
+                yield AxisPart(inner * by, total // by, whole, (v.name, by))
         inner, total, whole = inner * v.extent, total // v.extent, (*whole, v.name)
-        yield Part(inner, total, whole)
+        yield AxisPart(inner, total, whole)
 
 
 def _turns(loops: list[Var]) -> int:

@@ -21,7 +21,7 @@ PostOps = tuple[Eltwise | Binary | Sum, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class CallWindow:
     """How a convolution's kernel moves, one number a spatial axis; dilations count from 1."""
 
     strides: Shape
@@ -50,7 +50,7 @@ class Call:
     order: Shape
     packing: Packing
     bias: View | None = None
-    window: Window | None = None
+    window: CallWindow | None = None
     implementation: str = ""
     form: str = ""
 

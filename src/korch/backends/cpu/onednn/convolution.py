@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from korch.backends.cpu.onednn.call import Call, Packing, PostOps, Window, with_bias, with_sum
+from korch.backends.cpu.onednn.call import Call, CallWindow, Packing, PostOps, with_bias, with_sum
 from korch.backends.linear.pattern import Binary, Match
 from korch.backends.linear.views import Shape, View, inverse
 
@@ -102,14 +102,14 @@ def _grouped(w: View, groups: int) -> View:
     return replace(w, shape=shape, strides=(w.strides[0] * shape[1], *w.strides))
 
 
-def _window(m: Match) -> Window:
+def _window(m: Match) -> CallWindow:
     """The pads behind the data follow from the shapes (transposed convolutions may be told any output length)."""
     p, k = m.linear, len(m.x.shape) - 2
     strides, dilations, begin = p.attr("strides"), p.attr("dilations"), tuple(p.attr("pads")[:k])
     if p.op == "Conv":
-        return Window(strides, dilations, begin, tuple(p.attr("pads")[k:]))
+        return CallWindow(strides, dilations, begin, tuple(p.attr("pads")[k:]))
     order = _memory_order(m)
     ins, outs = (_logical(v, order).shape[2:] for v in (m.x, m.output))
     reach = [(i - 1) * s + (n - 1) * d + 1 for i, s, n, d in zip(ins, strides, m.w.shape[2:], dilations, strict=True)]
     end = tuple(r - b - o for r, b, o in zip(reach, begin, outs, strict=True))
-    return Window(strides, dilations, begin, end)
+    return CallWindow(strides, dilations, begin, end)

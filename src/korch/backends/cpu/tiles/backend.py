@@ -19,7 +19,7 @@ from korch.backends.cpu.tiles.access import SUMMED, length_along, ways_across
 from korch.backends.cpu.tiles.emit import Parts, emit
 from korch.backends.cpu.tiles.piece import Piece, Turn
 from korch.backends.cpu.tiles.stages import costly, stages, taker
-from korch.backends.cpu.tiles.strips import Chunk, Cut, chunks, keeping, quantum, row, sample, scratch
+from korch.backends.cpu.tiles.strips import Chunk, StripCut, chunks, keeping, quantum, row, sample, scratch
 from korch.backends.footprint import footprint
 from korch.backends.libraries import backend_digest
 from korch.ir.cone import Cone
@@ -113,7 +113,7 @@ def _staged(cone: Cone) -> tuple[Stages, ...]:
 def _can_be_cut(cone: Cone, staged: Stages) -> bool:
     """Whether strips of some height will do, the lowest first."""
     return any(
-        _size(Cut(staged, axis, height)) <= SCRATCH
+        _size(StripCut(staged, axis, height)) <= SCRATCH
         for axis in ways_across(cone)
         for height in _heights(cone, staged, axis)
     )
@@ -126,22 +126,22 @@ def _heights(cone: Cone, staged: Stages, axis: int) -> list[int]:
 
 
 @lru_cache(maxsize=1024)
-def _cuts(cone: Cone) -> tuple[Cut, ...]:
+def _cuts(cone: Cone) -> tuple[StripCut, ...]:
     """Along the first axis that will do, in strips as high as is worth trying."""
     return tuple(cut for staged in _staged(cone) for cut in _best(cone, staged))
 
 
-def _best(cone: Cone, staged: Stages) -> list[Cut]:
+def _best(cone: Cone, staged: Stages) -> list[StripCut]:
     return next(filter(None, (_highest(cone, staged, axis) for axis in ways_across(cone))), [])
 
 
-def _highest(cone: Cone, staged: Stages, axis: int) -> list[Cut]:
+def _highest(cone: Cone, staged: Stages, axis: int) -> list[StripCut]:
     """The highest strips for each budget; where they share a halo, in bands or steps if these will do."""
     heights = _heights(cone, staged, axis)
-    sizes: dict[Cut, float] = {}
+    sizes: dict[StripCut, float] = {}
     budgets, kept = BUDGETS, False
     while heights and min(sizes.values(), default=inf) > budgets[0]:
-        cut = Cut(staged, axis, heights.pop())
+        cut = StripCut(staged, axis, heights.pop())
         if found := _narrowed(cut):
             sizes[cut] = sum(scratch(found).values())
             kept = any(piece.kept for piece in _all(found))
@@ -162,20 +162,20 @@ def _reads_again(found: Sequence[Chunk]) -> bool:
     return any(x and y and x.begin < y.begin < x.end for x, y in reads)
 
 
-def _banded(staged: Stages, axis: int, heights: Sequence[int]) -> Cut | None:
+def _banded(staged: Stages, axis: int, heights: Sequence[int]) -> StripCut | None:
     """The highest strips of bands that a core's cache holds, of all `heights` from the lowest one on, the last."""
-    root, found = staged[-1].root, list[Cut]()
+    root, found = staged[-1].root, list[StripCut]()
     across = root.shape[axis + 1] if axis != SUMMED and axis + 2 < root.rank else 0
     bands = next((n for n, wide in BANDS.items() if across % n == 0 and across >= n * wide), 0)
     for height in reversed(heights if bands else ()):
-        cut = Cut(staged, axis, height, bands)
+        cut = StripCut(staged, axis, height, bands)
         if _size(cut) > L2:
             break
         found.append(cut)
     return found[-1] if found else None
 
 
-def _stepped(cuts: Iterable[Cut]) -> Iterator[Cut]:
+def _stepped(cuts: Iterable[StripCut]) -> Iterator[StripCut]:
     """Those of the cuts that a core's cache holds with the later stages in steps, where there is much to hold."""
     for cut in cuts:
         finer = replace(cut, step=max(quantum(cut.stages[-1]), STEP) * row(cut.stages, cut.axis))
@@ -184,19 +184,19 @@ def _stepped(cuts: Iterable[Cut]) -> Iterator[Cut]:
             yield finer
 
 
-def _size(cut: Cut) -> float:
+def _size(cut: StripCut) -> float:
     """Bytes of scratch a thread; infinitely many where a stage cannot be narrowed."""
     found = _narrowed(cut)
     return sum(scratch(found).values()) if found else inf
 
 
-def _narrowed(cut: Cut) -> tuple[Chunk, ...] | None:
+def _narrowed(cut: StripCut) -> tuple[Chunk, ...] | None:
     """A few of the strips; None where a stage cannot be narrowed, or nobody takes it then."""
     found = sample(cut)
     return found if found and all(map(_taken, _pieces(found).values())) else None
 
 
-def _shared_out(cut: Cut, threads: int) -> tuple[Chunk, ...] | None:
+def _shared_out(cut: StripCut, threads: int) -> tuple[Chunk, ...] | None:
     """The strips of all threads, in equal shares if somebody takes the lower strips that make them so."""
     equal = chunks(cut, threads)
     return equal if equal and all(map(_taken, _pieces(equal).values())) else chunks(cut, threads, equal=False)
@@ -233,7 +233,9 @@ def _slides(found: Sequence[Chunk]) -> tuple[int, ...]:
     return (0, SLIDES) if moves and sum(scratch(found).values()) <= L2 else (0,)
 
 
-def _kernel(cone: Cone, cut: Cut, found: tuple[Chunk, ...], form: tuple[str, ...], threads: int, slides: int) -> Kernel:
+def _kernel(
+    cone: Cone, cut: StripCut, found: tuple[Chunk, ...], form: tuple[str, ...], threads: int, slides: int
+) -> Kernel:
     kernels = {key: _stage(piece, form) for key, piece in _pieces(found).items()}
     code = emit(Parts(cone, tuple(_restartable(kernels, chunk) for chunk in found), kernels, threads, slides))
     first = found[0].strips[0]

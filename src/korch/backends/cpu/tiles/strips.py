@@ -49,7 +49,7 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Cut:
+class StripCut:
     """How a cone is cut: into stages, and its root along an axis (or into sums over parts of a product's) in strips of
     so many positions, in each of so many bands along the next axis. Stages behind the last whose halo strips keep run
     for `step` positions at a time, if that is not zero: what they leave for each other is small then, and strips may be
@@ -110,7 +110,7 @@ def _whole(p: Primitive) -> int:
     return tiling_of(p).outputs[0] * p.attr("phases") if p.op == "WinogradOutput" else 1
 
 
-def chunks(cut: Cut, threads: int, equal: bool = True) -> tuple[Chunk, ...] | None:
+def chunks(cut: StripCut, threads: int, equal: bool = True) -> tuple[Chunk, ...] | None:
     """The strips, a chunk for each thread, or one of each band; None where a stage cannot be narrowed.
 
     A thread has the same part of the output as of what kernels around this one store, which may lie in its own cache.
@@ -130,14 +130,14 @@ Shares = Sequence[Sequence[Span]]
 """The strips of each thread."""
 
 
-def _whole_strips(cut: Cut, threads: int) -> Shares:
+def _whole_strips(cut: StripCut, threads: int) -> Shares:
     spans = [cut.span(i) for i in range(cut.count)]
     count = min(threads, len(spans))
     edges = [i * len(spans) // count for i in range(count + 1)]
     return [spans[begin:end] for begin, end in pairwise(edges)]
 
 
-def _equal_shares(cut: Cut, threads: int) -> Shares:
+def _equal_shares(cut: StripCut, threads: int) -> Shares:
     """The output in equal parts, of each of which the last strip may be lower than others."""
     whole = math.lcm(*map(quantum, cut.stages))
     units = -(-(cut.length + cut.lead) // whole)
@@ -154,7 +154,7 @@ def _longest(shares: Shares) -> int:
     return max(sum(span.length for span in spans) for spans in shares)
 
 
-def sample(cut: Cut) -> tuple[Chunk, ...] | None:
+def sample(cut: StripCut) -> tuple[Chunk, ...] | None:
     """A few of the strips, of every form that there is: at the edges and in the middle, first of a chunk and not."""
     if cut.bands > 1:
         return _in_bands(cut, sorted({0, 1, cut.bands - 1}), sample)
@@ -163,7 +163,7 @@ def sample(cut: Cut) -> tuple[Chunk, ...] | None:
 
 
 def _in_bands(
-    cut: Cut, numbers: Iterable[int], cut_up: Callable[[Cut], tuple[Chunk, ...] | None]
+    cut: StripCut, numbers: Iterable[int], cut_up: Callable[[StripCut], tuple[Chunk, ...] | None]
 ) -> tuple[Chunk, ...] | None:
     """Some of the bands, `cut_up` into strips; None where a stage cannot be narrowed to one."""
     axis, found = cut.axis + 1, list[Chunk]()
@@ -187,7 +187,7 @@ def _of_band(piece: Piece, band: Strip) -> Piece:
     return replace(piece, place=whole.place if last else None, across=across)
 
 
-def _chunks(cut: Cut, shares: Shares, helped: bool = False) -> tuple[Chunk, ...] | None:
+def _chunks(cut: StripCut, shares: Shares, helped: bool = False) -> tuple[Chunk, ...] | None:
     """A chunk a share; where they are `helped`, with turns that begin anew."""
     later = cut.stages[keeping(cut) :] if cut.step else ()
     found: list[Chunk] = []
@@ -212,12 +212,12 @@ def _leaves_alike(turn: Turn, anew: Turn, behind: Turn) -> bool:
     return all(p.holds.begin == begins.get(p.stage, p.holds.begin) for strip in anew for p in strip)
 
 
-def _anew(cut: Cut, later: Sequence[Cone], spans: Sequence[Span]) -> tuple[Turn, ...]:
+def _anew(cut: StripCut, later: Sequence[Cone], spans: Sequence[Span]) -> tuple[Turn, ...]:
     """The turns behind the first of a thread that has run none before them; each is empty where there is no such."""
     return _sequence(cut.stages, len(spans) - 1, lambda i, _: (_turns(cut, later, spans[i + 1 : i + 2]) or ((),))[0])
 
 
-def _turns(cut: Cut, later: Sequence[Cone], spans: Sequence[Span]) -> tuple[Turn, ...] | None:
+def _turns(cut: StripCut, later: Sequence[Cone], spans: Sequence[Span]) -> tuple[Turn, ...] | None:
     """A turn a span, one behind another; with the `later` stages some positions at a time."""
     strips = _strips(cut.stages, spans)
     if not later:
@@ -225,14 +225,14 @@ def _turns(cut: Cut, later: Sequence[Cone], spans: Sequence[Span]) -> tuple[Turn
     return _sequence(cut.stages, len(strips), lambda i, _: _in_steps(cut, later, strips[i])) or None
 
 
-def keeping(cut: Cut) -> int:
+def keeping(cut: StripCut) -> int:
     """Stages up to the last whose halo strips keep."""
     strips = _strips(cut.stages, [cut.span(0), cut.span(1)])
     kept = {p.stage for p in strips[1] if p.kept} if strips else set[Cone]()
     return max((i for i, stage in enumerate(cut.stages, 1) if stage in kept), default=0)
 
 
-def _in_steps(cut: Cut, later: Sequence[Cone], strip: Strip) -> Turn | None:
+def _in_steps(cut: StripCut, later: Sequence[Cone], strip: Strip) -> Turn | None:
     """The strip with the `later` stages some positions at a time; None where one cannot be narrowed to them."""
     found: list[Strip] = []
     span, earlier = strip[-1].made, tuple(p for p in strip if p.stage not in later)

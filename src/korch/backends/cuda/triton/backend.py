@@ -1,4 +1,4 @@
-"""The `triton` backend: cones become Triton functions, blocks of threads work on tiles.
+"""The `triton` backend: cones become TritonBackend functions, blocks of threads work on tiles.
 
 An index of a Take that lies outside of its axis means the nearest element: a device has no way to end a run.
 """
@@ -29,7 +29,7 @@ LINEAR = "korch.backends.cuda.triton.linear"
 
 
 @dataclass(frozen=True)
-class Triton:
+class TritonBackend:
     """Elementwise, broadcast, reduce and layout primitives in any chain; compute-intensive ones by templates.
 
     `precisions` are what matrix products may be computed in.
@@ -44,9 +44,9 @@ class Triton:
         try:
             return f"3 triton {installed('triton')}"
         except PackageNotFoundError:
-            raise BackendError("Triton is not installed: pip install 'korch[cuda]'") from None
+            raise BackendError("TritonBackend is not installed: pip install 'korch[cuda]'") from None
 
-    def under(self, numerics: str) -> Triton:
+    def under(self, numerics: str) -> TritonBackend:
         return replace(self, precisions=allowed(numerics))
 
     def declines(self, cone: Cone) -> Declined | None:
@@ -88,4 +88,4 @@ def _templates() -> ModuleType | None:
         return None
 
 
-BACKEND = Triton()
+BACKEND = TritonBackend()
