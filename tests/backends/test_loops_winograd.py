@@ -167,7 +167,10 @@ def test_right(threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
 
 
-@pytest.mark.parametrize(("streams", "loop"), [(24.0, "part < 2"), (9.0, "part < 4"), (inf, "")])
+STREAMS = [(24.0, "part < 2"), pytest.param(9.0, "part < 4", marks=pytest.mark.slow), (inf, "")]
+
+
+@pytest.mark.parametrize(("streams", "loop"), STREAMS)
 @pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_right_with_any_streams(
     streams: float, loop: str, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
