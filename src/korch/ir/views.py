@@ -7,7 +7,7 @@ from korch.ir.primitive import Primitive
 
 def moves_nothing(p: Primitive) -> bool:
     """Whether `p` is a Reshape, or a Transpose that only moves axes of length 1."""
-    if p.op == "Transpose":
+    if p.spec.permutes:
         moved = [a for a in p.attr("perm") if p.inputs[0].shape[a] != 1]
         return moved == sorted(moved)
-    return p.op == "Reshape"
+    return p.spec.regroups

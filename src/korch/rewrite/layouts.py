@@ -24,8 +24,6 @@ from korch.rewrite.views import Permutation, same_order, sources
 
 RANKS = {3: "nwc", 4: "nhwc", 5: "ndhwc"}
 """Of activations with one to three spatial axes, and what their twins' names end in."""
-CONVOLUTIONS = ("Conv", "ConvTranspose")
-WINDOWS = (*CONVOLUTIONS, "MaxPool", "AveragePool")
 
 
 @rewrite(stage=1)
@@ -58,7 +56,7 @@ def _touches(p: Primitive, island: set[Tensor]) -> bool:
 
 
 def _is_window(p: Primitive) -> bool:
-    return p.op in WINDOWS and p.output.rank in RANKS and p.output.dtype == "float32"
+    return p.spec.slides and p.output.rank in RANKS and p.output.dtype == "float32"
 
 
 def _can_twin(t: Tensor) -> bool:
@@ -159,7 +157,7 @@ class _Twins:
             self._add(p, self._attrs(p), self.twin(p.output))
         elif p.op.startswith("Reduce") and p.inputs[0] in self.island and not p.attr("keepdims"):
             self._reduce_to_rest(p)
-        elif p.op in ("Reshape", "Transpose"):
+        elif p.spec.rearranges:
             self._through_views(p)
 
     def _add(self, p: Primitive, attrs: dict[str, Any], output: Tensor) -> None:
@@ -172,7 +170,7 @@ class _Twins:
         return _MOVED.get(p.op, lambda a, _: a)(dict(p.attrs), p.output.rank)
 
     def _operand(self, p: Primitive, i: int, t: Tensor) -> Tensor:
-        if p.op in CONVOLUTIONS and i == 1:
+        if p.spec.convolves and i == 1:
             return t
         return self._turn(t, p.output.rank, p.category is Category.ELEMENTWISE) if t.const else self.twin(t)
 

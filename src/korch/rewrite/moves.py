@@ -10,8 +10,6 @@ from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.space import Space
 
-MEANS = ("Interpolate", "ReduceMean", "AveragePool")
-
 
 def axis_behind(q: Primitive, axis: int) -> int | None:
     """Where `axis` of q's input is in its output, if `q` is linear and works on other axes only; else None.
@@ -19,7 +17,7 @@ def axis_behind(q: Primitive, axis: int) -> int | None:
     Means of integers are not: they are rounded.
     """
     x = q.inputs[0]
-    if q.op in MEANS and not x.is_float:
+    if q.spec.averages and not x.is_float:
         return None
     match q.op:
         case "Interpolate" | "Gather":
@@ -55,7 +53,7 @@ def moved(s: Space, q: Primitive, x: Tensor, axis: int) -> Tensor:
     """What `q` does, done to x, which may have another length along `axis`."""
     attrs, behind = dict(q.attrs), axis_behind(q, axis)
     assert behind is not None
-    for name in ("lengths",) if q.op == "Slice" else ("shape",) if q.op in ("Reshape", "Expand") else ():
+    for name in {"lengths", "shape"} & attrs.keys():
         attrs[name] = (*attrs[name][:behind], x.shape[axis], *attrs[name][behind + 1 :])
     return s.op(q.op, x, **attrs)
 

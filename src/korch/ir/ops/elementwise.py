@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, write_same
+from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, View, add, write_same
 from korch.ir.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -38,6 +38,17 @@ COSTLY = frozenset(
     }
 )
 """Functions whose arithmetic counts beside moving their operands: worth computing once and keeping."""
+DIVIDES = frozenset({"Sqrt", "Reciprocal", "Div"})
+COMPARISONS = frozenset({"Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"})
+STEPS = frozenset({"Floor", "Ceil", "Round", "Sign", "Mod", *COMPARISONS})
+PICKS = {"Max": 1, "Min": -1}
+DROPS_NAN = frozenset({"Max", "Min", "Relu", "LeakyRelu", "Exp"})
+INCREASING = frozenset(
+    (
+        *("Exp", "Log", "Sqrt", "Relu", "Sigmoid", "Tanh", "Erf", "Softplus"),
+        *("Floor", "Ceil", "Round", "Sign", "Atan", "Asinh", "Sinh"),
+    )
+)
 
 
 def broadcast_region(region: Region, shape: Shape) -> Region:
@@ -63,7 +74,24 @@ def _define(name: str, fn: Callable[..., Array], dtype: str | None = None, opera
         with np.errstate(all="ignore"):
             return _full(fn(*_pull_all(p, region, pull), **dict(p.attrs)), region)
 
-    add(Op(name, Category.ELEMENTWISE, infer, evaluate, write_same))
+    add(
+        Op(
+            name,
+            Category.ELEMENTWISE,
+            infer,
+            evaluate,
+            write_same,
+            view=View.REARRANGES if name == "Identity" else None,
+            costly=name in COSTLY,
+            divides=name in DIVIDES,
+            is_step=name in STEPS,
+            increasing=name in INCREASING,
+            chooses=name == "Where",
+            compares=name in COMPARISONS,
+            picks=PICKS.get(name, 0),
+            drops_nan=name in DROPS_NAN,
+        )
+    )
 
 
 def _sigmoid(x: Array) -> Array:
@@ -144,4 +172,4 @@ def _cast_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("Cast", names, p.output.name, to=int(np_dtype_to_tensor_dtype(np.dtype(p.attr("to")))))
 
 
-add(Op("Cast", Category.ELEMENTWISE, _cast_infer, _cast_evaluate, _cast_write))
+add(Op("Cast", Category.ELEMENTWISE, _cast_infer, _cast_evaluate, _cast_write, casts=True))

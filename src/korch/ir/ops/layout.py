@@ -9,7 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from korch.ir.ops.elementwise import broadcast_region
-from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, is_whole, whole, write_same
+from korch.ir.ops.table import (
+    Array,
+    Category,
+    Element,
+    Emit,
+    Op,
+    Position,
+    Pull,
+    Region,
+    Shape,
+    View,
+    add,
+    is_whole,
+    share,
+    whole,
+    write_same,
+)
 from korch.ir.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -31,7 +47,12 @@ def _expand(p: Primitive, region: Region, pull: Pull) -> Array:
     return np.broadcast_to(x, tuple(len(r) for r in region))
 
 
-add(Op("Expand", Category.BROADCAST, _shape_attr, _expand, _write_shape))
+def _expand_source(p: Primitive, at: tuple[Position, ...]) -> Element[Position]:
+    tail = at[p.output.rank - p.inputs[0].rank :]
+    return Element(tuple(i * 0 if n == 1 else i for n, i in zip(p.inputs[0].shape, tail, strict=True)))
+
+
+add(Op("Expand", Category.BROADCAST, _shape_attr, _expand, _write_shape, source=_expand_source, view=View.REPEATS))
 
 
 def _reshape(p: Primitive, region: Region, pull: Pull) -> Array:
@@ -53,7 +74,7 @@ def _reshape_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[s
     return dtype, shape
 
 
-add(Op("Reshape", Category.LAYOUT, _reshape_infer, _reshape, _write_shape))
+add(Op("Reshape", Category.LAYOUT, _reshape_infer, _reshape, _write_shape, view=View.REARRANGES, regroups=True))
 
 
 def _transpose_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -65,7 +86,23 @@ def _transpose(p: Primitive, region: Region, pull: Pull) -> Array:
     return pull(0, tuple(region[perm.index(a)] for a in range(len(perm)))).transpose(perm)
 
 
-add(Op("Transpose", Category.LAYOUT, _transpose_infer, _transpose, write_same))
+def _transpose_source(p: Primitive, at: tuple[Position, ...]) -> Element[Position]:
+    perm = p.attr("perm")
+    return Element(tuple(at[perm.index(a)] for a in range(len(perm))))
+
+
+add(
+    Op(
+        "Transpose",
+        Category.LAYOUT,
+        _transpose_infer,
+        _transpose,
+        write_same,
+        source=_transpose_source,
+        view=View.REARRANGES,
+        permutes=True,
+    )
+)
 
 
 def _slice_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -85,7 +122,22 @@ def _slice_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("Slice", [*names, *(emit.const(v) for v in (starts, ends, axes, steps))], p.output.name)
 
 
-add(Op("Slice", Category.LAYOUT, _slice_infer, _slice, _slice_write))
+def _slice_source(p: Primitive, at: tuple[Position, ...]) -> Element[Position]:
+    return Element(tuple(i * step + s for i, s, step in zip(at, p.attr("starts"), p.attr("steps"), strict=True)))
+
+
+add(
+    Op(
+        "Slice",
+        Category.LAYOUT,
+        _slice_infer,
+        _slice,
+        _slice_write,
+        source=_slice_source,
+        view=View.SELECTS,
+        cuts=True,
+    )
+)
 
 
 def _concat_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -110,7 +162,7 @@ def _concat(p: Primitive, region: Region, pull: Pull) -> Array:
     return np.take(np.concatenate(parts, axis), np.argsort(np.concatenate(places)), axis)
 
 
-add(Op("Concat", Category.LAYOUT, _concat_infer, _concat, write_same))
+add(Op("Concat", Category.LAYOUT, _concat_infer, _concat, write_same, joins=True, fewest=share))
 
 
 def _pad_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -164,7 +216,7 @@ def _wrap_write(p: Primitive, name: str, emit: Emit) -> None:
         name = emit.node("Gather", [name, emit.const(indices)], p.output.name if a == padded[-1] else None, axis=a)
 
 
-add(Op("Pad", Category.LAYOUT, _pad_infer, _pad, _pad_write))
+add(Op("Pad", Category.LAYOUT, _pad_infer, _pad, _pad_write, pads=True))
 
 
 def _gather_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:

@@ -40,7 +40,23 @@ def _matmul_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("MatMul", names, p.output.name)
 
 
-add(Op("MatMul", Category.LINEAR, _matmul_infer, _matmul, _matmul_write))
+def _row_length(p: Primitive) -> int:
+    return max(p.inputs[1].shape[-2], 1)
+
+
+add(
+    Op(
+        "MatMul",
+        Category.LINEAR,
+        _matmul_infer,
+        _matmul,
+        _matmul_write,
+        is_product=True,
+        fan_in=_row_length,
+        terms=_row_length,
+        multiply_adds=lambda p: p.output.size * p.inputs[0].shape[-1],
+    )
+)
 
 
 IN_CACHE = 1 << 15
@@ -165,7 +181,59 @@ def _transposed_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     write_channels_first(p, names, emit, attrs | {"pads": tuple(pads), "output_padding": tuple(extra)})
 
 
-add(Op("Conv", Category.LINEAR, _conv_infer, lambda p, r, pull: _convolve(p, r, pull, False), _conv_write))
+def seen_by_windows(p: Primitive) -> float:
+    """The share of its image that a convolution reads: windows may move further than they are wide."""
+    return prod(min(1.0, n / step) for n, step in zip(p.inputs[1].shape[2:], p.attr("strides"), strict=True))
+
+
+def _fewest_of_convolution(p: Primitive, t: Tensor, out: float) -> float:
+    seen = seen_by_windows(p) if t == p.inputs[0] else 1.0
+    return seen * t.size * out / max(p.output.size, 1)
+
+
+def _window_terms(p: Primitive) -> int:
+    """Weights of one output channel."""
+    w = p.inputs[1]
+    return max(w.size // max(w.shape[1 if p.spec.is_transposed else 0], 1), 1)
+
+
+def _multiply_adds(p: Primitive, short: Tensor, long: Tensor) -> int:
+    """A transposed convolution pairs the same positions as the convolution from its output to its input."""
+    w, first = p.inputs[1].shape, 1 if p.attr("channels_last") else 2
+    strides, dilations, pads = p.attr("strides"), p.attr("dilations"), p.attr("pads")
+    pairs = prod(
+        _pairs(long.shape[first + i], short.shape[first + i], taps, strides[i], dilations[i], pads[i])
+        for i, taps in enumerate(w[2:])
+    )
+    return short.shape[0] * w[0] * w[1] * pairs
+
+
+def _pairs(long: int, short: int, taps: int, stride: int, dilation: int, pad: int) -> int:
+    """How many of short x taps fall on one of the `long` positions of the padded axis."""
+    return sum(
+        max(0, min(short, _ceil(long + pad - j * dilation, stride)) - max(0, _ceil(pad - j * dilation, stride)))
+        for j in range(taps)
+    )
+
+
+def _ceil(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+add(
+    Op(
+        "Conv",
+        Category.LINEAR,
+        _conv_infer,
+        lambda p, r, pull: _convolve(p, r, pull, False),
+        _conv_write,
+        is_convolution=True,
+        fewest=_fewest_of_convolution,
+        fan_in=_window_terms,
+        terms=_window_terms,
+        multiply_adds=lambda p: _multiply_adds(p, short=p.output, long=p.inputs[0]),
+    )
+)
 add(
     Op(
         "ConvTranspose",
@@ -173,6 +241,10 @@ add(
         _transposed_infer,
         lambda p, r, pull: _convolve(p, r, pull, True),
         _transposed_write,
+        is_transposed=True,
+        fan_in=_window_terms,
+        terms=_window_terms,
+        multiply_adds=lambda p: _multiply_adds(p, short=p.inputs[0], long=p.output),
     )
 )
 
@@ -213,4 +285,22 @@ def _interpolate_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
         total = x if j == 0 else emit.node("Add", [total, x], last)
 
 
-add(Op("Interpolate", Category.LINEAR, _interpolate_infer, _interpolate, _interpolate_write))
+def _fewest_of_positions(p: Primitive, t: Tensor, out: float) -> float:
+    """Those along the axis that have a weight."""
+    return len(set(p.attr("indices"))) / t.shape[p.attr("axis")] * t.size * out / max(p.output.size, 1)
+
+
+add(
+    Op(
+        "Interpolate",
+        Category.LINEAR,
+        _interpolate_infer,
+        _interpolate,
+        _interpolate_write,
+        interpolates=True,
+        averages=True,
+        sparse=True,
+        fewest=_fewest_of_positions,
+        fan_in=lambda p: p.attr("taps"),
+    )
+)

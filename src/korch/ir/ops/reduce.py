@@ -35,6 +35,14 @@ def _unreduced(p: Primitive, region: Region, axes: Sequence[int]) -> Region:
     return tuple(parts)
 
 
+def _all_of(p: Primitive) -> int:
+    return max(p.inputs[0].size // max(p.output.size, 1), 1)
+
+
+def _reads_all(p: Primitive, out: float) -> float:
+    return p.inputs[0].size * out / max(p.output.size, 1)
+
+
 def _define(name: str, fn: Callable[..., Array]) -> None:
     def infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
         return inputs[0].dtype, reduced_shape(inputs[0].shape, attrs["axes"], attrs["keepdims"])
@@ -50,7 +58,22 @@ def _define(name: str, fn: Callable[..., Array]) -> None:
         axes = emit.const(np.asarray(p.attr("axes"), np.int64))
         emit.node(name, [*names, axes], p.output.name, keepdims=p.attr("keepdims"), noop_with_empty_axes=1)
 
-    add(Op(name, Category.REDUCE, infer, evaluate, write))
+    picks = {"ReduceMax": 1, "ReduceMin": -1}.get(name, 0)
+    add(
+        Op(
+            name,
+            Category.REDUCE,
+            infer,
+            evaluate,
+            write,
+            folds=True,
+            averages=name == "ReduceMean",
+            picks=picks,
+            drops_nan=picks != 0,
+            operations=_reads_all,
+            fan_in=_all_of,
+        )
+    )
 
 
 for _name, _fn in {
@@ -79,7 +102,20 @@ def _define_arg(name: str, fn: Callable[..., Any]) -> None:
     def write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
         emit.node(name, names, p.output.name, **dict(p.attrs))
 
-    add(Op(name, Category.REDUCE, infer, evaluate, write))
+    add(
+        Op(
+            name,
+            Category.REDUCE,
+            infer,
+            evaluate,
+            write,
+            ranks=True,
+            is_step=True,
+            picks=1 if name == "ArgMax" else -1,
+            operations=_reads_all,
+            fan_in=_all_of,
+        )
+    )
 
 
 _define_arg("ArgMax", np.argmax)
@@ -188,5 +224,33 @@ def write_channels_first(p: Primitive, names: Sequence[str], emit: Emit, attrs: 
     emit.node("Transpose", [y], p.output.name, perm=first_to_last(rank))
 
 
-add(Op("MaxPool", Category.REDUCE, _pool_infer, _max_pool, _pool_write))
-add(Op("AveragePool", Category.REDUCE, _pool_infer, _average_pool, _pool_write))
+def _taps(p: Primitive) -> int:
+    return math.prod(p.attr("kernel_shape"))
+
+
+def _fewest_of_windows(p: Primitive, t: Tensor, out: float) -> float:
+    """Windows that overlap share what they read; those that move further than they are wide skip the rest."""
+    return min(t.size, out * math.prod(map(min, p.attr("strides"), p.attr("kernel_shape"))))
+
+
+def _define_pool(name: str, evaluate: Callable[[Primitive, Region, Pull], Array], averages: bool) -> None:
+    add(
+        Op(
+            name,
+            Category.REDUCE,
+            _pool_infer,
+            evaluate,
+            _pool_write,
+            is_pool=True,
+            averages=averages,
+            picks=0 if averages else 1,
+            drops_nan=not averages,
+            fewest=_fewest_of_windows,
+            operations=lambda p, out: out * _taps(p),
+            fan_in=_taps,
+        )
+    )
+
+
+_define_pool("MaxPool", _max_pool, averages=False)
+_define_pool("AveragePool", _average_pool, averages=True)

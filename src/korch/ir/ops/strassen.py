@@ -90,7 +90,18 @@ def _input_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("Transpose", [sums], p.output.name, perm=(1, 0, 2))
 
 
-add(Op("StrassenInput", Category.LINEAR, _input_infer, _input, _input_write))
+add(
+    Op(
+        "StrassenInput",
+        Category.LINEAR,
+        _input_infer,
+        _input,
+        _input_write,
+        transforms=True,
+        sparse=True,
+        fan_in=lambda p: BLOCKS,
+    )
+)
 
 
 # The output's side -----------------------------------------------------------------------------------------------
@@ -120,4 +131,16 @@ def _output_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     write_reshape(emit, blocks, p.output.shape, p.output.name)
 
 
-add(Op("StrassenOutput", Category.LINEAR, _output_infer, _output, _output_write))
+add(
+    Op(
+        "StrassenOutput",
+        Category.LINEAR,
+        _output_infer,
+        _output,
+        _output_write,
+        transforms=True,
+        returns=True,
+        sparse=True,
+        fan_in=lambda p: PRODUCTS,
+    )
+)

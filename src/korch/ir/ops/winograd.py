@@ -299,7 +299,18 @@ def _kernels(down: Array, along: Array, p: Primitive) -> Array:
     return outer.reshape(-1, 1, *outer.shape[2:]).astype(p.output.dtype)
 
 
-add(Op("WinogradInput", Category.LINEAR, _input_infer, _input, _input_write))
+add(
+    Op(
+        "WinogradInput",
+        Category.LINEAR,
+        _input_infer,
+        _input,
+        _input_write,
+        transforms=True,
+        sparse=True,
+        fan_in=lambda p: tiling_of(p).points,
+    )
+)
 
 
 # The output's side -----------------------------------------------------------------------------------------------
@@ -352,4 +363,16 @@ def _output_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
         write_reshape(emit, emit.node("Slice", image), p.output.shape, p.output.name)
 
 
-add(Op("WinogradOutput", Category.LINEAR, _output_infer, _output, _output_write))
+add(
+    Op(
+        "WinogradOutput",
+        Category.LINEAR,
+        _output_infer,
+        _output,
+        _output_write,
+        transforms=True,
+        returns=True,
+        sparse=True,
+        fan_in=lambda p: tiling_of(p).points,
+    )
+)

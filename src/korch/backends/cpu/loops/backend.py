@@ -132,12 +132,12 @@ def unsupported(p: Primitive) -> str:
         case Category.OPAQUE:
             return "an opaque primitive"
         case Category.LINEAR:
-            return f"{p.op} is compute-intensive" if p.intensive and p.op not in transforms.TRANSFORMS else ""
+            return f"{p.op} is compute-intensive" if p.intensive and not p.spec.transforms else ""
         case Category.ELEMENTWISE:
             return "" if spells(p) else f"{p.op} on {p.inputs[0].dtype}"
-        case Category.REDUCE if p.op in ("MaxPool", "AveragePool"):
+        case Category.REDUCE if p.spec.is_pool:
             return _unsupported_pool(p)
-        case Category.REDUCE if p.op == "Scatter":
+        case Category.REDUCE if p.spec.scatters:
             return "a Scatter"
         case _:
             return ""

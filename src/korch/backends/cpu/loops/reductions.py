@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from korch.backends.cpu.loops.binding import ARGS, POOLS, Stage
+from korch.backends.cpu.loops.binding import Stage
 from korch.backends.cpu.loops.ctypes import C_TYPES, extreme
 from korch.backends.cpu.loops.nests import beside
 from korch.backends.cpu.loops.spell import c_index
@@ -144,7 +144,7 @@ class Reduction:
         self.parallel = parallel
 
     def emit(self) -> None:
-        if self.s.maker.op in ARGS:
+        if self.s.maker.spec.ranks:
             self._arg()
             return
         for nest, plan in self.writer.nests(self.s):
@@ -291,7 +291,7 @@ class Reduction:
 
     def _should_share(self, s: Stage, along: Var | None) -> bool:
         """Whatever the number of threads, one included: the order in which numbers are added up is the same for all."""
-        if not s.reds or s.maker.op in POOLS:
+        if not s.reds or s.maker.spec.is_pool:
             return False
         return _strips(s, along) < FEW and s.maker.inputs[0].size > SMALL and s.reds[0].extent >= 8
 
@@ -398,7 +398,7 @@ class Reduction:
 
 def _better(p: Primitive, value: str, best: str) -> str:
     """Whether a value takes the place of the best one so far, in C."""
-    sign, last = ">" if p.op == "ArgMax" else "<", bool(p.attr("select_last_index"))
+    sign, last = ">" if p.spec.picks > 0 else "<", bool(p.attr("select_last_index"))
     if not p.inputs[0].is_float:
         return f"{value} {sign}{'=' * last} {best}"
     if last:
@@ -436,7 +436,7 @@ def _strips(s: Stage, along: Var | None) -> int:
 
 def _vector_reduction(s: Stage, trace: Trace) -> Var | None:
     """The variable to fold along as vectors; None where the contiguous loop is one of the outputs."""
-    if not s.reds or s.maker.op in POOLS:
+    if not s.reds or s.maker.spec.is_pool:
         return None
     if not s.loops:
         return s.reds[-1]
@@ -461,7 +461,7 @@ def _contiguity(k: int | None) -> int:
 
 def _steers_window(s: Stage, v: Var) -> bool:
     """Whether the bounds of a looped window depend on `v`, which then cannot be the innermost loop."""
-    if s.maker.op not in POOLS:
+    if not s.maker.spec.is_pool:
         return False
     return any(v in e.vars() and e.vars() & set(s.reds) for e in s.source)
 
@@ -469,7 +469,7 @@ def _steers_window(s: Stage, v: Var) -> bool:
 def _window_bounds(s: Stage, v: Var) -> tuple[str, str]:
     """The part of a window that lies inside the tensor: 0 <= o * stride + k * dilation - pad < n."""
     p = s.maker
-    if p.op not in POOLS or not v.name.startswith("k"):
+    if not p.spec.is_pool or not v.name.startswith("k"):
         return str(v.lo), str(v.hi)
     i = int(v.name.split("_")[1])
     axis = spatial_axes(s.tensor.rank, p.attr("channels_last"))[i]

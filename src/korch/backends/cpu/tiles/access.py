@@ -63,9 +63,9 @@ def ways_across(cone: Cone) -> tuple[int, ...]:
     """The axes of the root along which strips are worth trying: the outermost, and that one which is outermost where a
     transposition that ends the cone begins; of a product of two computed matrices also that of the sum."""
     last, first = cone.primitives[-1], outermost(cone.root.shape)
-    if last.op == "MatMul" and not any(t.const for t in last.inputs):
+    if last.spec.is_product and not any(t.const for t in last.inputs):
         return first, SUMMED
-    if last.op != "Transpose":
+    if not last.spec.permutes:
         return (first,)
     return tuple(dict.fromkeys((first, last.attr("perm").index(outermost(last.inputs[0].shape)))))
 
@@ -92,7 +92,7 @@ def _aligned(t: Tensor, out: Tensor, span: Span) -> Read:
 
 def _summed(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
     """A sum over some of the columns of the one and rows of the other matrix."""
-    if p.op != "MatMul":
+    if not p.spec.is_product:
         return None
     a, b = (Span(t.rank - i, span.begin, span.end) for i, t in enumerate(p.inputs, 1))
     return Part((a, b), attrs)

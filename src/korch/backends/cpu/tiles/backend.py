@@ -100,7 +100,7 @@ BACKEND = Tiles()
 
 
 def _strided(p: Primitive) -> bool:
-    return p.op == "Conv" and p.attr("group") > 1 and max(p.attr("strides")) > 1
+    return p.spec.is_convolution and p.attr("group") > 1 and max(p.attr("strides")) > 1
 
 
 @lru_cache(maxsize=1024)

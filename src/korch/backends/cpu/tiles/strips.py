@@ -278,7 +278,7 @@ def _strips(stages: Sequence[Cone], spans: Sequence[Span]) -> Turn:
 def _sequence(stages: Sequence[Cone], count: int, make: Make) -> tuple[Turn, ...]:
     """`count` turns, one after another; none where one cannot be made. Tables of interpolation are all that makes them
     no translations of each other."""
-    tables = any(p.op == "Interpolate" for stage in stages for p in stage.primitives)
+    tables = any(p.spec.interpolates for stage in stages for p in stage.primitives)
     return tuple((each if tables else repeated)(count, make) or ())
 
 

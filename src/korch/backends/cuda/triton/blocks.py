@@ -61,7 +61,7 @@ class BlockTrace(Trace):
                 self.requests.split(atom.of, atom.by)
 
     def through(self, p: Primitive, idx: Indices) -> str:
-        if p.op in windows.WINDOWS:
+        if windows.is_window(p):
             return windows.written_out(self, p, idx)
         if p.category is Category.REDUCE:
             return self._of_one(p, idx)

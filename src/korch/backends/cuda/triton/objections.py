@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from korch.backends.cuda.triton.elementwise import TYPES, spells
-from korch.backends.cuda.triton.windows import MOST_TAPS, POOLS, is_depthwise, taps
+from korch.backends.cuda.triton.windows import MOST_TAPS, is_depthwise, taps
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
@@ -49,13 +49,13 @@ def _unsupported(p: Primitive) -> str:
         case Category.OPAQUE:
             return "an opaque primitive"
         case Category.LINEAR:
-            return "" if p.op == "Interpolate" or is_depthwise(p) else f"{p.op} is compute-intensive"
+            return "" if p.spec.interpolates or is_depthwise(p) else f"{p.op} is compute-intensive"
         case Category.ELEMENTWISE:
             return _unspelled(p)
-        case _ if p.op == "Scatter":
+        case _ if p.spec.scatters:
             return "a Scatter"
         case _:
-            return f"pooling on {p.inputs[0].dtype}" if p.op in POOLS and not p.inputs[0].is_float else ""
+            return f"pooling on {p.inputs[0].dtype}" if p.spec.is_pool and not p.inputs[0].is_float else ""
 
 
 def _unspelled(p: Primitive) -> str:

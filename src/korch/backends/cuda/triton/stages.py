@@ -21,14 +21,14 @@ FAR = 2**31 - 1
 
 def is_stage(p: Primitive) -> bool:
     """Whether `p` folds several elements that are not written out."""
-    if p.op in windows.POOLS:
+    if p.spec.is_pool:
         return windows.taps(p) > windows.MOST_TAPS
     return p.category is Category.REDUCE and math.prod(_extents(p)) > 1
 
 
 def _extents(p: Primitive) -> tuple[int, ...]:
     """The lengths that `p` folds along."""
-    if p.op in windows.POOLS:
+    if p.spec.is_pool:
         return windows.kernel_of(p)
     axes = (p.attr("axis"),) if p.op.startswith("Arg") else p.attr("axes")
     return tuple(p.inputs[0].shape[a] for a in sorted(axes))
@@ -51,7 +51,7 @@ class Stage:
 
     @property
     def low(self) -> bool:
-        return self.p.op in ("ReduceMin", "ArgMin")
+        return self.p.spec.picks < 0
 
     @property
     def dtype(self) -> str:
@@ -95,7 +95,7 @@ class Stage:
         """The element number `k` of those that the output's element `idx` is folded from."""
         p, at = self.p, unflat(k, _extents(self.p))
         x = p.inputs[0]
-        if p.op in windows.POOLS:
+        if p.spec.is_pool:
             return windows.under(trace, p, idx, at) or literal(windows.neutral(p), x.dtype)
         v = trace.value(x, self._source(idx, at))
         return trace.name(f"tl.cast({v}, tl.int32)", "int32") if x.dtype in NARROW else v
@@ -117,9 +117,9 @@ class Stage:
     def end(self, trace: BlockTrace, folded: str, idx: Indices) -> str:
         """The output's value."""
         p = self.p
-        if p.op == "AveragePool":
+        if p.spec.is_pool and p.spec.averages:
             return windows.averaged(trace, p, folded, idx)
-        if p.op == "ReduceMean":
+        if p.spec.averages:
             n = self.length
             return trace.name(f"{folded} / {float(n)!r}" if p.output.is_float else f"{folded} // {n}", p.output.dtype)
         if p.inputs[0].dtype in NARROW and not self.picks:
