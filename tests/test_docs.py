@@ -39,16 +39,18 @@ def test_code_in_docs(page: Path):
     assert run_code(page)
 
 
-USES_TRIU = """
-import onnx.parser
-from korch import optimize
+TRIU_RULE = """
 from korch.fission.rule import fission
-from korch.report.explain import explain
-import numpy as np
 
 @fission("Triu", domain="com.example")
 def triu(b, x, *, k=0):
     return b.op("Triu", x, k=k)
+"""
+USES_TRIU = """
+import onnx.parser
+from korch import optimize
+from korch.report.explain import explain
+import numpy as np
 
 model = onnx.parser.parse_model('''
 <ir_version: 8, opset_import: ["": 17, "com.example": 1]>
@@ -67,11 +69,12 @@ if __name__ == "__main__":
 
 
 def test_a_primitive_is_one_file(tmp_path: Path):
-    """That page's first piece of code, put where it says, is all that the pipeline needs."""
+    """That page's first piece of code, put where it says, is all that the pipeline needs beside an operator's rule."""
     first = CODE.search((ROOT / "docs" / "add-a-primitive.md").read_text())
     assert first
     shutil.copytree(ROOT / "src" / "korch", tmp_path / "korch", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "korch" / "ir" / "ops" / "triu.py").write_text(first[1])
+    (tmp_path / "korch" / "fission" / "triu.py").write_text(TRIU_RULE)
     (tmp_path / "use.py").write_text(USES_TRIU)
     environment = os.environ | {"PYTHONPATH": str(tmp_path), "KORCH_CACHE_DIR": str(tmp_path / "cache")}
     done = subprocess.run([sys.executable, "use.py"], cwd=tmp_path, env=environment, capture_output=True, text=True)
