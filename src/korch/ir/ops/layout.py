@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from korch.ir.ops.axes import along_last, channels_last
 from korch.ir.ops.elementwise import broadcast_region
+from korch.ir.ops.spans import Part, Span, aligned, narrowed, run_of
 from korch.ir.ops.table import (
     Array,
     Category,
@@ -47,12 +49,32 @@ def _expand(p: Primitive, region: Region, pull: Pull) -> Array:
     return np.broadcast_to(x, tuple(len(r) for r in region))
 
 
+def _expand_last(a: dict[str, Any], _: int) -> dict[str, Any]:
+    return {"shape": channels_last(a["shape"])}
+
+
 def _expand_source(p: Primitive, at: tuple[Position, ...]) -> Element[Position]:
     tail = at[p.output.rank - p.inputs[0].rank :]
     return Element(tuple(i * 0 if n == 1 else i for n, i in zip(p.inputs[0].shape, tail, strict=True)))
 
 
-add(Op("Expand", Category.BROADCAST, _shape_attr, _expand, _write_shape, source=_expand_source, view=View.REPEATS))
+def _expand_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    return Part((aligned(p.inputs[0], p.output, span),), attrs | {"shape": narrowed(p.output.shape, span)})
+
+
+add(
+    Op(
+        "Expand",
+        Category.BROADCAST,
+        _shape_attr,
+        _expand,
+        _write_shape,
+        source=_expand_source,
+        view=View.REPEATS,
+        reads=_expand_reads,
+        channels_last=_expand_last,
+    )
+)
 
 
 def _reshape(p: Primitive, region: Region, pull: Pull) -> Array:
@@ -74,7 +96,26 @@ def _reshape_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[s
     return dtype, shape
 
 
-add(Op("Reshape", Category.LAYOUT, _reshape_infer, _reshape, _write_shape, view=View.REARRANGES, regroups=True))
+def _reshape_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Where an axis of the input begins with the span's, and both ends lie between its positions."""
+    x, y = p.inputs[0].shape, p.output.shape
+    wanted = math.prod(y[span.axis + 1 :])
+    read = run_of(x, math.prod(y[: span.axis]), span.begin * wanted, span.end * wanted)
+    return Part((read,), attrs | {"shape": narrowed(y, span)}) if read else None
+
+
+add(
+    Op(
+        "Reshape",
+        Category.LAYOUT,
+        _reshape_infer,
+        _reshape,
+        _write_shape,
+        view=View.REARRANGES,
+        regroups=True,
+        reads=_reshape_reads,
+    )
+)
 
 
 def _transpose_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -91,6 +132,10 @@ def _transpose_source(p: Primitive, at: tuple[Position, ...]) -> Element[Positio
     return Element(tuple(at[perm.index(a)] for a in range(len(perm))))
 
 
+def _transpose_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    return Part((Span(attrs["perm"][span.axis], span.begin, span.end),), attrs)
+
+
 add(
     Op(
         "Transpose",
@@ -101,6 +146,7 @@ add(
         source=_transpose_source,
         view=View.REARRANGES,
         permutes=True,
+        reads=_transpose_reads,
     )
 )
 
@@ -122,8 +168,21 @@ def _slice_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("Slice", [*names, *(emit.const(v) for v in (starts, ends, axes, steps))], p.output.name)
 
 
+def _slice_last(a: dict[str, Any], _: int) -> dict[str, Any]:
+    return {k: channels_last(v) for k, v in a.items()}
+
+
 def _slice_source(p: Primitive, at: tuple[Position, ...]) -> Element[Position]:
     return Element(tuple(i * step + s for i, s, step in zip(at, p.attr("starts"), p.attr("steps"), strict=True)))
+
+
+def _slice_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    if attrs["steps"][span.axis] != 1:
+        return None
+    start = attrs["starts"][span.axis]
+    starts = (*attrs["starts"][: span.axis], 0, *attrs["starts"][span.axis + 1 :])
+    read = Span(span.axis, span.begin + start, span.end + start)
+    return Part((read,), attrs | {"starts": starts, "lengths": narrowed(p.output.shape, span)})
 
 
 add(
@@ -136,6 +195,8 @@ add(
         source=_slice_source,
         view=View.SELECTS,
         cuts=True,
+        reads=_slice_reads,
+        channels_last=_slice_last,
     )
 )
 
@@ -162,7 +223,23 @@ def _concat(p: Primitive, region: Region, pull: Pull) -> Array:
     return np.take(np.concatenate(parts, axis), np.argsort(np.concatenate(places)), axis)
 
 
-add(Op("Concat", Category.LAYOUT, _concat_infer, _concat, write_same, joins=True, fewest=share))
+def _concat_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    return Part((span,) * len(p.inputs), attrs) if span.axis != attrs["axis"] else None
+
+
+add(
+    Op(
+        "Concat",
+        Category.LAYOUT,
+        _concat_infer,
+        _concat,
+        write_same,
+        joins=True,
+        fewest=share,
+        reads=_concat_reads,
+        channels_last=along_last,
+    )
+)
 
 
 def _pad_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -199,6 +276,10 @@ def _pad(p: Primitive, region: Region, pull: Pull) -> Array:
     return y
 
 
+def _pad_last(a: dict[str, Any], rank: int) -> dict[str, Any]:
+    return a | {"pads": channels_last(a["pads"][:rank]) + channels_last(a["pads"][rank:])}
+
+
 def _pad_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     if p.attr("mode") == "wrap":
         return _wrap_write(p, names[0], emit)
@@ -216,7 +297,12 @@ def _wrap_write(p: Primitive, name: str, emit: Emit) -> None:
         name = emit.node("Gather", [name, emit.const(indices)], p.output.name if a == padded[-1] else None, axis=a)
 
 
-add(Op("Pad", Category.LAYOUT, _pad_infer, _pad, _pad_write, pads=True))
+def _pad_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    pads = attrs["pads"]
+    return None if pads[span.axis] or pads[span.axis + p.output.rank] else Part((span,), attrs)
+
+
+add(Op("Pad", Category.LAYOUT, _pad_infer, _pad, _pad_write, pads=True, reads=_pad_reads, channels_last=_pad_last))
 
 
 def _gather_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -238,4 +324,4 @@ def _gather_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("Gather", [*names, indices], p.output.name, axis=p.attr("axis"))
 
 
-add(Op("Gather", Category.LAYOUT, _gather_infer, _gather, _gather_write))
+add(Op("Gather", Category.LAYOUT, _gather_infer, _gather, _gather_write, channels_last=along_last))

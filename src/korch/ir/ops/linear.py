@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from korch.ir.ops.reduce import first_to_last, last_to_first, spatial_axes, window_shape, write_channels_first
+from korch.ir.ops.axes import along_last, channels_last, first_to_last, last_to_first, window_last
+from korch.ir.ops.reduce import spatial_axes, window_shape, write_channels_first
+from korch.ir.ops.spans import Part, Span, aligned, clipped
 from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, whole
 from korch.ir.ops.windows import Axis, axes_of, needed, shifted
 from korch.ir.tensor import Tensor
@@ -44,6 +46,16 @@ def _row_length(p: Primitive) -> int:
     return max(p.inputs[1].shape[-2], 1)
 
 
+def _matmul_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Rows, or a batch axis; a span of columns would need a span of weights that lie packed."""
+    a, b = p.inputs
+    if span.axis == p.output.rank - 1:
+        return None
+    if span.axis == p.output.rank - 2:
+        return Part((Span(a.rank - 2, span.begin, span.end), None), attrs)
+    return Part((aligned(a, p.output, span), aligned(b, p.output, span)), attrs)
+
+
 add(
     Op(
         "MatMul",
@@ -52,6 +64,7 @@ add(
         _matmul,
         _matmul_write,
         is_product=True,
+        reads=_matmul_reads,
         fan_in=_row_length,
         terms=_row_length,
         multiply_adds=lambda p: p.output.size * p.inputs[0].shape[-1],
@@ -181,6 +194,10 @@ def _transposed_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     write_channels_first(p, names, emit, attrs | {"pads": tuple(pads), "output_padding": tuple(extra)})
 
 
+def _transposed_last(a: dict[str, Any], rank: int) -> dict[str, Any]:
+    return window_last(a, rank) | {"output_shape": channels_last(a["output_shape"])}
+
+
 def seen_by_windows(p: Primitive) -> float:
     """The share of its image that a convolution reads: windows may move further than they are wide."""
     return prod(min(1.0, n / step) for n, step in zip(p.inputs[1].shape[2:], p.attr("strides"), strict=True))
@@ -220,6 +237,23 @@ def _ceil(a: int, b: int) -> int:
     return -(-a // b)
 
 
+def _convolution_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Rows: the halo is the window's reach; the pads are those of the edges that the span touches."""
+    x, w = p.inputs
+    i = span.axis - (1 if attrs["channels_last"] else 2)
+    k = w.rank - 2
+    if span.axis == 0:
+        return Part((span, None), attrs)
+    if not 0 <= i < k:
+        return None
+    stride, pad = attrs["strides"][i], attrs["pads"][i]
+    reach = (w.shape[2 + i] - 1) * attrs["dilations"][i] + 1
+    read, before, behind = clipped(span, stride, pad, reach, x.shape[span.axis])
+    pads = list(attrs["pads"])
+    pads[i], pads[i + k] = before, behind
+    return Part((read, None), attrs | {"pads": tuple(pads)}) if read.length > 0 else None
+
+
 add(
     Op(
         "Conv",
@@ -228,6 +262,8 @@ add(
         lambda p, r, pull: _convolve(p, r, pull, False),
         _conv_write,
         is_convolution=True,
+        reads=_convolution_reads,
+        channels_last=window_last,
         fewest=_fewest_of_convolution,
         fan_in=_window_terms,
         terms=_window_terms,
@@ -242,6 +278,7 @@ add(
         lambda p, r, pull: _convolve(p, r, pull, True),
         _transposed_write,
         is_transposed=True,
+        channels_last=_transposed_last,
         fan_in=_window_terms,
         terms=_window_terms,
         multiply_adds=lambda p: _multiply_adds(p, short=p.inputs[0], long=p.output),
@@ -290,6 +327,17 @@ def _fewest_of_positions(p: Primitive, t: Tensor, out: float) -> float:
     return len(set(p.attr("indices"))) / t.shape[p.attr("axis")] * t.size * out / max(p.output.size, 1)
 
 
+def _interpolate_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Along its axis, from the first to the last position that one of the span is made of."""
+    if span.axis != attrs["axis"]:
+        return Part((span,), attrs)
+    taps = slice(span.begin * attrs["taps"], span.end * attrs["taps"])
+    indices = attrs["indices"][taps]
+    read = Span(span.axis, min(indices), max(indices) + 1)
+    own = {"indices": tuple(i - read.begin for i in indices), "weights": attrs["weights"][taps]}
+    return Part((read,), attrs | own)
+
+
 add(
     Op(
         "Interpolate",
@@ -298,6 +346,8 @@ add(
         _interpolate,
         _interpolate_write,
         interpolates=True,
+        reads=_interpolate_reads,
+        channels_last=along_last,
         averages=True,
         sparse=True,
         fewest=_fewest_of_positions,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from korch.ir.ops.axes import along_last, axis_last, first_to_last, last_to_first, window_last
+from korch.ir.ops.spans import Part, Span
 from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add
 from korch.ir.ops.windows import axes_of, needed, shifted
 from korch.ir.tensor import Tensor
@@ -43,6 +45,17 @@ def _reads_all(p: Primitive, out: float) -> float:
     return p.inputs[0].size * out / max(p.output.size, 1)
 
 
+def _folded_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    rank = p.inputs[0].rank
+    kept = range(rank) if attrs["keepdims"] else [a for a in range(rank) if a not in attrs["axes"]]
+    axis = kept[span.axis]
+    return Part((Span(axis, span.begin, span.end),), attrs) if axis not in attrs["axes"] else None
+
+
+def _axes_last(a: dict[str, Any], rank: int) -> dict[str, Any]:
+    return a | {"axes": tuple(sorted(axis_last(x, rank) for x in a["axes"]))}
+
+
 def _define(name: str, fn: Callable[..., Array]) -> None:
     def infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
         return inputs[0].dtype, reduced_shape(inputs[0].shape, attrs["axes"], attrs["keepdims"])
@@ -67,6 +80,8 @@ def _define(name: str, fn: Callable[..., Array]) -> None:
             evaluate,
             write,
             folds=True,
+            reads=None if name == "ReduceProd" else _folded_reads,
+            channels_last=_axes_last,
             averages=name == "ReduceMean",
             picks=picks,
             drops_nan=picks != 0,
@@ -110,6 +125,7 @@ def _define_arg(name: str, fn: Callable[..., Any]) -> None:
             evaluate,
             write,
             ranks=True,
+            channels_last=along_last,
             is_step=True,
             picks=1 if name == "ArgMax" else -1,
             operations=_reads_all,
@@ -128,16 +144,6 @@ _define_arg("ArgMin", np.argmin)
 def spatial_axes(rank: int, channels_last: int) -> tuple[int, ...]:
     """Which axes of an activation are spatial."""
     return tuple(range(1, rank - 1)) if channels_last else tuple(range(2, rank))
-
-
-def first_to_last(rank: int) -> tuple[int, ...]:
-    """The permutation from channels-first to channels-last."""
-    return (0, *range(2, rank), 1)
-
-
-def last_to_first(rank: int) -> tuple[int, ...]:
-    """The permutation from channels-last to channels-first."""
-    return (0, rank - 1, *range(1, rank - 1))
 
 
 def pooled_length(n: int, kernel: int, stride: int, pads: int, dilation: int) -> int:
@@ -242,6 +248,7 @@ def _define_pool(name: str, evaluate: Callable[[Primitive, Region, Pull], Array]
             evaluate,
             _pool_write,
             is_pool=True,
+            channels_last=window_last,
             averages=averages,
             picks=0 if averages else 1,
             drops_nan=not averages,

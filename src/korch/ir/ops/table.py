@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from korch.ir.ops.spans import Part, Span
 from korch.ir.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -153,6 +154,16 @@ class Op:
     """The length of the axis on which the second input's integers point to positions."""
     chooses: bool = False
     """Each element is one of those of the operands, by a condition."""
+
+    # Parts and layouts
+    reads: Callable[[Primitive, Span, dict[str, Any]], Part | None] | None = None
+    """What it reads for a span of its output along one axis, and its attributes then; None where that is no span."""
+    granule: Callable[[Primitive], int] = one
+    """Positions of the outermost axis that are computed together."""
+    lead: Callable[[Primitive], int] = none
+    """Positions that the first of these lacks."""
+    channels_last: Callable[[dict[str, Any], int], dict[str, Any]] | None = None
+    """The attributes, at that rank, with which it does the same where channels are the last axis."""
 
     # Sums of products
     is_product: bool = False

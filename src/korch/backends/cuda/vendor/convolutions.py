@@ -14,7 +14,7 @@ from korch.backends.linear.pattern import Binary, Match, PostOp
 from korch.backends.linear.views import Shape, View, row_major
 from korch.backends.precision import HALVES
 from korch.ir import Cone, Primitive
-from korch.ir.ops.reduce import last_to_first
+from korch.ir.ops.axes import last_to_first
 
 LAST = (0, 2, 3, 1)
 """The axes of [N, C, H, W] from slowest to fastest where channels are last in memory."""
