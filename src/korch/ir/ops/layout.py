@@ -23,7 +23,9 @@ from korch.ir.ops.table import (
     Shape,
     View,
     add,
+    always,
     is_whole,
+    other_axes,
     share,
     whole,
     write_same,
@@ -49,6 +51,15 @@ def _expand(p: Primitive, region: Region, pull: Pull) -> Array:
     return np.broadcast_to(x, tuple(len(r) for r in region))
 
 
+def _expand_axis(p: Primitive, axis: int) -> int | None:
+    behind = axis + p.output.rank - p.inputs[0].rank
+    return behind if p.inputs[0].shape[axis] == p.output.shape[behind] else None
+
+
+def _same_shape(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
+    return operands[0] if tuple(attrs["shape"]) == operands[0].shape else None
+
+
 def _expand_last(a: dict[str, Any], _: int) -> dict[str, Any]:
     return {"shape": channels_last(a["shape"])}
 
@@ -71,6 +82,8 @@ add(
         _write_shape,
         source=_expand_source,
         view=View.REPEATS,
+        idle=_same_shape,
+        axis_map=_expand_axis,
         reads=_expand_reads,
         channels_last=_expand_last,
     )
@@ -104,6 +117,15 @@ def _reshape_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | No
     return Part((read,), attrs | {"shape": narrowed(y, span)}) if read else None
 
 
+def _reshape_axis(p: Primitive, axis: int) -> int | None:
+    """The axis of the output that is this one alone, the others regrouped around it."""
+    shape, new = p.inputs[0].shape, p.output.shape
+    if shape[axis] == 1:
+        return None
+    before = math.prod(shape[:axis])
+    return next((a for a, n in enumerate(new) if n == shape[axis] and math.prod(new[:a]) == before), None)
+
+
 add(
     Op(
         "Reshape",
@@ -113,6 +135,8 @@ add(
         _write_shape,
         view=View.REARRANGES,
         regroups=True,
+        idle=_same_shape,
+        axis_map=_reshape_axis,
         reads=_reshape_reads,
     )
 )
@@ -125,6 +149,10 @@ def _transpose_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple
 def _transpose(p: Primitive, region: Region, pull: Pull) -> Array:
     perm = p.attr("perm")
     return pull(0, tuple(region[perm.index(a)] for a in range(len(perm)))).transpose(perm)
+
+
+def _transpose_idle(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
+    return operands[0] if tuple(attrs["perm"]) == tuple(range(operands[0].rank)) else None
 
 
 def _transpose_source(p: Primitive, at: tuple[Position, ...]) -> Element[Position]:
@@ -146,6 +174,8 @@ add(
         source=_transpose_source,
         view=View.REARRANGES,
         permutes=True,
+        idle=_transpose_idle,
+        axis_map=lambda p, axis: p.attr("perm").index(axis),
         reads=_transpose_reads,
     )
 )
@@ -172,6 +202,16 @@ def _slice_last(a: dict[str, Any], _: int) -> dict[str, Any]:
     return {k: channels_last(v) for k, v in a.items()}
 
 
+def _slice_axis(p: Primitive, axis: int) -> int | None:
+    whole = (p.attr("lengths")[axis], p.attr("starts")[axis], p.attr("steps")[axis])
+    return axis if whole == (p.inputs[0].shape[axis], 0, 1) else None
+
+
+def _slice_idle(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
+    whole = tuple(attrs["lengths"]) == operands[0].shape and all(s == 1 for s in attrs["steps"])
+    return operands[0] if whole else None
+
+
 def _slice_source(p: Primitive, at: tuple[Position, ...]) -> Element[Position]:
     return Element(tuple(i * step + s for i, s, step in zip(at, p.attr("starts"), p.attr("steps"), strict=True)))
 
@@ -195,6 +235,8 @@ add(
         source=_slice_source,
         view=View.SELECTS,
         cuts=True,
+        idle=_slice_idle,
+        axis_map=_slice_axis,
         reads=_slice_reads,
         channels_last=_slice_last,
     )
@@ -235,6 +277,7 @@ add(
         _concat,
         write_same,
         joins=True,
+        idle=lambda operands, attrs: operands[0] if len(operands) == 1 else None,
         fewest=share,
         reads=_concat_reads,
         channels_last=along_last,
@@ -276,6 +319,11 @@ def _pad(p: Primitive, region: Region, pull: Pull) -> Array:
     return y
 
 
+def _pad_axis(p: Primitive, axis: int) -> int | None:
+    here = any(p.attr("pads")[a] for a in (axis, axis + p.inputs[0].rank))
+    return None if here or (p.attr("mode") == "constant" and p.attr("value")) else axis
+
+
 def _pad_last(a: dict[str, Any], rank: int) -> dict[str, Any]:
     return a | {"pads": channels_last(a["pads"][:rank]) + channels_last(a["pads"][rank:])}
 
@@ -302,7 +350,21 @@ def _pad_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
     return None if pads[span.axis] or pads[span.axis + p.output.rank] else Part((span,), attrs)
 
 
-add(Op("Pad", Category.LAYOUT, _pad_infer, _pad, _pad_write, pads=True, reads=_pad_reads, channels_last=_pad_last))
+add(
+    Op(
+        "Pad",
+        Category.LAYOUT,
+        _pad_infer,
+        _pad,
+        _pad_write,
+        pads=True,
+        idle=lambda operands, attrs: None if any(attrs["pads"]) else operands[0],
+        axis_map=_pad_axis,
+        keeps_constants=lambda p: p.attr("mode") != "constant",
+        reads=_pad_reads,
+        channels_last=_pad_last,
+    )
+)
 
 
 def _gather_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -324,4 +386,21 @@ def _gather_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("Gather", [*names, indices], p.output.name, axis=p.attr("axis"))
 
 
-add(Op("Gather", Category.LAYOUT, _gather_infer, _gather, _gather_write, channels_last=along_last))
+def _gather_idle(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
+    x = operands[0]
+    return x if tuple(attrs["indices"]) == tuple(range(x.shape[attrs["axis"]])) else None
+
+
+add(
+    Op(
+        "Gather",
+        Category.LAYOUT,
+        _gather_infer,
+        _gather,
+        _gather_write,
+        idle=_gather_idle,
+        axis_map=other_axes,
+        keeps_constants=always,
+        channels_last=along_last,
+    )
+)

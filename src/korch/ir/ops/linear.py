@@ -13,7 +13,7 @@ import numpy as np
 from korch.ir.ops.axes import along_last, channels_last, first_to_last, last_to_first, window_last
 from korch.ir.ops.reduce import spatial_axes, window_shape, write_channels_first
 from korch.ir.ops.spans import Part, Span, aligned, clipped
-from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, whole
+from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, other_axes, whole
 from korch.ir.ops.windows import Axis, axes_of, needed, shifted
 from korch.ir.tensor import Tensor
 
@@ -322,6 +322,11 @@ def _interpolate_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
         total = x if j == 0 else emit.node("Add", [total, x], last)
 
 
+def _weighs_one(p: Primitive) -> bool:
+    sums = np.asarray(p.attr("weights")).reshape(-1, p.attr("taps")).sum(1)
+    return bool(np.abs(sums - 1).max() < 1e-12)
+
+
 def _fewest_of_positions(p: Primitive, t: Tensor, out: float) -> float:
     """Those along the axis that have a weight."""
     return len(set(p.attr("indices"))) / t.shape[p.attr("axis")] * t.size * out / max(p.output.size, 1)
@@ -346,6 +351,8 @@ add(
         _interpolate,
         _interpolate_write,
         interpolates=True,
+        axis_map=other_axes,
+        keeps_constants=_weighs_one,
         reads=_interpolate_reads,
         channels_last=along_last,
         averages=True,

@@ -10,7 +10,7 @@ import numpy as np
 
 from korch.ir.ops.axes import along_last, axis_last, first_to_last, last_to_first, window_last
 from korch.ir.ops.spans import Part, Span
-from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add
+from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, always, never
 from korch.ir.ops.windows import axes_of, needed, shifted
 from korch.ir.tensor import Tensor
 
@@ -52,6 +52,11 @@ def _folded_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | Non
     return Part((Span(axis, span.begin, span.end),), attrs) if axis not in attrs["axes"] else None
 
 
+def _kept_axis(p: Primitive, axis: int) -> int | None:
+    gone = p.attr("axes")
+    return None if axis in gone else axis - (0 if p.attr("keepdims") else sum(a < axis for a in gone))
+
+
 def _axes_last(a: dict[str, Any], rank: int) -> dict[str, Any]:
     return a | {"axes": tuple(sorted(axis_last(x, rank) for x in a["axes"]))}
 
@@ -80,6 +85,8 @@ def _define(name: str, fn: Callable[..., Array]) -> None:
             evaluate,
             write,
             folds=True,
+            axis_map=_kept_axis if name in ("ReduceSum", "ReduceMean") else None,
+            keeps_constants=always if name == "ReduceMean" else never,
             reads=None if name == "ReduceProd" else _folded_reads,
             channels_last=_axes_last,
             averages=name == "ReduceMean",
@@ -239,6 +246,14 @@ def _fewest_of_windows(p: Primitive, t: Tensor, out: float) -> float:
     return min(t.size, out * math.prod(map(min, p.attr("strides"), p.attr("kernel_shape"))))
 
 
+def _channel_axis(p: Primitive, axis: int) -> int | None:
+    return axis if axis == 1 and not p.attr("channels_last") else None
+
+
+def _counts_inside(p: Primitive) -> bool:
+    return not (p.attr("count_include_pad") and any(p.attr("pads")))
+
+
 def _define_pool(name: str, evaluate: Callable[[Primitive, Region, Pull], Array], averages: bool) -> None:
     add(
         Op(
@@ -248,6 +263,8 @@ def _define_pool(name: str, evaluate: Callable[[Primitive, Region, Pull], Array]
             evaluate,
             _pool_write,
             is_pool=True,
+            axis_map=_channel_axis if averages else None,
+            keeps_constants=_counts_inside if averages else never,
             channels_last=window_last,
             averages=averages,
             picks=0 if averages else 1,

@@ -112,6 +112,23 @@ def none(p: Primitive) -> int:
     return 0
 
 
+def never(p: Primitive) -> bool:
+    return False
+
+
+def always(p: Primitive) -> bool:
+    return True
+
+
+def other_axes(p: Primitive, axis: int) -> int | None:
+    """All axes but the one that it works along stay what they are."""
+    return None if p.attr("axis") == axis else axis
+
+
+def never_idle(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
+    return None
+
+
 def as_many(p: Primitive, out: float) -> float:
     """An operation for each element of the output."""
     return out
@@ -154,6 +171,14 @@ class Op:
     """The length of the axis on which the second input's integers point to positions."""
     chooses: bool = False
     """Each element is one of those of the operands, by a condition."""
+
+    # What rewriting asks
+    idle: Callable[[tuple[Tensor, ...], dict[str, Any]], Tensor | None] = never_idle
+    """The operand that it would only repeat."""
+    axis_map: Callable[[Primitive, int], int | None] | None = None
+    """Where an axis of its input is in its output, if it is linear and does the same at all positions of that axis."""
+    keeps_constants: Callable[[Primitive], bool] = never
+    """Whether it gives c everywhere for an input that is c everywhere."""
 
     # Parts and layouts
     reads: Callable[[Primitive, Span, dict[str, Any]], Part | None] | None = None

@@ -110,7 +110,7 @@ def _merge(plan: Schedule) -> Schedule:
     """Joins adjacent loops that walk memory as one, so that inner loops get long."""
     for stage in plan.stages:
         runs = [("i", _runs(stage, reduced=False))]
-        if stage.maker.op.startswith("Reduce"):
+        if stage.maker.spec.folds:
             runs.append(("r", _runs(stage, reduced=True)))
         for kind, axes in runs:
             plan = _merge_axes(plan, f"{kind}{stage.number}", axes)

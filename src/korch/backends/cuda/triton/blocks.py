@@ -69,7 +69,7 @@ class BlockTrace(Trace):
 
     def _of_one(self, p: Primitive, idx: Indices) -> str:
         """A reduction along axes of length 1."""
-        if p.op.startswith("Arg"):
+        if p.spec.ranks:
             return self.language.literal(0, p.output.dtype)
         kept = iter(idx)
         source = [

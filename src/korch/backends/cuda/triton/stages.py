@@ -30,7 +30,7 @@ def _extents(p: Primitive) -> tuple[int, ...]:
     """The lengths that `p` folds along."""
     if p.spec.is_pool:
         return windows.kernel_of(p)
-    axes = (p.attr("axis"),) if p.op.startswith("Arg") else p.attr("axes")
+    axes = (p.attr("axis"),) if p.spec.ranks else p.attr("axes")
     return tuple(p.inputs[0].shape[a] for a in sorted(axes))
 
 
@@ -47,7 +47,7 @@ class Stage:
     @property
     def picks(self) -> bool:
         """Whether it finds a position."""
-        return self.p.op.startswith("Arg")
+        return self.p.spec.ranks
 
     @property
     def low(self) -> bool:
