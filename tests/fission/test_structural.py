@@ -36,9 +36,8 @@ def parsed(text: str) -> onnx.ModelProto:
         ),  # an index computes nothing else
         (HEAD + "(float[n] x, int64[m] z) => (float[a] y) { s = Shape(z)  y = Expand(x, s) }", ()),  # its shape decides
         (
-            HEAD
-            + "(float[n] x, int64 i) => (float[a] y) <int64 o = {1}> { s = Add(i, o)  s1 = Reshape(s, t)  y = Tile(x, s1)"
-            " t = Constant<value_ints = [1]>() }",
+            HEAD + "(float[n] x, int64 i) => (float[a] y) <int64 o = {1}>"
+            " { s = Add(i, o)  s1 = Reshape(s, t)  y = Tile(x, s1) t = Constant<value_ints = [1]>() }",
             ("i",),
         ),
     ],
