@@ -14,6 +14,7 @@ import numpy as np
 
 from korch.ir.evaluate import evaluate_primitive
 from korch.ir.graph import Graph
+from korch.ir.ops.sourced import fill_of
 from korch.ir.ops.table import Array, Category
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -204,10 +205,8 @@ def _first(r: _Ranges, p: Primitive) -> Interval:
 
 def _sourced(r: _Ranges, p: Primitive) -> Interval:
     """Of elements of the input, and of the number that may take their place."""
-    assert p.spec.source
-    element = p.spec.source(p, tuple(np.zeros(1, np.int64) for _ in p.output.shape))
-    x = r.of(p.inputs[0])
-    return _union(x, Interval(element.fill, element.fill)) if element.inside else x
+    x, fill = r.of(p.inputs[0]), fill_of(p)
+    return x if fill is None else _union(x, Interval(fill, fill))
 
 
 def _union(*parts: Interval) -> Interval:

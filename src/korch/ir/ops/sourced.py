@@ -23,8 +23,16 @@ def layout(
     source: Source,
     write: Callable[[Primitive, Sequence[str], Emit], None],
 ) -> Op:
-    """A layout operator whose `source` says all."""
-    return Op(name, Category.LAYOUT, infer, evaluate, write, source=source)
+    """A layout operator whose `source` says all; how little it reads at least is not known from that."""
+    return Op(name, Category.LAYOUT, infer, evaluate, write, source=source, fewest=lambda p, t, out: 0.0)
+
+
+def fill_of(p: Primitive) -> float | None:
+    """The number that may take the place of elements of the input; None where nothing does, or there is no source."""
+    if p.spec.source is None:
+        return None
+    element = p.spec.source(p, tuple(np.zeros(1, np.int64) for _ in p.output.shape))
+    return element.fill if element.inside else None
 
 
 def evaluate(p: Primitive, region: Region, pull: Pull) -> Array:

@@ -24,6 +24,7 @@ from functools import lru_cache
 import numpy as np
 
 from korch.ir.evaluate import evaluate_primitive
+from korch.ir.ops.sourced import fill_of
 from korch.ir.ops.table import Array, Category, Shape, whole
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -247,7 +248,9 @@ def _moved(p: Primitive, inputs: Sequence[Value]) -> Value:
 
 
 def _filled(p: Primitive, m: int) -> Primitive:
-    """A Pad that fills with residues."""
+    """A Pad that fills with residues. Of what fills elsewhere, only 0 and 1 are residues already."""
+    if fill_of(p) not in (None, 0.0, 1.0):
+        raise Beyond(f"{p.op} with {fill_of(p)} in place of elements")
     if not p.spec.pads or p.attr("mode") != "constant":
         return p
     if not np.isfinite(p.attr("value")):
