@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from korch.backends.maps.index import Clamp, Div, Fetched, Index, Lookup, Mod, Var, flat, unflat
-from korch.ir.ops.table import Element
+from korch.ir.ops.table import Category, Element
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -320,6 +320,11 @@ class Trace:
             weight = self.language.entry(tuple(p.attr("weights")), idx[axis] * taps + j)
             total = self.name(f"{total} + {v} * {weight}" if total else f"{v} * {weight}", p.output.dtype)
         return total
+
+
+def is_traced(p: Primitive) -> bool:
+    """Whether a trace knows where elements of p's output come from; of functions of numbers, whether each is of one."""
+    return p.category is Category.ELEMENTWISE or p.spec.source is not None or p.op in _FORMS
 
 
 _FORMS: dict[str, Callable[[Trace, Primitive, Indices], str]] = {

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, View, add, never_idle, write_same
+from korch.ir.ops.table import (
+    Aggregate,
+    Array,
+    Category,
+    Emit,
+    Op,
+    Pull,
+    Region,
+    Shape,
+    View,
+    add,
+    never_idle,
+    write_same,
+)
 from korch.ir.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -41,7 +54,7 @@ COSTLY = frozenset(
 DIVIDES = frozenset({"Sqrt", "Reciprocal", "Div"})
 COMPARISONS = frozenset({"Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"})
 STEPS = frozenset({"Floor", "Ceil", "Round", "Sign", "Mod", *COMPARISONS})
-PICKS = {"Max": 1, "Min": -1}
+FOLDS = {"Max": Aggregate.LARGEST, "Min": Aggregate.SMALLEST}
 DROPS_NAN = frozenset({"Max", "Min", "Relu", "LeakyRelu", "Exp"})
 INCREASING = frozenset(
     (
@@ -111,7 +124,7 @@ def _define(name: str, fn: Callable[..., Array], dtype: str | None = None, opera
             chooses=name == "Where",
             idle=_IDLE.get(name, never_idle),
             compares=name in COMPARISONS,
-            picks=PICKS.get(name, 0),
+            aggregate=FOLDS.get(name),
             drops_nan=name in DROPS_NAN,
         )
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from korch.ir.ops.axes import along_last, axis_last, first_to_last, last_to_first, window_last
 from korch.ir.ops.spans import Part, Span
-from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, always, never
+from korch.ir.ops.table import Aggregate, Array, Category, Emit, Op, Pull, Region, Shape, add, always, never
 from korch.ir.ops.windows import axes_of, needed, shifted
 from korch.ir.tensor import Tensor
 
@@ -61,7 +61,7 @@ def _axes_last(a: dict[str, Any], rank: int) -> dict[str, Any]:
     return a | {"axes": tuple(sorted(axis_last(x, rank) for x in a["axes"]))}
 
 
-def _define(name: str, fn: Callable[..., Array]) -> None:
+def _define(name: str, fn: Callable[..., Array], fold: Aggregate) -> None:
     def infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
         return inputs[0].dtype, reduced_shape(inputs[0].shape, attrs["axes"], attrs["keepdims"])
 
@@ -76,7 +76,6 @@ def _define(name: str, fn: Callable[..., Array]) -> None:
         axes = emit.const(np.asarray(p.attr("axes"), np.int64))
         emit.node(name, [*names, axes], p.output.name, keepdims=p.attr("keepdims"), noop_with_empty_axes=1)
 
-    picks = {"ReduceMax": 1, "ReduceMin": -1}.get(name, 0)
     add(
         Op(
             name,
@@ -90,25 +89,25 @@ def _define(name: str, fn: Callable[..., Array]) -> None:
             reads=None if name == "ReduceProd" else _folded_reads,
             channels_last=_axes_last,
             averages=name == "ReduceMean",
-            picks=picks,
-            drops_nan=picks != 0,
+            aggregate=fold,
+            drops_nan=fold in (Aggregate.LARGEST, Aggregate.SMALLEST),
             operations=_reads_all,
             fan_in=_all_of,
         )
     )
 
 
-for _name, _fn in {
-    "ReduceSum": np.sum,
-    "ReduceMean": np.mean,
-    "ReduceMax": np.max,
-    "ReduceMin": np.min,
-    "ReduceProd": np.prod,
-}.items():
-    _define(_name, _fn)
+for _name, _fn, _fold in (
+    ("ReduceSum", np.sum, Aggregate.SUM),
+    ("ReduceMean", np.mean, Aggregate.SUM),
+    ("ReduceMax", np.max, Aggregate.LARGEST),
+    ("ReduceMin", np.min, Aggregate.SMALLEST),
+    ("ReduceProd", np.prod, Aggregate.PRODUCT),
+):
+    _define(_name, _fn, _fold)
 
 
-def _define_arg(name: str, fn: Callable[..., Any]) -> None:
+def _define_arg(name: str, fn: Callable[..., Any], fold: Aggregate) -> None:
     def infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
         return "int64", reduced_shape(inputs[0].shape, [attrs["axis"]], attrs["keepdims"])
 
@@ -134,15 +133,15 @@ def _define_arg(name: str, fn: Callable[..., Any]) -> None:
             ranks=True,
             channels_last=along_last,
             is_step=True,
-            picks=1 if name == "ArgMax" else -1,
+            aggregate=fold,
             operations=_reads_all,
             fan_in=_all_of,
         )
     )
 
 
-_define_arg("ArgMax", np.argmax)
-_define_arg("ArgMin", np.argmin)
+_define_arg("ArgMax", np.argmax, Aggregate.LARGEST)
+_define_arg("ArgMin", np.argmin, Aggregate.SMALLEST)
 
 
 # Pooling -------------------------------------------------------------------------------------------------------
@@ -267,7 +266,7 @@ def _define_pool(name: str, evaluate: Callable[[Primitive, Region, Pull], Array]
             keeps_constants=_counts_inside if averages else never,
             channels_last=window_last,
             averages=averages,
-            picks=0 if averages else 1,
+            aggregate=Aggregate.SUM if averages else Aggregate.LARGEST,
             drops_nan=not averages,
             fewest=_fewest_of_windows,
             operations=lambda p, out: out * _taps(p),

@@ -64,6 +64,15 @@ class View(Enum):
     REPEATS = "some of them several times"
 
 
+class Aggregate(Enum):
+    """How several elements become one."""
+
+    SUM = "sum"
+    PRODUCT = "product"
+    LARGEST = "largest"
+    SMALLEST = "smallest"
+
+
 Position = TypeVar("Position", bound="Arithmetic")
 
 
@@ -208,6 +217,8 @@ class Op:
     """Sums whose coefficients are mostly zeros: terms that a kernel leaves out and the reference does not."""
 
     # Aggregates
+    aggregate: Aggregate | None = None
+    """How it makes one of several elements: of a window, of axes, of its operands."""
     is_pool: bool = False
     """Folds the window `kernel_shape` around each position."""
     folds: bool = False
@@ -229,8 +240,6 @@ class Op:
     """A function of one operand that nowhere falls."""
     compares: bool = False
     """Says in which order two elements come."""
-    picks: int = 0
-    """1 where the largest of some elements is the result, or where it is; -1 for the smallest."""
     drops_nan: bool = False
     """Processors and libraries have instructions and calls for it that make a number of NaN."""
 
@@ -270,6 +279,11 @@ class Op:
     def moves(self) -> bool:
         """Whether every element of its output is one of its operands', or a number that fills."""
         return self.category in (Category.LAYOUT, Category.BROADCAST) or self.is_view or self.chooses
+
+    @property
+    def picks(self) -> int:
+        """1 where the result is the largest of some elements, or its place; -1 for the smallest."""
+        return (self.aggregate is Aggregate.LARGEST) - (self.aggregate is Aggregate.SMALLEST)
 
     @property
     def orders(self) -> bool:

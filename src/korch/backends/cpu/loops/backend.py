@@ -23,6 +23,7 @@ from korch.backends.cpu.loops.ctypes import C_TYPES, spells
 from korch.backends.cpu.loops.emit import Code, generate
 from korch.backends.cpu.loops.work import operations
 from korch.backends.footprint import footprint
+from korch.backends.maps.trace import is_traced
 from korch.backends.views import is_view
 from korch.ir.cone import Cone
 from korch.ir.macs import total as multiplied
@@ -139,8 +140,10 @@ def unsupported(p: Primitive) -> str:
             return _unsupported_pool(p)
         case Category.REDUCE if p.spec.scatters:
             return "a Scatter"
-        case _:
-            return ""
+        case Category.REDUCE:
+            return "" if p.spec.folds or p.spec.ranks else f"{p.op} folds neither axes nor windows"
+        case Category.LAYOUT | Category.BROADCAST:
+            return "" if is_traced(p) else f"{p.op} has no source"
 
 
 def _unsupported_pool(p: Primitive) -> str:

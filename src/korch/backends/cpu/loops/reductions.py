@@ -14,8 +14,11 @@ from korch.backends.cpu.loops.writer import SMALL, Writer
 from korch.backends.maps.index import Index, Lookup, Var
 from korch.backends.maps.trace import Trace
 from korch.ir.ops.reduce import spatial_axes, window_counts
+from korch.ir.ops.table import Aggregate
 from korch.ir.primitive import Primitive
 
+OPENMP = {Aggregate.LARGEST: "max", Aggregate.SMALLEST: "min", Aggregate.PRODUCT: "*"}
+"""Reductions as OpenMP names them; of all else, sums of products too, it is +."""
 STRIP = 256
 """Accumulators of a reduction that runs across the contiguous axis."""
 FEW, CHUNKS = 8, 16
@@ -48,10 +51,6 @@ class Fold:
         return f"nan{self.suffix}"
 
     @property
-    def op(self) -> str:
-        return self.s.maker.op
-
-    @property
     def floating(self) -> bool:
         return C_TYPES[self.s.tensor.dtype] in ("float", "double")
 
@@ -62,19 +61,19 @@ class Fold:
 
     @property
     def start(self) -> str:
-        match self.op:
-            case "ReduceMax" | "MaxPool":
+        match self.s.maker.spec.aggregate:
+            case Aggregate.LARGEST:
                 return "-INFINITY" if self.floating else _extreme(self.s.tensor.dtype, low=True)
-            case "ReduceMin":
+            case Aggregate.SMALLEST:
                 return "INFINITY" if self.floating else _extreme(self.s.tensor.dtype, low=False)
-            case "ReduceProd":
+            case Aggregate.PRODUCT:
                 return "1"
             case _:
                 return "0"
 
     @property
     def omp(self) -> str:
-        return {"ReduceMax": "max", "MaxPool": "max", "ReduceMin": "min", "ReduceProd": "*"}.get(self.op, "+")
+        return OPENMP.get(self.s.maker.spec.aggregate or Aggregate.SUM, "+")
 
     def step(self, into: str, value: str) -> str:
         if self.omp in ("max", "min"):
@@ -122,9 +121,9 @@ class Fold:
 
     def end(self, acc: str) -> str:
         p = self.s.maker
-        if self.op == "ReduceMean":
+        if p.spec.averages and p.spec.folds:
             return f"{acc} / {math.prod(p.inputs[0].shape[a] for a in p.attr('axes'))}"
-        if self.op == "AveragePool":
+        if p.spec.averages and p.spec.is_pool:
             return f"{acc} / {_window_size(self.s)}"
         return acc
 

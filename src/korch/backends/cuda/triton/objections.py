@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from korch.backends.cuda.triton.elementwise import TYPES, spells
 from korch.backends.cuda.triton.windows import MOST_TAPS, is_depthwise, taps
+from korch.backends.maps.trace import is_traced
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
@@ -52,10 +53,14 @@ def _unsupported(p: Primitive) -> str:
             return "" if p.spec.interpolates or is_depthwise(p) else f"{p.op} is compute-intensive"
         case Category.ELEMENTWISE:
             return _unspelled(p)
-        case _ if p.spec.scatters:
+        case Category.REDUCE if p.spec.scatters:
             return "a Scatter"
-        case _:
-            return f"pooling on {p.inputs[0].dtype}" if p.spec.is_pool and not p.inputs[0].is_float else ""
+        case Category.REDUCE if p.spec.is_pool:
+            return "" if p.inputs[0].is_float else f"pooling on {p.inputs[0].dtype}"
+        case Category.REDUCE:
+            return "" if p.spec.folds or p.spec.ranks else f"{p.op} folds neither axes nor windows"
+        case Category.LAYOUT | Category.BROADCAST:
+            return "" if is_traced(p) else f"{p.op} has no source"
 
 
 def _unspelled(p: Primitive) -> str:

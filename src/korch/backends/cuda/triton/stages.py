@@ -11,7 +11,7 @@ from korch.backends.cuda.triton.elementwise import TYPES
 from korch.backends.cuda.triton.spell import literal
 from korch.backends.maps.index import Index, unflat
 from korch.backends.maps.trace import Indices
-from korch.ir.ops.table import Category
+from korch.ir.ops.table import Aggregate, Category
 from korch.ir.primitive import Primitive
 
 NARROW = ("bool", "int8", "int16", "uint8", "uint16")
@@ -62,14 +62,8 @@ class Stage:
     @property
     def fold(self) -> str:
         """The fold of a whole dimension."""
-        return {
-            "ReduceMax": "folds.largest",
-            "MaxPool": "folds.largest",
-            "ArgMax": "folds.largest",
-            "ReduceMin": "folds.smallest",
-            "ArgMin": "folds.smallest",
-            "ReduceProd": "folds.product",
-        }.get(self.p.op, "folds.total")
+        of = self.p.spec.aggregate or Aggregate.SUM
+        return "folds.total" if of is Aggregate.SUM else f"folds.{of.value}"
 
     @property
     def neutral(self) -> str:
