@@ -34,7 +34,9 @@ def total_of_values(graph: Graph) -> int:
     Winograd's and Strassen's products and convolutions in strips are counted as what they stand for."""
     distinct = _distinct(graph.primitives)
     makers = {p.output: p for p in distinct}
-    stands = {p.inputs[0]: p for p in distinct if p.spec.returns or (p.rule in STRIPS and not p.spec.is_convolution)}
+    stands = {
+        p.inputs[0]: p for p in distinct if p.spec.transforms_back or (p.rule in STRIPS and not p.spec.is_convolution)
+    }
     return sum(multiply_adds(_plain(p, stands, makers)) for p in distinct)
 
 

@@ -94,7 +94,7 @@ class View:
     def channels(self) -> tuple[int, int]:
         """Of the input of a group, of all frames that a window sees, and of the output's phases together."""
         w = self.primitive.inputs[1].shape
-        c, k = w[:2] if self.primitive.spec.is_transposed else w[1::-1]
+        c, k = w[:2] if self.primitive.spec.is_deconvolution else w[1::-1]
         return self.taps * c, self.phases**2 * k
 
     def pays(self, tile: int) -> bool:

@@ -211,7 +211,7 @@ def _fewest_of_convolution(p: Primitive, t: Tensor, out: float) -> float:
 def _window_terms(p: Primitive) -> int:
     """Weights of one output channel."""
     w = p.inputs[1]
-    return max(w.size // max(w.shape[1 if p.spec.is_transposed else 0], 1), 1)
+    return max(w.size // max(w.shape[1 if p.spec.is_deconvolution else 0], 1), 1)
 
 
 def _multiply_adds(p: Primitive, short: Tensor, long: Tensor) -> int:
@@ -277,7 +277,7 @@ add(
         _transposed_infer,
         lambda p, r, pull: _convolve(p, r, pull, True),
         _transposed_write,
-        is_transposed=True,
+        is_deconvolution=True,
         channels_last=_transposed_last,
         fan_in=_window_terms,
         terms=_window_terms,

@@ -166,7 +166,7 @@ add(
         reads=_output_reads,
         granule=_rows_of_pairs,
         transforms=True,
-        returns=True,
+        transforms_back=True,
         sparse=True,
         fan_in=lambda p: PRODUCTS,
     )

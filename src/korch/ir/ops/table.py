@@ -204,15 +204,15 @@ class Op:
     """Rows times columns, over broadcast leading axes."""
     is_convolution: bool = False
     """Windows of the first input times weights [outputs, inputs of a group, *window]."""
-    is_transposed: bool = False
+    is_deconvolution: bool = False
     """The same the other way: each position of the first input is spread over a window."""
     interpolates: bool = False
     """Each position along `axis` is the sum of a few (`taps`) with constant `weights`; fuses with anything."""
     recurs: bool = False
     """Each step along the first axis depends on the one before."""
     transforms: bool = False
-    """Sums before (`returns`: after) products that take the place of another product or convolution."""
-    returns: bool = False
+    """Sums before (`transforms_back`: after) products that take the place of another product or convolution."""
+    transforms_back: bool = False
     sparse: bool = False
     """Sums whose coefficients are mostly zeros: terms that a kernel leaves out and the reference does not."""
 
@@ -293,7 +293,7 @@ class Op:
     @property
     def convolves(self) -> bool:
         """Whether it multiplies windows by weights, in either direction."""
-        return self.is_convolution or self.is_transposed
+        return self.is_convolution or self.is_deconvolution
 
     @property
     def is_bilinear(self) -> bool:

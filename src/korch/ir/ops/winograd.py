@@ -402,7 +402,7 @@ add(
         granule=lambda p: tiling_of(p).outputs[0] * p.attr("phases"),
         lead=lambda p: p.attr("skipped")[0],
         transforms=True,
-        returns=True,
+        transforms_back=True,
         sparse=True,
         fan_in=lambda p: tiling_of(p).points,
     )

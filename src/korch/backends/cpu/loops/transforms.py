@@ -33,7 +33,7 @@ def objection(cone: Cone) -> str:
     first, *rest = cone.primitives
     if not first.spec.transforms:
         return "computes what a transform reads"
-    if not first.spec.returns and rest:
+    if not first.spec.transforms_back and rest:
         return f"goes on behind a {first.op}"
     return epilogue.objection(first, rest)
 

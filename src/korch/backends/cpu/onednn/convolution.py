@@ -47,7 +47,7 @@ def _runs_as_gemm(m: Match) -> bool:
 def convolution_call(m: Match) -> Call:
     """oneDNN's own convolution; axes become [N, C, spatial...] whatever lies in memory."""
     order = _memory_order(m)
-    transposed = m.linear.spec.is_transposed
+    transposed = m.linear.spec.is_deconvolution
     weights = (_transposed_weights if transposed else _weights)(m.w, m.linear.attr("group"))
     kind = "deconv" if transposed else "conv"
     call = Call(

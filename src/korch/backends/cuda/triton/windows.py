@@ -20,7 +20,7 @@ MOST_TAPS = 49
 
 def is_window(p: Primitive) -> bool:
     """Whether each element of p's output is made of a window of its input."""
-    return p.spec.slides and not p.spec.is_transposed
+    return p.spec.slides and not p.spec.is_deconvolution
 
 
 def kernel_of(p: Primitive) -> tuple[int, ...]:

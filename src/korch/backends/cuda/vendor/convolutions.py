@@ -67,7 +67,7 @@ def _convolution(m: Match) -> Convolution | Declined:
     window, ends = _window(p), _ends(epilogue)
     if isinstance(window, Declined) or isinstance(ends, Declined):
         return window if isinstance(window, Declined) else ends  # pyright: ignore[reportReturnType]
-    if p.spec.is_transposed and (ends[1] or epilogue.activation):
+    if p.spec.is_deconvolution and (ends[1] or epilogue.activation):
         return Declined("a transposed convolution ends in a bias only")
     last = bool(p.attr("channels_last")) if len(formats) > 1 else True in formats
     x, out = _formatted(x, last), _formatted(out, last)
@@ -121,7 +121,7 @@ def _window(p: Primitive) -> tuple[Shape, Shape, Shape, Shape] | Declined:
     extra = (0,) * k
     if min(pads) < 0:
         return Declined("the convolution has negative pads")
-    if p.spec.is_transposed:
+    if p.spec.is_deconvolution:
         extra = _extra(p, k)
         if any(not 0 <= e < max(s, d) for e, s, d in zip(extra, strides, dilations, strict=True)):
             return Declined(f"an output padding of {list(extra)} with strides of {list(strides)} is not supported")
@@ -203,7 +203,7 @@ def _kernel(cone: Cone, c: Convolution, variant: str, w: Operand, precision: str
 def _function(c: Convolution, direct: bool) -> str:
     if direct:
         return "depthwise"
-    return "transposed_convolution" if c.linear.spec.is_transposed else "convolution"
+    return "transposed_convolution" if c.linear.spec.is_deconvolution else "convolution"
 
 
 def _is_depthwise(c: Convolution) -> bool:
