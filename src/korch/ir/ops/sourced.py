@@ -1,6 +1,6 @@
-"""Operators that say of each element of their output which element of their input it is: no more needs to be written.
+"""Operators each of whose output elements is an element of the input, or a number.
 
-The reference follows from that source, and so do the loops that backends write, bounds of values, and the lower bound.
+The reference follows from that source, and so do loops that backends write and bounds of values.
 """
 
 from __future__ import annotations
