@@ -14,7 +14,7 @@ from pathlib import Path
 from korch.fission import fission
 from korch.fission.importer import read
 from korch.ir import Primitive
-from korch.ir.macs import products
+from korch.ir.macs import multiply_adds
 from korch.rewrite.extract import cheapest
 from korch.rewrite.saturate import all_algebra, kept, saturated
 
@@ -28,7 +28,7 @@ def report(path: Path) -> str:
     start = time.perf_counter()
     full = saturated(plain, all_algebra())
     graph = kept(plain, full)
-    best = cheapest(graph, plain, lambda p: products(p) + BARELY)
+    best = cheapest(graph, plain, lambda p: multiply_adds(p) + BARELY)
     seconds = time.perf_counter() - start
     sizes = f"{len(plain.primitives)} -> {len(full.primitives)} derived, {len(graph.primitives)} kept"
     macs = f"{_giga(plain.primitives)} -> {_giga(best.primitives)} G multiply-adds"
@@ -36,7 +36,7 @@ def report(path: Path) -> str:
 
 
 def _giga(primitives: Iterable[Primitive]) -> str:
-    return f"{sum(map(products, primitives)) / 1e9:.3f}"
+    return f"{sum(map(multiply_adds, primitives)) / 1e9:.3f}"
 
 
 def main() -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
+import shutil
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -31,7 +35,7 @@ def run_code(page: Path) -> int:
 
 def test_pages_that_say_how_to_add_something_have_code():
     with_code = {p.stem for p in PAGES if CODE.search(p.read_text())}
-    assert with_code >= {"add-a-fission-rule", "add-a-rewrite", "add-a-backend"}
+    assert with_code >= {"add-a-fission-rule", "add-a-primitive", "add-a-rewrite", "add-a-backend"}
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if CODE.search(p.read_text())], ids=lambda p: p.stem)
@@ -48,6 +52,49 @@ def test_examples_in_docstrings(path: Path):
     module = import_module(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
     failed, tried = doctest.testmod(module)
     assert tried and not failed
+
+
+TRIU_RULE = """
+from korch.fission.rule import fission
+
+@fission("Triu", domain="com.example")
+def triu(b, x, *, k=0):
+    return b.op("Triu", x, k=k)
+"""
+USES_TRIU = """
+import onnx.parser
+from korch import optimize
+from korch.report.explain import explain
+import numpy as np
+
+model = onnx.parser.parse_model('''
+<ir_version: 8, opset_import: ["": 17, "com.example": 1]>
+masked (float[3,40,70] x) => (float[3,40,70] y) { e = Exp(x)  t = com.example.Triu<k = -2>(e)  y = Neg(t) }
+''')
+if __name__ == "__main__":
+    x = np.random.default_rng(0).standard_normal((3, 40, 70)).astype(np.float32)
+    with optimize(model, threads=1, time_budget=5) as program:
+        np.testing.assert_allclose(program.run({"x": x})["y"], -np.triu(np.exp(x), -2), rtol=1e-5)
+        explanation = explain(program)
+    assert explanation.accuracy.passed
+    assert [k.backend for k in explanation.kernels] == ["loops"], explanation
+    print(explanation)
+"""
+"""A model with the primitive of docs/add-a-primitive.md between two others."""
+
+
+def test_a_primitive_is_one_file(tmp_path: Path):
+    """That page's first piece of code, put where it says, is all that the pipeline needs beside an operator's rule."""
+    first = CODE.search((ROOT / "docs" / "add-a-primitive.md").read_text())
+    assert first
+    shutil.copytree(ROOT / "src" / "korch", tmp_path / "korch", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "korch" / "ir" / "ops" / "triu.py").write_text(first[1])
+    (tmp_path / "korch" / "fission" / "triu.py").write_text(TRIU_RULE)
+    (tmp_path / "use.py").write_text(USES_TRIU)
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "KORCH_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "use.py"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "triu(" in done.stdout
 
 
 def test_code_in_the_readme(small_model: Path, small_archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

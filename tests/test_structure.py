@@ -170,6 +170,18 @@ def test_no_file_speaks_of_one_machine():
     assert not found
 
 
+MOST_NAMES_TESTED = 80
+"""Comparisons of operators by name outside of the operator table and fission: algebra and the text of functions."""
+
+
+def test_rooms_ask_the_operator_table():
+    """Knowledge of operators stands beside them, as traits and relations (docs/add-a-primitive.md)."""
+    comparison = re.compile(r"\.op (==|!=|in\b|not in\b)")
+    elsewhere = [p for p in FILES if not p.is_relative_to(SOURCE / "ir" / "ops") and "fission" not in p.parts]
+    found = [p for p in elsewhere for line in p.read_text().splitlines() if comparison.search(line)]
+    assert len(found) <= MOST_NAMES_TESTED, sorted({str(p.relative_to(SOURCE)) for p in found})
+
+
 def test_every_backend_file_is_found_by_scanning():
     usable = {e.name for e in entries() if e.backend and e.target == "cpu"}
     assert usable >= {"loops", "tiles", "onnxruntime"}, [e.reason for e in entries()]

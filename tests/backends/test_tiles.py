@@ -10,7 +10,7 @@ import pytest
 import korch.backends.cpu.tiles.backend as tiles
 from korch.backends.contract import Declined, Kernel
 from korch.backends.cpu.c import Code
-from korch.backends.cpu.tiles.access import SUMMED, Span, part, ways_across
+from korch.backends.cpu.tiles.access import part, ways_across
 from korch.backends.cpu.tiles.backend import BACKEND, STAGES
 from korch.backends.cpu.tiles.emit import Parts
 from korch.backends.cpu.tiles.stages import stages
@@ -18,6 +18,7 @@ from korch.backends.cpu.tiles.strips import StripCut, chunks, quantum, row
 from korch.executable import Executable
 from korch.executable.plan import Plan, Step
 from korch.ir import Builder, Cone, Tensor, Value
+from korch.ir.ops.spans import SUMMED, Span
 from korch.ir.ops.table import whole
 from korch.ir.ops.winograd import BOTH
 from korch.profile import Measurement

@@ -8,11 +8,12 @@ from itertools import islice, zip_longest
 import pytest
 
 import korch.backends.cpu.tiles.backend as tiles
-from korch.backends.cpu.tiles.access import SUMMED, ways_across
+from korch.backends.cpu.tiles.access import ways_across
 from korch.backends.cpu.tiles.emit import Parts, Slide, _each
 from korch.backends.cpu.tiles.piece import Piece, Turn
 from korch.backends.cpu.tiles.strips import Chunk, StripCut, chunks, row
 from korch.ir import Cone
+from korch.ir.ops.spans import SUMMED
 
 from .measured import MANY_THREADS
 from .test_tiles import CONES, cone_of, conv, enlarged, image, mbconv, relu, two_convolutions

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import pytest
 
 import korch.backends.cpu.tiles.strips as strips
-from korch.backends.cpu.tiles.access import Span, ways_across
+from korch.backends.cpu.tiles.access import ways_across
 from korch.backends.cpu.tiles.backend import STAGES
 from korch.backends.cpu.tiles.piece import Turn
 from korch.backends.cpu.tiles.repeat import FIRST, LAST, Make, each, repeated
 from korch.backends.cpu.tiles.stages import stages
 from korch.backends.cpu.tiles.strips import StripCut, chunks, quantum, row
 from korch.ir import Cone
+from korch.ir.ops.spans import Span
 
 from .measured import THREADS
 from .test_tiles import CONES, mbconv

@@ -9,7 +9,7 @@ import numpy as np
 from korch.executable.feeds import random_feeds
 from korch.ir import Graph, Primitive, Tensor
 from korch.ir.evaluate import evaluate_primitive, widen
-from korch.ir.macs import products
+from korch.ir.macs import total
 from korch.ir.ops.table import Array
 from korch.rewrite.extract import cheapest
 from korch.rewrite.rule import Rule
@@ -69,9 +69,9 @@ def by_rule(graph: Graph, rule: Rule) -> list[Primitive]:
 
 
 def multiply_adds(graph: Graph) -> int:
-    return sum(map(products, graph.primitives))
+    return total(graph.primitives)
 
 
 def fewest(plain: Graph) -> Graph:
     """The choice-free selection with the fewest multiply-adds among all that the rules derive."""
-    return cheapest(derived(plain), plain, lambda p: products(p) + 1e-3)
+    return cheapest(derived(plain), plain, lambda p: total((p,)) + 1e-3)

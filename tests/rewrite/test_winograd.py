@@ -20,7 +20,7 @@ from korch.ir.onnx_write import graph_to_onnx
 from korch.ir.ops.winograd import cook_toom, matrices, tiling_of
 from korch.ir.primitive import APPROXIMATE
 from korch.rewrite import add_choices
-from korch.rewrite.layouts import CONVOLUTIONS, add_layouts
+from korch.rewrite.layouts import add_layouts
 from korch.rewrite.winograd import winograd
 
 FORMS = [(2, 3), (4, 3), (3, 2), (5, 2), (2, 5)]
@@ -126,7 +126,7 @@ def through_winograd(plain: Graph, form: tuple[int, int]) -> Graph | None:
     """The selection that computes by F(*form); None where the rewrite did not offer it."""
     graph = winograd(add_layouts(plain))
     chosen = {
-        t: next((p for p in ps if has_form(p, form)), None) or next((p for p in ps if p.op not in CONVOLUTIONS), ps[0])
+        t: next((p for p in ps if has_form(p, form)), None) or next((p for p in ps if not p.spec.convolves), ps[0])
         for t, ps in graph.producers.items()
     }
     result = replace(graph, primitives=select(graph, chosen), twins={})

@@ -16,7 +16,6 @@ from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
-VIEWS = ("Reshape", "Transpose", "Slice")
 LINKS = 4
 """Linear primitives in a chain: expand, depthwise and project; both transforms and the product of Winograd or
 Strassen; three convolutions that make keys and values, and their product."""
@@ -104,7 +103,7 @@ def _prepares(cone: Cone) -> bool:
     """Whether it computes what its linear primitive reads: that could as well be the end of the kernel before, unless
     both factors of a product are made of one tensor."""
     before = cone.primitives[: cone.primitives.index(cone.linear[0])] if cone.linear else ()
-    return not _makes_both(cone) and any(p.op not in VIEWS for p in before)
+    return not _makes_both(cone) and any(not p.spec.selects for p in before)
 
 
 def _makes_both(cone: Cone) -> bool:
@@ -144,7 +143,7 @@ def _traffic(cone: Cone) -> tuple[int, ...]:
 def _views(cone: Cone) -> int:
     """Through how many views it reads the first operand."""
     t, count = cone.linear[0].inputs[0], 0
-    while t in cone.makers and cone.makers[t].op in VIEWS:
+    while t in cone.makers and cone.makers[t].spec.selects:
         t, count = cone.makers[t].inputs[0], count + 1
     return count
 

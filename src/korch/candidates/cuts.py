@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
-from korch.candidates.chains import VIEWS, chained_cones
+from korch.candidates.chains import chained_cones
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
-from korch.ir.macs import products
+from korch.ir.macs import multiply_adds
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -66,7 +66,6 @@ class Traffic(NamedTuple):
     inside: int
 
 
-EPILOGUE_VIEWS = ("Reshape", "Transpose")
 MAPS = (Category.ELEMENTWISE, Category.BROADCAST, Category.LAYOUT)
 SAVED = 2
 """Cuts around a linear primitive that stay, whatever else there is."""
@@ -91,7 +90,7 @@ class _Search:
         self.number = {p: i for i, p in enumerate(graph.primitives)}
         self.output = [p.output for p in graph.primitives]
         self.readers = {t: frozenset(self.number[p] for p in some) for t, some in graph.consumers.items()}
-        self.views = frozenset(i for p, i in self.number.items() if p.op in VIEWS)
+        self.views = frozenset(i for p, i in self.number.items() if p.spec.selects)
         self.rank = self._ranks()
         self.cuts: dict[Tensor, tuple[Cut, ...]] = {}
 
@@ -136,7 +135,7 @@ class _Search:
     def _turns_back(self, p: Primitive, cut: Cut) -> bool:
         """Whether `cut` ends in the transpose that `p` undoes: the twin is a view of what that reads."""
         top = next(q for q in map(self.graph.primitives.__getitem__, cut.inside) if q.output == p.inputs[0])
-        undone = top.op == "Transpose" and [top.attr("perm")[a] for a in p.attr("perm")]
+        undone = top.spec.permutes and [top.attr("perm")[a] for a in p.attr("perm")]
         return undone == list(range(p.output.rank))
 
     def _merge(self, p: Primitive) -> Iterator[Cut]:
@@ -179,12 +178,12 @@ class _Search:
         if len(made) != len(inside) or not leaves.isdisjoint(made):
             return None  # two producers of one tensor, or a tensor both computed and read
         linear = frozenset((self.number[p],) if p.intensive else ()).union(*(c.linear for c in parts))
-        joined = bool(linear) and (p.op == "Concat" or any(c.joined for c in parts))
+        joined = bool(linear) and (p.spec.joins or any(c.joined for c in parts))
         return Cut(
             leaves,
             inside,
             linear,
-            p.op in VIEWS and all(c.pure for c in parts),
+            p.spec.selects and all(c.pure for c in parts),
             p.category in MAPS and all(c.mapped for c in parts),
             joined,
         )
@@ -201,15 +200,15 @@ class _Search:
         if not heavy:
             return True
         first, *others = {self.graph.primitives[i] for c in heavy for i in c.linear}
-        if p.op == "Concat" and len(heavy) == 1 and not others and is_product(first):
+        if p.spec.joins and len(heavy) == 1 and not others and is_product(first):
             return all(c.mapped or c.linear for c in parts)
         if any(c.inside and not c.linear for c in parts):
             return False
         if not others and is_thin(first):
             return p.category in MAPS
         if any(c.joined for c in heavy):
-            return p.op == "Reshape"
-        return (p.category is Category.ELEMENTWISE or p.op in EPILOGUE_VIEWS) and _share_linear(heavy)
+            return p.spec.regroups
+        return (p.category is Category.ELEMENTWISE or p.spec.rearranges) and _share_linear(heavy)
 
     def _best(self, cuts: Iterable[Cut]) -> tuple[Cut, ...]:
         """Distinct cuts, those that hide most memory traffic first, capped (priority cuts). Of those around a linear
@@ -247,12 +246,12 @@ def _trivial(t: Tensor) -> Cut:
 
 def is_product(p: Primitive) -> bool:
     """Whether `p` is a matrix product, a pointwise convolution included."""
-    return p.op == "MatMul" or (p.op == "Conv" and set(p.inputs[1].shape[2:]) == {1})
+    return p.spec.is_product or (p.spec.is_convolution and set(p.inputs[1].shape[2:]) == {1})
 
 
 def is_thin(p: Primitive) -> bool:
     """Whether `p` is a product that moves more than it multiplies."""
-    return is_product(p) and products(p) <= THIN * sum(t.size for t in p.inputs if not t.const)
+    return is_product(p) and multiply_adds(p) <= THIN * sum(t.size for t in p.inputs if not t.const)
 
 
 def _share_linear(parts: list[Cut]) -> bool:

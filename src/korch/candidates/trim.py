@@ -31,13 +31,13 @@ def trimmed(cones: Sequence[Cone], outputs: Collection[Tensor]) -> list[Cone]:
 
 def repeats_much(cone: Cone) -> bool:
     """Whether a kernel without a place for what it resizes would compute far more elements than there are."""
-    if any(p.op != "Interpolate" for p in cone.linear) or not any(p.op == "Interpolate" for p in cone.primitives):
+    if any(not p.spec.interpolates for p in cone.linear) or not any(p.spec.interpolates for p in cone.primitives):
         return False
     wanted = {cone.root: float(cone.root.size)}
     for p in reversed(cone.primitives):
         times = wanted.get(p.output, 0.0) / max(p.output.size, 1)
         for t in dict.fromkeys(p.inputs):
-            each = p.output.size * p.attr("taps") if p.op == "Interpolate" else t.size
+            each = p.output.size * p.attr("taps") if p.spec.interpolates else t.size
             wanted[t] = wanted.get(t, 0.0) + times * each
     computed = [p.output for p in cone.primitives if p.category is not Category.LAYOUT]
     return sum(wanted[t] for t in computed) > REPEATS * sum(t.size for t in computed)

@@ -188,36 +188,4 @@ class Builder:
 
 def nothing_to_do(op: str, operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
     """The operand that the primitive would only repeat."""
-    x = operands[0]
-    match op:
-        case "Identity":
-            return x
-        case "Reshape" | "Expand" if tuple(attrs["shape"]) == x.shape:
-            return x
-        case "Transpose" if tuple(attrs["perm"]) == tuple(range(x.rank)):
-            return x
-        case "Slice" if tuple(attrs["lengths"]) == x.shape and all(s == 1 for s in attrs["steps"]):
-            return x
-        case "Concat" if len(operands) == 1:
-            return x
-        case "Pad" if not any(attrs["pads"]):
-            return x
-        case "Gather" if tuple(attrs["indices"]) == tuple(range(x.shape[attrs["axis"]])):
-            return x
-        case "Cast" if attrs["to"] == x.dtype:
-            return x
-        case "Add" | "Sub" | "Mul" | "Div":
-            return _neutral(op, x, operands[1])
-        case _:
-            return None
-
-
-def _neutral(op: str, x: Tensor, y: Tensor) -> Tensor | None:
-    """x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1, where the shape stays."""
-    idle = 0 if op in ("Add", "Sub") else 1
-    shape = np.broadcast_shapes(x.shape, y.shape)
-    if y.value == idle and y.value is not None and x.shape == shape:
-        return x
-    if op in ("Add", "Mul") and x.value is not None and x.value == idle and y.shape == shape:
-        return y
-    return None
+    return op_named(op).idle(operands, attrs)

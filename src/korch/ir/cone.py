@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from korch.ir.ops.table import Category
+from korch.ir.ops.table import Category, Op, is_view
 from korch.ir.primitive import Primitive, show
 from korch.ir.tensor import Tensor, type_text
 
@@ -46,9 +46,9 @@ class Cone:
         """Who computes each interior tensor."""
         return {p.output: p for p in self.primitives}
 
-    def behind_views(self, t: Tensor, views: Collection[str]) -> Tensor:
-        """What `t` is, seen through primitives that are `views` by name: another interior tensor, or a leaf."""
-        while t in self.makers and self.makers[t].op in views:
+    def behind_views(self, t: Tensor, seen_through: Callable[[Op], bool] = is_view) -> Tensor:
+        """What `t` is, seen through all views or those of some kind: another interior tensor, or a leaf."""
+        while t in self.makers and seen_through(self.makers[t].spec):
             t = self.makers[t].inputs[0]
         return t
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
-from korch.ir.macs import COUNTED
 from korch.ir.ops.table import Array, Region, whole
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -50,7 +49,7 @@ def evaluate_cone(
 
     def given(p: Primitive, i: int, part: Region) -> Array:
         x = value(p.inputs[i], part)
-        return factor(x) if factor and i < 2 and p.op in COUNTED else x
+        return factor(x) if factor and i < 2 and p.spec.is_bilinear else x
 
     return value(cone.root, whole(cone.root.shape) if region is None else region)
 

@@ -54,7 +54,7 @@ class Graph:
 
     def only_moves(self, p: Primitive) -> bool:
         """Whether `p` just brings a value into its other layout."""
-        return p.op == "Transpose" and self.value_of(p.inputs[0]) == self.value_of(p.output)
+        return p.spec.permutes and self.value_of(p.inputs[0]) == self.value_of(p.output)
 
     def add(
         self,

@@ -8,10 +8,4 @@ from korch.ir.tensor import Tensor
 
 def indexed(p: Primitive) -> tuple[Tensor, int] | None:
     """The indices that a run gives to `p`, and the length of the axis that they are of; None where it takes none."""
-    match p.op:
-        case "Take":
-            return p.inputs[1], p.inputs[0].shape[p.attr("axis")]
-        case "Scatter":
-            return p.inputs[1], p.attr("length")
-        case _:
-            return None
+    return (p.inputs[1], p.spec.indexed(p)) if p.spec.indexed else None

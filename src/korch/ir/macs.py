@@ -15,29 +15,25 @@ STRIPS = {"conv_in_strips": (False, True), "conv_in_squares": (True, True)}
 """The rewrites whose convolutions multiply zeros, and along which axes neighbours become channels."""
 BLOCKS = "conv_in_blocks"
 """The rewrite whose convolutions have blocks of neighbours as channels."""
-COUNTED = ("MatMul", "Conv", "ConvTranspose")
-"""What devices may round the factors of."""
-BACK = ("WinogradOutput", "StrassenOutput")
-"""What makes the result out of the products that take its place."""
 
 
-def products(p: Primitive) -> int:
+def multiply_adds(p: Primitive) -> int:
     """Multiply-adds of a matrix product, convolution or recurrence, 0 for all else (interpolation and transforms are
     sparse).
 
     >>> from korch.ir import Builder
     >>> b = Builder()
     >>> y = b.op("Relu", b.input("x", "float32", (4, 8)) @ b.input("w", "float32", (8, 2)))
-    >>> [products(p) for p in b.graph([("y", y)]).primitives]
+    >>> [multiply_adds(p) for p in b.graph([("y", y)]).primitives]
     [64, 0]
     """
-    return multiply_adds(p) if p.op in COUNTED or p.op == "Recurrence" else 0
+    return p.spec.multiply_adds(p)
 
 
 def total(primitives: Iterable[Primitive]) -> int:
     """Multiply-adds of all of `primitives`; Winograd's and Strassen's are those of their products, transforms do not
     count."""
-    return sum(map(products, primitives))
+    return sum(map(multiply_adds, primitives))
 
 
 def total_of_values(graph: Graph) -> int:
@@ -45,18 +41,20 @@ def total_of_values(graph: Graph) -> int:
     Winograd's and Strassen's products and convolutions in strips are counted as what they stand for."""
     distinct = _distinct(graph.primitives)
     makers = {p.output: p for p in distinct}
-    stands = {p.inputs[0]: p for p in distinct if p.op in BACK or (p.rule in STRIPS and p.op != "Conv")}
-    return sum(products(_plain(p, stands, makers)) for p in distinct)
+    stands = {
+        p.inputs[0]: p for p in distinct if p.spec.transforms_back or (p.rule in STRIPS and not p.spec.is_convolution)
+    }
+    return sum(multiply_adds(_plain(p, stands, makers)) for p in distinct)
 
 
 def _plain(p: Primitive, stands: Mapping[Tensor, Primitive], makers: Mapping[Tensor, Primitive]) -> Primitive:
     """The convolution or product that `p` is the work of, or `p` itself."""
     if p.output not in stands:
         return p
-    if p.op == "Conv" and p.rule in STRIPS:
+    if p.spec.is_convolution and p.rule in STRIPS:
         return _out_of_strips(p, stands)
     given = makers.get(p.inputs[0])
-    if p.op != "MatMul" or given is None:
+    if not p.spec.is_product or given is None:
         return p
     if given.rule == BLOCKS:
         return _out_of_blocks(given, p, stands[p.output], makers)
@@ -116,9 +114,9 @@ def _out_of_blocks(
     """The convolution of the image whose blocks of neighbours that chain has as channels."""
     x, u, blocks = given.inputs[0], product.inputs[1], output.attr("phases")
     top, left, *_ = (blocks * pad for pad in given.attr("pads"))
-    while (maker := makers.get(x)) and maker.rule == BLOCKS and maker.op in ("Reshape", "Transpose", "Pad"):
+    while (maker := makers.get(x)) and maker.rule == BLOCKS and (maker.spec.rearranges or maker.spec.pads):
         x = maker.inputs[0]
-        if maker.op == "Pad":
+        if maker.spec.pads:
             top, left = top + maker.attr("pads")[1], left + maker.attr("pads")[2]
     shape = (u.shape[-1] // blocks**2, x.shape[-1], 2 * blocks + 1, 2 * blocks + 1)
     attrs = {"strides": (1, 1), "dilations": (1, 1), "pads": (top, left), "group": 1, "channels_last": 1}
@@ -142,46 +140,3 @@ def _out_of_strips(p: Primitive, stands: Mapping[Tensor, Primitive]) -> Primitiv
     weights = Tensor(p.inputs[1].name, p.inputs[1].dtype, (outputs // math.prod(block), inputs, *kernel), True)
     attrs = dict(p.attrs) | {"strides": tuple(s // b for s, b in zip(strides, block, strict=True))}
     return Primitive("Conv", (p.inputs[0], weights), end.output, freeze(attrs))
-
-
-def multiply_adds(p: Primitive) -> int:
-    """Multiply-adds of a MatMul, Conv, ConvTranspose or Recurrence."""
-    if p.op == "Recurrence":
-        return p.inputs[0].size * p.inputs[1].shape[-1]
-    if p.op == "MatMul":
-        return p.output.size * p.inputs[0].shape[-1]
-    return (
-        _convolution(p, short=p.inputs[0], long=p.output)
-        if p.op == "ConvTranspose"
-        else _convolution(p, short=p.output, long=p.inputs[0])
-    )
-
-
-def _convolution(p: Primitive, short: Tensor, long: Tensor) -> int:
-    """A transposed convolution pairs the same positions as the convolution from its output to its input."""
-    w, k = p.inputs[1].shape, len(p.inputs[1].shape) - 2
-    first = 1 if p.attr("channels_last") else 2
-    pairs = math.prod(
-        _pairs(
-            long.shape[first + i],
-            short.shape[first + i],
-            w[2 + i],
-            p.attr("strides")[i],
-            p.attr("dilations")[i],
-            p.attr("pads")[i],
-        )
-        for i in range(k)
-    )
-    return short.shape[0] * w[0] * w[1] * pairs
-
-
-def _pairs(long: int, short: int, taps: int, stride: int, dilation: int, pad: int) -> int:
-    """How many of short x taps fall on one of the `long` positions of the padded axis."""
-    return sum(
-        max(0, min(short, _ceil(long + pad - j * dilation, stride)) - max(0, _ceil(pad - j * dilation, stride)))
-        for j in range(taps)
-    )
-
-
-def _ceil(a: int, b: int) -> int:
-    return -(-a // b)

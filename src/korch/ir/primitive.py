@@ -53,7 +53,7 @@ class Primitive:
     @property
     def intensive(self) -> bool:
         """Whether it heads a kernel: linear, but for interpolation, which is sparse and fuses with anything."""
-        return self.category is Category.LINEAR and self.op != "Interpolate"
+        return self.category is Category.LINEAR and not self.spec.interpolates
 
     def attr(self, name: str) -> Any:
         """The attribute `name`; KeyError where the primitive has none."""

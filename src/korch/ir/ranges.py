@@ -14,7 +14,8 @@ import numpy as np
 
 from korch.ir.evaluate import evaluate_primitive
 from korch.ir.graph import Graph
-from korch.ir.ops.table import Array
+from korch.ir.ops.sourced import fill_of
+from korch.ir.ops.table import Array, Category
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -77,9 +78,9 @@ class _Ranges:
         return self.found.get(t, Interval(0, 1) if t.dtype == "bool" else ANY)
 
     def of_output(self, p: Primitive) -> Interval:
-        if not p.output.is_float or not p.output.size or p.op not in _RULES:
+        if not p.output.is_float or not p.output.size:
             return ANY
-        return _kept(_RULES[p.op](self, p), p.output.dtype)
+        return _kept(_rule_of(p)(self, p), p.output.dtype)
 
     def made(self, t: Tensor, *ops: str) -> Primitive | None:
         """The first producer of `t`, if it is one of `ops`."""
@@ -153,7 +154,7 @@ def _pow(r: _Ranges, p: Primitive) -> Interval:
 def _is_at_least_sum(r: _Ranges, total: Tensor, x: Tensor) -> bool:
     """Whether `total` is the sum of `x` along some axes, or no less."""
     p = r.made(total, "ReduceSum", "Max")
-    if p and p.op == "Max":
+    if p and p.spec.picks:
         return any(r.made(t, "ReduceSum") and _is_at_least_sum(r, t, x) for t in p.inputs)
     return p is not None and p.inputs[0] == x and bool(p.attr("keepdims"))
 
@@ -200,6 +201,12 @@ def _rest_is_positive(r: _Ranges, more: Primitive | None, t: Tensor) -> bool:
 
 def _first(r: _Ranges, p: Primitive) -> Interval:
     return r.of(p.inputs[0])
+
+
+def _sourced(r: _Ranges, p: Primitive) -> Interval:
+    """Of elements of the input, and of the number that may take their place."""
+    x, fill = r.of(p.inputs[0]), fill_of(p)
+    return x if fill is None else _union(x, Interval(fill, fill))
 
 
 def _union(*parts: Interval) -> Interval:
@@ -269,39 +276,8 @@ def _interpolate(r: _Ranges, p: Primitive) -> Interval:
 
 
 _Rule = Callable[[_Ranges, Primitive], Interval]
-_INCREASING = (
-    "Exp",
-    "Log",
-    "Sqrt",
-    "Relu",
-    "Sigmoid",
-    "Tanh",
-    "Erf",
-    "Softplus",
-    "Floor",
-    "Ceil",
-    "Round",
-    "Sign",
-    "Atan",
-    "Asinh",
-    "Sinh",
-)
-_SAME = (
-    "Identity",
-    "Cast",
-    "Reshape",
-    "Transpose",
-    "Slice",
-    "Expand",
-    "Gather",
-    "Take",
-    "ReduceMax",
-    "ReduceMin",
-    "ReduceMean",
-    "MaxPool",
-)
 _RULES: dict[str, _Rule] = {
-    **dict.fromkeys(_INCREASING, _increasing), **dict.fromkeys(_SAME, _first), "LeakyRelu": _leaky_relu,
+    "LeakyRelu": _leaky_relu, "Gather": _first,
     **dict.fromkeys(("Sin", "Cos"), lambda r, p: Interval(-1, 1)),
     "Neg": lambda r, p: -r.of(p.inputs[0]), "Abs": lambda r, p: _abs(r.of(p.inputs[0])),
     "Reciprocal": lambda r, p: _reciprocal(r.of(p.inputs[0])),
@@ -313,3 +289,17 @@ _RULES: dict[str, _Rule] = {
     "Scatter": _scatter,
     "MatMul": _matmul, "Conv": _conv, "ConvTranspose": _conv_transpose, "Interpolate": _interpolate,
 }  # fmt: skip
+"""What an operator's name says."""
+
+
+def _rule_of(p: Primitive) -> _Rule:
+    """By the operator's name, or by what the table says of it; nothing is known of the rest."""
+    spec = p.spec
+    if p.op in _RULES:
+        return _RULES[p.op]
+    if spec.increasing:
+        return _increasing
+    same = spec.is_view or spec.casts or spec.takes
+    if same or (p.category is Category.REDUCE and (spec.picks or spec.averages)):
+        return _first
+    return _sourced if spec.source else lambda r, p: ANY

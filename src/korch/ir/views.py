@@ -15,7 +15,7 @@ def moves_nothing(p: Primitive) -> bool:
     >>> [moves_nothing(p) for p in b.graph([("z", z)]).primitives]
     [True, False]
     """
-    if p.op == "Transpose":
+    if p.spec.permutes:
         moved = [a for a in p.attr("perm") if p.inputs[0].shape[a] != 1]
         return moved == sorted(moved)
-    return p.op == "Reshape"
+    return p.spec.regroups

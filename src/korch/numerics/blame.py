@@ -17,7 +17,7 @@ import numpy as np
 from korch.ir.cone import Cone
 from korch.ir.evaluate import evaluate_cone, values_of
 from korch.ir.graph import Graph, topological
-from korch.ir.ops.reduce import first_to_last
+from korch.ir.ops.axes import first_to_last
 from korch.ir.ops.table import Array
 from korch.ir.primitive import APPROXIMATE, EXACT, REASSOCIATED, Primitive
 from korch.ir.tensor import Tensor

@@ -42,8 +42,6 @@ UNITS = {"tf32x3": 2.0**-21}
 ROUNDED = 4
 STRAY = 64
 """Roundings of a factor beyond which a value counts as fallen to the other side of a step."""
-COMPARISONS = ("Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual")
-STEPS = frozenset(("Floor", "Ceil", "Round", "Sign", "ArgMax", "ArgMin", "Mod", *COMPARISONS))
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,7 @@ def has_steps(cone: Cone) -> bool:
 
 
 def _is_step(p: Primitive) -> bool:
-    return p.op in STEPS or (p.op == "Cast" and not p.output.is_float)
+    return p.spec.is_step or (p.spec.casts and not p.output.is_float)
 
 
 def compare(root: Array, ref: Reference) -> Comparison:

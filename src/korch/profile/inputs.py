@@ -13,6 +13,7 @@ from korch.ir.graph import Graph
 from korch.ir.indices import indexed
 from korch.ir.ops.opaque import opaque_operator
 from korch.ir.ops.table import Array, Category
+from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
 BLOCK = 65_521  # values drawn; prime, so that no axis of a tensor repeats in step with it
@@ -71,23 +72,14 @@ def _block(leaf: Tensor, cone: Cone, rng: np.random.Generator, n: int, draw: Dra
 def _scale(leaf: Tensor, cone: Cone) -> float:
     """Second operands of linear primitives are scaled so that the result is about as large as the first, and those of
     recurrences so that states do not become chaotic."""
-    weighed = [p for p in cone.primitives if p.intensive or p.op == "Recurrence"]
-    lengths = [terms(p.op, p.inputs[1]) for p in weighed if len(p.inputs) > 1 and p.inputs[1] == leaf]
+    weighed = [p for p in cone.primitives if p.intensive or p.spec.recurs]
+    lengths = [p.spec.terms(p) for p in weighed if len(p.inputs) > 1 and p.inputs[1] == leaf]
     return 1 / math.sqrt(max(lengths, default=1))
 
 
-def terms(op: str, weights: Tensor) -> int:
-    """How many products a value of a matrix product, convolution or recurrence sums."""
-    if op == "Recurrence":
-        return max(weights.shape[-1], 1)
-    if op == "MatMul":
-        return max(weights.shape[-2], 1)
-    outputs = weights.shape[1] if op == "ConvTranspose" else weights.shape[0]
-    return max(weights.size // max(outputs, 1), 1)
-
-
-PASSING = ("Cast", "Expand", "Reshape", "Transpose", "Slice", "Gather", "Concat", "Take")
-"""What leaves an index the number that it is."""
+def _passes(p: Primitive) -> bool:
+    """Whether `p` leaves an index the number that it is."""
+    return p.spec.casts or (p.category in (Category.LAYOUT, Category.BROADCAST) and not p.spec.pads)
 
 
 def indexed_length(leaf: Tensor, cone: Cone | Graph) -> int:
@@ -99,7 +91,7 @@ def indexed_length(leaf: Tensor, cone: Cone | Graph) -> int:
         given = indexed(p)
         if given and given[0] in passed:
             lengths.append(given[1])
-        if p.op in PASSING and not passed.isdisjoint(p.inputs[:1] if p.op == "Take" else p.inputs):
+        if _passes(p) and not passed.isdisjoint(p.inputs[:1] if p.spec.takes else p.inputs):
             passed.add(p.output)
     return min(lengths, default=0)
 
@@ -115,9 +107,9 @@ def opaque_length(leaf: Tensor, cone: Cone | Graph) -> int:
     for p in cone.primitives:
         if p.category is Category.OPAQUE and not passed.isdisjoint(p.inputs):
             others = [n for t in p.inputs if t not in passed for n in t.shape if n]
-            counts = p.op != "Opaque" or CODES.search(opaque_operator(p))
+            counts = p.spec.recurs or CODES.search(opaque_operator(p))
             lengths.append(2 if counts else min([2, *others]))
-        elif p.op in PASSING and not passed.isdisjoint(p.inputs):
+        elif _passes(p) and not passed.isdisjoint(p.inputs):
             passed.add(p.output)
     return min(lengths, default=0)
 

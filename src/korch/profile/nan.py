@@ -13,10 +13,6 @@ from korch.ir.evaluate import evaluate_cone
 from korch.ir.ops.table import Array, Region
 from korch.profile.region import grid, work
 
-LOSING = frozenset({"Max", "Min", "Relu", "LeakyRelu", "Exp", "ReduceMax", "ReduceMin", "MaxPool"})
-"""Operators that processors and libraries have instructions and calls for which make a number of NaN."""
-SPARSE = frozenset({"WinogradInput", "WinogradOutput", "StrassenInput", "StrassenOutput", "Interpolate"})
-"""Operators whose matrices are mostly zeros: the reference makes NaN of zero times NaN, kernels skip these terms."""
 SIZES = (512, 64, 16)  # elements compared, the first that the work allows
 WORK = 50_000  # element operations that the reference may take
 SHARE, MOST = 50, 4096  # one in so many values of a leaf is NaN, and at most so many are
@@ -43,8 +39,8 @@ class Probe:
 def probe_of(cone: Cone, leaves: Sequence[Array]) -> Probe | None:
     """The probe of a kernel of `cone`, whose `leaves` hold numbers; None where nothing in it is apt to lose NaN, a
     value that is no float would depend on it, or the reference has more of it than kernels need."""
-    exact = all(p.output.is_float and p.op not in SPARSE for p in cone.primitives)
-    if not exact or not any(p.op in LOSING for p in cone.primitives) or not cone.root.size:
+    exact = all(p.output.is_float and not p.spec.sparse for p in cone.primitives)
+    if not exact or not any(p.spec.drops_nan for p in cone.primitives) or not cone.root.size:
         return None
     places = tuple(_places(cone, leaves))
     if not places:

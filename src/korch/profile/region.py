@@ -7,11 +7,7 @@ import math
 import numpy as np
 
 from korch.ir.cone import Cone
-from korch.ir.ops.strassen import BLOCKS, PRODUCTS
 from korch.ir.ops.table import Region, Shape, whole
-from korch.ir.ops.winograd import tiling_of
-from korch.ir.primitive import Primitive
-from korch.profile.inputs import terms
 
 FULL_WORK = 200_000  # up to this much reference work everything is compared
 WORK = 4_000_000  # element operations that a reference may take: some tens of milliseconds
@@ -58,34 +54,13 @@ def work(cone: Cone, count: int) -> float:
     total = 0.0
     for p in reversed(cone.primitives):
         out = min(need.get(p.output, 0.0), p.output.size)
-        reads = _reads(p)
+        reads = p.spec.fan_in(p)
         total += out * (PRODUCT * reads if p in cone.linear else reads)
         for t in p.inputs:
             need[t] = min(need.get(t, 0.0) + out * reads, float(t.size))
     return total + sum(need.get(t, 0.0) for t in cone.leaves)
 
 
-def _reads(p: Primitive) -> int:
-    """How many values of its first input one value of `p` depends on."""
-    if p.op in ("MatMul", "Conv", "ConvTranspose"):
-        return terms(p.op, p.inputs[1])
-    if p.op in ("WinogradInput", "WinogradOutput"):
-        return tiling_of(p).points
-    if p.op == "StrassenInput":
-        return BLOCKS
-    if p.op == "StrassenOutput":
-        return PRODUCTS
-    if p.op == "Interpolate":
-        return p.attr("taps")
-    if p.op in ("MaxPool", "AveragePool"):
-        return math.prod(p.attr("kernel_shape"))
-    if p.op == "Scatter":
-        return 1 + p.inputs[2].size // max(p.output.size, 1)
-    if p.op.startswith(("Reduce", "Arg")):
-        return max(p.inputs[0].size // max(p.output.size, 1), 1)
-    return 1
-
-
 def reduction_length(cone: Cone) -> int:
     """The terms that are summed on the longest way to a value, one primitive after another."""
-    return sum(n for n in map(_reads, cone.primitives) if n > 1)
+    return sum(n for n in (p.spec.fan_in(p) for p in cone.primitives) if n > 1)

@@ -21,8 +21,7 @@ from korch.backends.cuda.triton.windows import has_channel_groups
 from korch.backends.footprint import footprint
 from korch.backends.precision import HALVES, KNOWN, peak, precision_of
 from korch.devices import LAUNCH, Device
-from korch.ir.macs import products
-from korch.ir.ops.elementwise import COSTLY
+from korch.ir.macs import multiply_adds
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 
@@ -78,8 +77,8 @@ def _products(kernel: Kernel, device: Device, shares: Efficiencies) -> float:
 
 def _product(kernel: Kernel, p: Primitive, device: Device, shares: Efficiencies) -> float:
     precision = precision_of(kernel.variant) or "ieee"
-    if p.op not in ("Conv", "MatMul"):
-        return 2 * products(p) / (shares.call * peak(device.machine, (precision,)))
+    if not p.spec.contracts:
+        return 2 * multiply_adds(p) / (shares.call * peak(device.machine, (precision,)))
     rates, size = _rates(device), Size.of(product_of(p), _widths(kernel, p, precision))
     launch = _tile_of(kernel)
     tiles = [_tile(launch, size)] if launch else _library_tiles(size, p, device.multiprocessors)
@@ -109,7 +108,7 @@ def _library_tiles(size: Size, p: Primitive, multiprocessors: int) -> list[Produ
         replace(t, parts=n)
         for t in tiles
         for n in PARTS[1:]
-        if p.op == "MatMul" and n * t.blocks(size) <= 2 * multiprocessors and n <= t.turns(size)
+        if p.spec.is_product and n * t.blocks(size) <= 2 * multiprocessors and n <= t.turns(size)
     ]
     return tiles + divided
 
@@ -135,13 +134,13 @@ def _weight(p: Primitive, shares: Efficiencies) -> float:
     """Operations for an element that is computed; `footprint` counts all taps of a pooling window."""
     if has_channel_groups(p):
         return shares.tap * math.prod(p.inputs[1].shape[2:])
-    if p.op in ("MaxPool", "AveragePool"):
+    if p.spec.is_pool:
         return shares.tap
-    if p.op == "Interpolate":
+    if p.spec.interpolates:
         return shares.tap * p.attr("taps")
     if p.category in (Category.LINEAR, Category.LAYOUT, Category.BROADCAST):
         return 0.0
-    return shares.costly if p.op in COSTLY else 1.0
+    return shares.costly if p.spec.costly else 1.0
 
 
 def _moving(kernel: Kernel, device: Device, shares: Efficiencies) -> float:

@@ -13,8 +13,8 @@ from korch.rewrite.space import Space
 @algebra(laws=("(A @ B) @ C = A @ (B @ C)",))
 def product_to_the_right(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """(A B) C = A (B C), where that takes fewer multiply-adds (linear attention)."""
-    for q in s.producers(p.inputs[0]) if p.op == "MatMul" else ():
-        if q.op == "MatMul" and _same_batch(q.inputs[0], q.inputs[1], p.inputs[1]):
+    for q in s.producers(p.inputs[0]) if p.spec.is_product else ():
+        if q.spec.is_product and _same_batch(q.inputs[0], q.inputs[1], p.inputs[1]):
             (a, b), c = q.inputs, p.inputs[1]
             m, k, n, j = a.shape[-2], a.shape[-1], b.shape[-1], c.shape[-1]
             if not (b.const and c.const) and k * n * j + m * k * j < m * k * n + m * n * j:
@@ -24,8 +24,8 @@ def product_to_the_right(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 @algebra(laws=("(A @ B) @ C = A @ (B @ C)",))
 def product_to_the_left(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """A (B C) = (A B) C, where that takes fewer multiply-adds."""
-    for q in s.producers(p.inputs[1]) if p.op == "MatMul" else ():
-        if q.op == "MatMul" and _same_batch(p.inputs[0], q.inputs[0], q.inputs[1]):
+    for q in s.producers(p.inputs[1]) if p.spec.is_product else ():
+        if q.spec.is_product and _same_batch(p.inputs[0], q.inputs[0], q.inputs[1]):
             a, (b, c) = p.inputs[0], q.inputs
             m, k, n, j = a.shape[-2], a.shape[-1], b.shape[-1], c.shape[-1]
             if not (a.const and b.const) and m * k * n + m * n * j < k * n * j + m * k * j:

@@ -47,7 +47,7 @@ def conv_in_blocks(graph: Graph) -> Graph:
 
 def _views(p: Primitive) -> Iterator[ConvolutionView]:
     """`p` in blocks, where its window is wide, odd and moves by one."""
-    if p.op != "Conv" or not p.attr("channels_last") or p.output.rank != 4 or not p.inputs[1].const:
+    if not p.spec.is_convolution or not p.attr("channels_last") or p.output.rank != 4 or not p.inputs[1].const:
         return
     window = p.inputs[1].shape[2:]
     plain = {*p.attr("strides"), *p.attr("dilations"), p.attr("group")} == {1} and min(p.attr("pads")) >= 0

@@ -69,7 +69,7 @@ def channels_of_heads(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 
 def _stretch(s: Space, p: Primitive) -> ChannelSlice | None:
     """What `p` takes of an image's channels, if it cuts along one axis."""
-    if p.op != "Slice" or set(p.attr("steps")) != {1}:
+    if not p.spec.cuts or set(p.attr("steps")) != {1}:
         return None
     axes = [a for a, (n, m) in enumerate(zip(p.inputs[0].shape, p.output.shape, strict=True)) if n != m]
     found = _views(s, p.inputs[0]) if len(axes) == 1 else ()
@@ -84,11 +84,11 @@ def _views(s: Space, t: Tensor) -> tuple[Primitive, ...]:
     """The Reshape and the transpositions behind it that make `t`, in their order."""
     found: list[Primitive] = []
     while True:
-        view = next((q for q in s.graph.producers.get(t, ()) if q.op in ("Transpose", "Reshape")), None)
+        view = next((q for q in s.graph.producers.get(t, ()) if q.spec.rearranges), None)
         if view is None:
             return ()
         found.append(view)
-        if view.op == "Reshape":
+        if view.spec.regroups:
             return tuple(reversed(found))
         t = view.inputs[0]
 
@@ -117,7 +117,7 @@ def _products(s: Space, t: Tensor) -> set[Tensor]:
     its elements."""
     found = set[Tensor]()
     for q in s.graph.consumers.get(t, ()):
-        if q.op == "MatMul" and not any(x.const for x in q.inputs):
+        if q.spec.is_product and not any(x.const for x in q.inputs):
             found.add(q.output)
         elif q.category in (Category.LAYOUT, Category.ELEMENTWISE) and all(x == t or x.const for x in q.inputs):
             found |= _products(s, q.output)
@@ -132,9 +132,9 @@ def _made(s: Space, t: Tensor, picked: Sequence[int]) -> Tensor | None:
     if len(picked) == t.shape[1]:
         return t
     for q in s.graph.producers.get(t, ()):
-        if q.op == "Conv" and q.inputs[1].const and not q.attr("channels_last"):
+        if q.spec.is_convolution and q.inputs[1].const and not q.attr("channels_last"):
             return _convolved(s, q, picked)
-        if q.op == "Concat" and q.attr("axis") == 1:
+        if q.spec.joins and q.attr("axis") == 1:
             return _joined(s, q, picked)
         if q.category is Category.ELEMENTWISE and len(q.inputs) == 1:
             x = _made(s, q.inputs[0], picked)

@@ -34,8 +34,8 @@ def convolution_over_concat(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 def transposition_over_concat(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """concat(x_i) transposed is the concatenation of x_i transposed: of parts that lie channels-last, which it makes
     channels-last again, nothing need turn (heads of detectors)."""
-    for q in s.producers(p.inputs[0]) if p.op == "Transpose" else ():
-        if q.op == "Concat":
+    for q in s.producers(p.inputs[0]) if p.spec.permutes else ():
+        if q.spec.joins:
             perm = p.attr("perm")
             parts = [s.op("Transpose", x, perm=perm) for x in q.inputs]
             yield s.op("Concat", *parts, axis=perm.index(q.attr("axis")))
@@ -44,7 +44,7 @@ def transposition_over_concat(s: Space, p: Primitive) -> Iterator[Tensor | None]
 def _joined(s: Space, x: Tensor, axis: int) -> Iterator[tuple[Tensor, ...]]:
     """The parts of which x is the concatenation along `axis`."""
     for q in s.producers(x):
-        if q.op == "Concat" and q.attr("axis") == axis and not any(t.const for t in q.inputs):
+        if q.spec.joins and q.attr("axis") == axis and not any(t.const for t in q.inputs):
             yield q.inputs
 
 

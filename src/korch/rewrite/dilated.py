@@ -27,7 +27,7 @@ def dilated_convolutions(graph: Graph) -> Graph:
 
 def _is_dilated(p: Primitive) -> bool:
     """Alike along both axes, with enough channels for transforms."""
-    if p.op != "Conv" or not p.attr("channels_last") or p.output.rank not in (3, 4) or not p.inputs[1].const:
+    if not p.spec.is_convolution or not p.attr("channels_last") or p.output.rank not in (3, 4) or not p.inputs[1].const:
         return False
     dilations, (k, c, *window) = set(p.attr("dilations")), p.inputs[1].shape
     plain = {*p.attr("strides"), p.attr("group")} == {1} and min(p.attr("pads")) >= 0

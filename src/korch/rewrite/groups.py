@@ -44,7 +44,7 @@ def wider_groups(graph: Graph) -> Graph:
 
 
 def _is_grouped(p: Primitive) -> bool:
-    return p.op == "Conv" and bool(p.attr("channels_last")) and p.attr("group") > 1 and p.inputs[1].const
+    return p.spec.is_convolution and bool(p.attr("channels_last")) and p.attr("group") > 1 and p.inputs[1].const
 
 
 def _inputs(p: Primitive) -> int:

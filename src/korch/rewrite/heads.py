@@ -24,7 +24,7 @@ def map_into_heads(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     m = map_of(s, p)
     for x in _heads(s, m) if m else ():
         for q in s.producers(x):
-            if m and q.op == "MatMul" and _is_tall(q, m.outputs):
+            if m and q.spec.is_product and _is_tall(q, m.outputs):
                 rows = s.op("MatMul", _joined(s, q.inputs[0]), _stacked(s, q.inputs[1], m.weights))
                 yield _laid_out(s, rows, p.output, m.axis)
 
@@ -32,8 +32,8 @@ def map_into_heads(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 def _heads(s: Space, m: Map) -> Iterator[Tensor]:
     """The tensors [n, heads, rows, e] whose heads m's input joins along its axis."""
     for r in s.producers(m.x):
-        for t in s.producers(r.inputs[0]) if r.op == "Reshape" else ():
-            if t.op == "Transpose" and t.output.rank == 4 and _merges_heads(t, m):
+        for t in s.producers(r.inputs[0]) if r.spec.regroups else ():
+            if t.spec.permutes and t.output.rank == 4 and _merges_heads(t, m):
                 yield t.inputs[0]
 
 

@@ -40,7 +40,7 @@ def im2col(graph: Graph) -> Graph:
 
 def _has_windows(p: Primitive) -> bool:
     """Whether every output sees all channels of more than one position, by constant weights."""
-    if p.op != "Conv" or not p.attr("channels_last") or p.attr("group") != 1 or not p.inputs[1].const:
+    if not p.spec.is_convolution or not p.attr("channels_last") or p.attr("group") != 1 or not p.inputs[1].const:
         return False
     return p.output.rank == 4 and min(p.attr("pads")) >= 0 and p.inputs[1].shape[2:] != (1, 1)
 

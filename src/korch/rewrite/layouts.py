@@ -7,14 +7,14 @@ how their axes move. Transposes tie the two forms together where both can be wan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from korch.ir.graph import Graph
-from korch.ir.ops.reduce import first_to_last, last_to_first
+from korch.ir.ops.axes import axis_last, channels_last, first_to_last, last_to_first
 from korch.ir.ops.table import Array, Category
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
@@ -24,8 +24,6 @@ from korch.rewrite.views import Permutation, same_order, sources
 
 RANKS = {3: "nwc", 4: "nhwc", 5: "ndhwc"}
 """Of activations with one to three spatial axes, and what their twins' names end in."""
-CONVOLUTIONS = ("Conv", "ConvTranspose")
-WINDOWS = (*CONVOLUTIONS, "MaxPool", "AveragePool")
 
 
 @rewrite(stage=1)
@@ -58,7 +56,7 @@ def _touches(p: Primitive, island: set[Tensor]) -> bool:
 
 
 def _is_window(p: Primitive) -> bool:
-    return p.op in WINDOWS and p.output.rank in RANKS and p.output.dtype == "float32"
+    return p.spec.slides and p.output.rank in RANKS and p.output.dtype == "float32"
 
 
 def _can_twin(t: Tensor) -> bool:
@@ -73,64 +71,7 @@ def _keeps_axes(p: Primitive) -> bool:
         return all(t.rank == p.output.rank or t.const for t in p.inputs)
     if p.inputs[0].rank != p.output.rank:
         return False
-    if p.op.startswith("Reduce"):
-        return bool(p.attr("keepdims"))
-    return p.op in _MOVED or _is_window(p)
-
-
-# How attributes move with the axes --------------------------------------------------------------------------------
-
-
-def _permuted(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(values[a] for a in first_to_last(len(values)))
-
-
-def _axis(axis: int, rank: int) -> int:
-    return first_to_last(rank).index(axis)
-
-
-def _slice(a: dict[str, Any], _: int) -> dict[str, Any]:
-    return {k: _permuted(v) for k, v in a.items()}
-
-
-def _pad(a: dict[str, Any], rank: int) -> dict[str, Any]:
-    return a | {"pads": _permuted(a["pads"][:rank]) + _permuted(a["pads"][rank:])}
-
-
-def _along(a: dict[str, Any], rank: int) -> dict[str, Any]:
-    return a | {"axis": _axis(a["axis"], rank)}
-
-
-def _reduce(a: dict[str, Any], rank: int) -> dict[str, Any]:
-    return a | {"axes": tuple(sorted(_axis(x, rank) for x in a["axes"]))}
-
-
-def _window(a: dict[str, Any], _: int) -> dict[str, Any]:
-    return a | {"channels_last": 1}
-
-
-def _transposed(a: dict[str, Any], rank: int) -> dict[str, Any]:
-    return _window(a, rank) | {"output_shape": _permuted(a["output_shape"])}
-
-
-def _expand(a: dict[str, Any], _: int) -> dict[str, Any]:
-    return {"shape": _permuted(a["shape"])}
-
-
-_MOVED: dict[str, Callable[[dict[str, Any], int], dict[str, Any]]] = {
-    "Slice": _slice,
-    "Pad": _pad,
-    "Concat": _along,
-    "Gather": _along,
-    "Interpolate": _along,
-    "Expand": _expand,
-    "Conv": _window,
-    "ConvTranspose": _transposed,
-    "MaxPool": _window,
-    "AveragePool": _window,
-    "ArgMax": _along,
-    "ArgMin": _along,
-}
+    return p.spec.channels_last is not None and (not p.spec.folds or bool(p.attr("keepdims")))
 
 
 @dataclass
@@ -150,16 +91,16 @@ class _Twins:
     def twin(self, t: Tensor) -> Tensor:
         """The channels-last form of `t`."""
         if t not in self.twins:
-            self.twins[t] = Tensor(self._name(t, t.rank), t.dtype, _permuted(t.shape))
+            self.twins[t] = Tensor(self._name(t, t.rank), t.dtype, channels_last(t.shape))
         return self.twins[t]
 
     def twin_of(self, p: Primitive) -> None:
         """Adds the channels-last producer that corresponds to `p`."""
         if p.output in self.island and _keeps_axes(p):
             self._add(p, self._attrs(p), self.twin(p.output))
-        elif p.op.startswith("Reduce") and p.inputs[0] in self.island and not p.attr("keepdims"):
+        elif p.spec.folds and p.inputs[0] in self.island and not p.attr("keepdims"):
             self._reduce_to_rest(p)
-        elif p.op in ("Reshape", "Transpose"):
+        elif p.spec.rearranges:
             self._through_views(p)
 
     def _add(self, p: Primitive, attrs: dict[str, Any], output: Tensor) -> None:
@@ -167,12 +108,10 @@ class _Twins:
         self.added.append(Primitive(p.op, inputs, output, freeze(attrs), p.error, p.origin, "channels_last"))
 
     def _attrs(self, p: Primitive) -> dict[str, Any]:
-        if p.op.startswith("Reduce"):
-            return _reduce(dict(p.attrs), p.output.rank)
-        return _MOVED.get(p.op, lambda a, _: a)(dict(p.attrs), p.output.rank)
+        return p.spec.channels_last(dict(p.attrs), p.output.rank) if p.spec.channels_last else dict(p.attrs)
 
     def _operand(self, p: Primitive, i: int, t: Tensor) -> Tensor:
-        if p.op in CONVOLUTIONS and i == 1:
+        if p.spec.convolves and i == 1:
             return t
         return self._turn(t, p.output.rank, p.category is Category.ELEMENTWISE) if t.const else self.twin(t)
 
@@ -196,7 +135,7 @@ class _Twins:
     def _reduce_to_rest(self, p: Primitive) -> None:
         """Without kept axes the result is the same tensor, if the order of what remains is the same."""
         rank = p.inputs[0].rank
-        axes = {_axis(a, rank) for a in p.attr("axes")}
+        axes = {axis_last(a, rank) for a in p.attr("axes")}
         rest = [a for i, a in enumerate(first_to_last(rank)) if i not in axes]
         if rest == sorted(rest):
             self._add(p, dict(p.attrs) | {"axes": tuple(sorted(axes))}, p.output)

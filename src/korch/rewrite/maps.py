@@ -28,10 +28,10 @@ class Map:
 
 def map_of(s: Space, p: Primitive) -> Map | None:
     """`p` as a map of one axis: a 1x1 convolution, or a product with a constant matrix on either side."""
-    if p.op == "Conv" and is_pointwise(p):
+    if p.spec.is_convolution and is_pointwise(p):
         x, w = p.inputs
         return Map(x, 1, w.shape[0], lambda: s.op("Reshape", w, shape=w.shape[:2]))
-    if p.op == "MatMul":
+    if p.spec.is_product:
         a, b = p.inputs
         if b.const and b.rank == 2 and not a.const:
             return Map(a, a.rank - 1, b.shape[1], lambda: s.op("Transpose", b, perm=(1, 0)))
@@ -71,7 +71,7 @@ def is_still(p: Primitive) -> bool:
 def is_dense(p: Primitive) -> bool:
     """A convolution with constant weights in which every output channel reads every input channel."""
     return (
-        p.op == "Conv"
+        p.spec.is_convolution
         and p.attr("group") == 1
         and not p.attr("channels_last")
         and p.inputs[1].const

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
-
-import numpy as np
-
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.space import Space
-
-MEANS = ("Interpolate", "ReduceMean", "AveragePool")
 
 
 def axis_after(q: Primitive, axis: int) -> int | None:
@@ -18,32 +12,9 @@ def axis_after(q: Primitive, axis: int) -> int | None:
 
     Means of integers are not: they are rounded.
     """
-    x = q.inputs[0]
-    if q.op in MEANS and not x.is_float:
+    if q.spec.axis_map is None or (q.spec.averages and not q.inputs[0].is_float):
         return None
-    match q.op:
-        case "Interpolate" | "Gather":
-            return None if q.attr("axis") == axis else axis
-        case "Slice":
-            whole = (q.attr("lengths")[axis], q.attr("starts")[axis], q.attr("steps")[axis])
-            return axis if whole == (x.shape[axis], 0, 1) else None
-        case "Pad":
-            here = any(q.attr("pads")[a] for a in (axis, axis + x.rank))
-            return None if here or (q.attr("mode") == "constant" and q.attr("value")) else axis
-        case "Transpose":
-            return q.attr("perm").index(axis)
-        case "Reshape":
-            return _regrouped(x.shape, q.output.shape, axis)
-        case "Expand":
-            after = axis + q.output.rank - x.rank
-            return after if x.shape[axis] == q.output.shape[after] else None
-        case "ReduceSum" | "ReduceMean":
-            gone = q.attr("axes")
-            return None if axis in gone else axis - (0 if q.attr("keepdims") else sum(a < axis for a in gone))
-        case "AveragePool":
-            return axis if axis == 1 and not q.attr("channels_last") else None
-        case _:
-            return None
+    return q.spec.axis_map(q, axis)
 
 
 def axis_before(q: Primitive, axis: int) -> int | None:
@@ -55,28 +26,11 @@ def moved(s: Space, q: Primitive, x: Tensor, axis: int) -> Tensor:
     """What `q` does, done to x, which may have another length along `axis`."""
     attrs, after = dict(q.attrs), axis_after(q, axis)
     assert after is not None
-    for name in ("lengths",) if q.op == "Slice" else ("shape",) if q.op in ("Reshape", "Expand") else ():
+    for name in {"lengths", "shape"} & attrs.keys():
         attrs[name] = (*attrs[name][:after], x.shape[axis], *attrs[name][after + 1 :])
     return s.op(q.op, x, **attrs)
 
 
 def keeps_constants(q: Primitive) -> bool:
     """Whether `q` gives c everywhere for an input that is c everywhere: its weights sum to 1."""
-    match q.op:
-        case "Interpolate":
-            sums = np.asarray(q.attr("weights")).reshape(-1, q.attr("taps")).sum(1)
-            return bool(np.abs(sums - 1).max() < 1e-12)
-        case "Pad":
-            return q.attr("mode") != "constant"
-        case "AveragePool":
-            return not (q.attr("count_include_pad") and any(q.attr("pads")))
-        case _:
-            return q.op != "ReduceSum"
-
-
-def _regrouped(shape: tuple[int, ...], new: tuple[int, ...], axis: int) -> int | None:
-    """The axis of `new` that is `axis` of `shape` alone, the others regrouped around it."""
-    if shape[axis] == 1:
-        return None
-    before = prod(shape[:axis])
-    return next((a for a, n in enumerate(new) if n == shape[axis] and prod(new[:a]) == before), None)
+    return q.spec.is_view or q.spec.keeps_constants(q)

@@ -19,7 +19,7 @@ from korch.rewrite.space import Space
 @algebra()
 def pointwise_as_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """conv(x, W) = W x, W [o, i, 1, ..] a matrix, the positions of x in a row; where it meets another product."""
-    if p.op == "Conv" and is_still(p) and p.attr("group") == 1 and not p.attr("channels_last"):
+    if p.spec.is_convolution and is_still(p) and p.attr("group") == 1 and not p.attr("channels_last"):
         x, w = p.inputs
         if not w.const or _meets_a_product(s, p.output):
             rows = s.op("Reshape", x, shape=(*x.shape[:2], prod(x.shape[2:])))
@@ -28,5 +28,5 @@ def pointwise_as_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 
 def _meets_a_product(s: Space, t: Tensor) -> bool:
     """Whether a product reads t, or t with its positions in a row: elsewhere the algebra of maps says it all."""
-    rows = (t, *(q.output for q in s.consumers(t) if q.op == "Reshape"))
-    return any(q.op == "MatMul" for r in rows for q in s.consumers(r))
+    rows = (t, *(q.output for q in s.consumers(t) if q.spec.regroups))
+    return any(q.spec.is_product for r in rows for q in s.consumers(r))

@@ -23,4 +23,4 @@ def pool_of_pool(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 
 def _slides(p: Primitive) -> bool:
     """Whether `p` takes the maximum of every window that fits."""
-    return p.op == "MaxPool" and {*p.attr("strides"), *p.attr("dilations")} == {1}
+    return p.spec.is_pool and p.spec.picks > 0 and {*p.attr("strides"), *p.attr("dilations")} == {1}

@@ -13,8 +13,8 @@ from korch.rewrite.space import Space
 @algebra()
 def view_of_view(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """reshape(reshape(x)) = reshape(x), transpose(transpose(x)) = transpose(x): x itself if nothing moves."""
-    for q in s.producers(p.inputs[0]) if p.op in ("Reshape", "Transpose") else ():
-        if p.op == q.op == "Reshape":
+    for q in s.producers(p.inputs[0]) if p.spec.rearranges else ():
+        if p.spec.regroups and q.spec.regroups:
             yield s.op("Reshape", q.inputs[0], shape=p.output.shape)
-        elif p.op == q.op == "Transpose":
+        elif p.spec.permutes and q.spec.permutes:
             yield s.op("Transpose", q.inputs[0], perm=tuple(q.attr("perm")[a] for a in p.attr("perm")))

@@ -17,7 +17,7 @@ MANY = 8
 @algebra(pays=True, laws=("(A / v) @ B = (A @ B) / v",))
 def scale_behind_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """(A / r) B = (A B) / r, r one number a row, where A B is smaller than A (softmax before values)."""
-    for q in s.producers(p.inputs[0]) if p.op == "MatMul" and p.output.size < p.inputs[0].size else ():
+    for q in s.producers(p.inputs[0]) if p.spec.is_product and p.output.size < p.inputs[0].size else ():
         for a, r in _scaled_rows(q):
             yield s.op(q.op, s.op("MatMul", a, p.inputs[1]), r)
 
@@ -27,7 +27,7 @@ def scale_before_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """(A B) / r = (A / r) B, r one number a row, where A is smaller than A B."""
     for y, r in _scaled_rows(p):
         for q in s.producers(y):
-            if q.op == "MatMul" and q.inputs[0].size < y.size and q.inputs[0].shape[:-1] == y.shape[:-1]:
+            if q.spec.is_product and q.inputs[0].size < y.size and q.inputs[0].shape[:-1] == y.shape[:-1]:
                 yield s.op("MatMul", s.op(p.op, q.inputs[0], r), q.inputs[1])
 
 
@@ -38,7 +38,7 @@ def norm_before_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     The sums are not noted as equal to A v, or cones would mix all that is made of the one with all of the other.
     """
     for q in s.producers(p.inputs[0]) if p.op == "Div" and _scaled_rows(p) else ():
-        if q.op == "MatMul" and q.inputs[0].shape == p.output.shape:
+        if q.spec.is_product and q.inputs[0].shape == p.output.shape:
             for norm in _norms(s, p.inputs[1], q.inputs[0]):
                 yield s.op("MatMul", s.op("Div", q.inputs[0], norm), q.inputs[1])
 
@@ -46,7 +46,7 @@ def norm_before_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 def _norms(s: Space, r: Tensor, a: Tensor) -> Iterator[Tensor]:
     """r, which is a v or a v + c, made of row sums."""
     for q in s.producers(r):
-        if q.op == "MatMul" and q.inputs[0] == a and _is_computed(q, a) and a.shape[-2] >= MANY * a.shape[-1]:
+        if q.spec.is_product and q.inputs[0] == a and _is_computed(q, a) and a.shape[-2] >= MANY * a.shape[-1]:
             v = q.inputs[1]
             row = s.op("Transpose", v, perm=(*range(v.rank - 2), v.rank - 1, v.rank - 2))
             yield s.op("ReduceSum", s.op("Mul", a, row), axes=(a.rank - 1,), keepdims=1)
@@ -57,7 +57,7 @@ def _norms(s: Space, r: Tensor, a: Tensor) -> Iterator[Tensor]:
 @algebra(pays=True)
 def row_sum_in_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """(A / sum A) B = C / c with [C c] = A [B 1]: one product gives the row sums too (paper, Figure 2)."""
-    for q in s.producers(p.inputs[0]) if p.op == "MatMul" and p.inputs[1].rank == p.output.rank else ():
+    for q in s.producers(p.inputs[0]) if p.spec.is_product and p.inputs[1].rank == p.output.rank else ():
         if q.op == "Div" and _scaled_rows(q) and any(_sums_rows(r, q.inputs[0]) for r in s.producers(q.inputs[1])):
             n, both = p.inputs[1].shape[-1], _with_row_sums(s, q.inputs[0], p.inputs[1])
             yield s.op("Div", _columns(s, both, 0, n), _columns(s, both, n, 1))
@@ -68,7 +68,7 @@ def row_sum_beside_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """A B and sum A are columns of A [B 1], whatever reads them, where B is no larger than A (linear attention)."""
     a = p.inputs[0]
     readers = s.graph.consumers.get(a, ())
-    product = next((q for q in readers if q.op == "MatMul" and _is_computed(q, a)), None)
+    product = next((q for q in readers if q.spec.is_product and _is_computed(q, a)), None)
     if product and p in readers and (p == product or _sums_rows(p, a)) and any(_sums_rows(q, a) for q in readers):
         n, both = product.output.shape[-1], _with_row_sums(s, a, product.inputs[1])
         yield _columns(s, both, 0, n) if p == product else _columns(s, both, n, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from korch.ir.macs import products
+from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.maps import is_dense
@@ -40,7 +40,7 @@ def merged_biased_siblings(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 @algebra(pays=True)
 def merged_products(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """A B_i = columns i of A [B_1 B_2 ...], B_i computed as A is, where together they are no larger than A."""
-    group = _products(s, p) if p.op == "MatMul" else ()
+    group = _products(s, p) if p.spec.is_product else ()
     if len(group) > 1:
         b = _side_by_side(s, tuple(q.inputs[1] for q in group))
         yield _part(s, s.op("MatMul", p.inputs[0], b), group, p)
@@ -50,14 +50,14 @@ def merged_products(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 def columns_of_product(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """Columns of A B = A (those columns of B), where computed B is the smaller one to be cut."""
     for q in s.graph.producers.get(p.inputs[0], ()) if _cuts_columns(p) else ():
-        if q.op == "MatMul" and not q.inputs[1].const and q.inputs[1].size < q.output.size:
+        if q.spec.is_product and not q.inputs[1].const and q.inputs[1].size < q.output.size:
             b = q.inputs[1]
             starts, lengths = (*(0,) * (b.rank - 1), p.attr("starts")[-1]), (*b.shape[:-1], p.output.shape[-1])
             yield s.op("MatMul", q.inputs[0], s.op("Slice", b, starts=starts, steps=(1,) * b.rank, lengths=lengths))
 
 
 def _cuts_columns(p: Primitive) -> bool:
-    return p.op == "Slice" and p.output.shape[:-1] == p.inputs[0].shape[:-1] and set(p.attr("steps")) == {1}
+    return p.spec.cuts and p.output.shape[:-1] == p.inputs[0].shape[:-1] and set(p.attr("steps")) == {1}
 
 
 def _products(s: Space, p: Primitive) -> tuple[Primitive, ...]:
@@ -66,7 +66,7 @@ def _products(s: Space, p: Primitive) -> tuple[Primitive, ...]:
     group = tuple(
         q
         for q in s.graph.consumers.get(a, ())
-        if q.op == "MatMul" and q.inputs[0] == a and not q.inputs[1].const and q.inputs[1].shape[:-2] == a.shape[:-2]
+        if q.spec.is_product and q.inputs[0] == a and not q.inputs[1].const and q.inputs[1].shape[:-2] == a.shape[:-2]
     )
     small = sum(q.inputs[1].size for q in group) <= a.size
     return group if p in group and small and len(group) <= MOST else ()
@@ -75,7 +75,7 @@ def _products(s: Space, p: Primitive) -> tuple[Primitive, ...]:
 def _side_by_side(s: Space, parts: tuple[Tensor, ...]) -> Tensor:
     """The matrices joined: the one whose columns they are, in this order, where there is one."""
     joined = s.op("Concat", *parts, axis=parts[0].rank - 1)
-    wholes = (q.inputs[0] for q in s.producers(parts[0]) if q.op == "Slice")
+    wholes = (q.inputs[0] for q in s.producers(parts[0]) if q.spec.cuts)
     same = (x for x in wholes if x.shape == joined.shape and _are_columns(s, parts, x))
     return next(same, joined)
 
@@ -85,7 +85,7 @@ def _are_columns(s: Space, parts: tuple[Tensor, ...], x: Tensor) -> bool:
     for t in parts:
         first = (*(0,) * (x.rank - 1), at)
         if not any(
-            q.op == "Slice" and q.inputs[0] == x and q.attr("starts") == first and set(q.attr("steps")) == {1}
+            q.spec.cuts and q.inputs[0] == x and q.attr("starts") == first and set(q.attr("steps")) == {1}
             for q in s.producers(t)
         ):
             return False
@@ -109,12 +109,12 @@ def _groups(s: Space, x: Tensor) -> dict[Primitive, tuple[Primitive, ...]]:
 
 
 def _is_small(p: Primitive) -> bool:
-    product = p.op == "MatMul" and p.inputs[1].const and p.inputs[1].rank == 2
-    return (product or is_dense(p)) and not p.inputs[0].const and products(p) <= SMALL
+    product = p.spec.is_product and p.inputs[1].const and p.inputs[1].rank == 2
+    return (product or is_dense(p)) and not p.inputs[0].const and multiply_adds(p) <= SMALL
 
 
 def _channels(p: Primitive) -> int:
-    return 1 if p.op == "Conv" else p.output.rank - 1
+    return 1 if p.spec.is_convolution else p.output.rank - 1
 
 
 def _bias(s: Space, p: Primitive) -> Primitive | None:
@@ -128,7 +128,7 @@ def _bias(s: Space, p: Primitive) -> Primitive | None:
 
 
 def _merged(s: Space, group: tuple[Primitive, ...]) -> Tensor:
-    weights = s.op("Concat", *(q.inputs[1] for q in group), axis=0 if group[0].op == "Conv" else 1)
+    weights = s.op("Concat", *(q.inputs[1] for q in group), axis=0 if group[0].spec.is_convolution else 1)
     return s.op(group[0].op, group[0].inputs[0], weights, **dict(group[0].attrs))
 
 

@@ -43,12 +43,12 @@ def strassen(graph: Graph) -> Graph:
 
 def _takes(p: Primitive) -> bool:
     """Whether `p` is a product of rows with one constant matrix."""
-    if p.op not in ("MatMul", "Conv") or p.output.dtype != "float32":
+    if not p.spec.contracts or p.output.dtype != "float32":
         return False
     x, w = p.inputs
     if x.const or not w.const:
         return False
-    if p.op == "MatMul":
+    if p.spec.is_product:
         return w.rank == 2
     return p.output.rank == 4 and bool(p.attr("channels_last")) and p.attr("group") == 1 and is_still(p)
 

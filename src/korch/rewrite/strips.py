@@ -53,7 +53,7 @@ def _added(graph: Graph, rule: str, block_of: Callable[[Primitive], BlockSize]) 
 
 def _is_plain(p: Primitive) -> bool:
     """Whether p is a channels-last convolution over images in one group, by a constant kernel."""
-    if p.op != "Conv" or not p.attr("channels_last") or p.attr("group") != 1 or not p.inputs[1].const:
+    if not p.spec.is_convolution or not p.attr("channels_last") or p.attr("group") != 1 or not p.inputs[1].const:
         return False
     return p.output.rank == 4
 

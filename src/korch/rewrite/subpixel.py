@@ -125,7 +125,7 @@ def _positions(q: Primitive) -> tuple[Positions, Positions] | None:
 
 
 def _pads_image(q: Primitive) -> bool:
-    zeros = q.op == "Pad" and (q.attr("mode") != "constant" or not q.attr("value"))
+    zeros = q.spec.pads and (q.attr("mode") != "constant" or not q.attr("value"))
     return zeros and not any(q.attr("pads")[a] for a in (0, 1, 4, 5))
 
 

@@ -50,7 +50,7 @@ class Transformed:
     def product(self, p: Primitive, a: Tensor, b: Tensor, form: str) -> Tensor:
         """a b, a tensor for each pair of operands: two ways to compute p's output need not have one product."""
         if (a, b) not in self._made:
-            number = sum(q.op == "MatMul" for q in self.added)
+            number = sum(q.spec.is_product for q in self.added)
             self._made[a, b] = self.add(p, "MatMul", (a, b), f"{p.output.name}_{form}_{number}")
         return self._made[a, b]
 

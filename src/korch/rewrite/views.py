@@ -36,9 +36,9 @@ Chain = list[tuple[str, Permutation, Tensor]]
 def _chain(graph: Graph, p: Primitive) -> Chain:
     steps: Chain = []
     made = (p,)
-    while made and made[0].op in ("Reshape", "Transpose") and len(steps) < LONGEST:
+    while made and made[0].spec.rearranges and len(steps) < LONGEST:
         p = made[0]
-        steps.append((p.op, p.attr("perm") if p.op == "Transpose" else (), p.inputs[0]))
+        steps.append((p.op, p.attr("perm") if p.spec.permutes else (), p.inputs[0]))
         made = graph.producers.get(p.inputs[0], ())
     return steps
 

@@ -94,7 +94,7 @@ class ConvolutionView:
     def channels(self) -> tuple[int, int]:
         """Of the input of a group, of all frames that a window sees, and of the output's phases together."""
         w = self.primitive.inputs[1].shape
-        c, k = w[:2] if self.primitive.op == "ConvTranspose" else w[1::-1]
+        c, k = w[:2] if self.primitive.spec.is_deconvolution else w[1::-1]
         return self.taps * c, self.phases**2 * k
 
     def pays(self, tile: int) -> bool:
@@ -111,7 +111,7 @@ class ConvolutionView:
         that a window sees, [K, taps * C, kernel, kernel]."""
         if self.frames:
             return w.swapaxes(1, 2).reshape(len(w), self.channels[0], *w.shape[3:])
-        if self.primitive.op == "Conv":
+        if self.primitive.spec.is_convolution:
             return w
         s, (c, k) = self.phases, w.shape[:2]
         taps = w.reshape(c, k, self.kernel, s, self.kernel, s)[:, :, ::-1, :, ::-1]
@@ -120,15 +120,15 @@ class ConvolutionView:
 
 def _views(p: Primitive) -> Iterator[ConvolutionView]:
     """`p` as Winograd may compute it, if it may and has enough channels to work on."""
-    if p.op not in ("Conv", "ConvTranspose") or not p.attr("channels_last") or p.output.rank not in (3, 4, 5):
+    if not p.spec.convolves or not p.attr("channels_last") or p.output.rank not in (3, 4, 5):
         return
     w = p.inputs[1]
     groups = p.attr("group")
-    plain = w.const and set(p.attr("dilations")[-2:]) == {1} and (groups == 1 or p.op == "Conv")
-    if p.output.rank == 5 and (groups > 1 or p.op != "Conv"):
+    plain = w.const and set(p.attr("dilations")[-2:]) == {1} and (groups == 1 or p.spec.is_convolution)
+    if p.output.rank == 5 and (groups > 1 or not p.spec.is_convolution):
         return
     if plain and min(w.shape[0] // groups, w.shape[1]) >= LEAST_CHANNELS:
-        view = _convolution(p) if p.op == "Conv" else _transposed(p)
+        view = _convolution(p) if p.spec.is_convolution else _transposed(p)
         if view and (view.kernel, view.stride) in TILES and min(*view.pads, *(view.frames or ())) >= 0:
             yield view
 

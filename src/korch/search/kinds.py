@@ -10,12 +10,9 @@ from statistics import median
 
 from korch.backends.contract import Backend
 from korch.ir.cone import Cone
-from korch.ir.ops.elementwise import COSTLY
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.search.steering import BOUND_MARGIN, EXPECTED_QUANTILE, MIN_FOR_BOUNDS, MIN_FOR_EXPECTATIONS, SAME_FROM
-
-MOVING = frozenset({"Gather", "Concat", "Pad", "Interpolate"})
 
 
 @dataclass
@@ -79,19 +76,22 @@ def sort_of(backend: Backend, cone: Cone, roofline: float) -> tuple[object, ...]
 
 def is_unlikely(cone: Cone) -> bool:
     """Whether it convolves images whose channels come first: on processors, kernels of it miss their bounds."""
-    return any(p.op in ("Conv", "ConvTranspose") and not p.attr("channels_last") for p in cone.linear)
+    return any(p.spec.convolves and not p.attr("channels_last") for p in cone.linear)
 
 
 def trait_of(p: Primitive) -> str:
     """The traits of a primitive that shape the loops or the call: coarse, so that kinds have many kernels."""
-    if p.op in ("Conv", "ConvTranspose"):
+    if p.spec.convolves:
         w = p.inputs[1]
         depthwise = p.attr("group") > 1 and w.shape[1] == 1
         return f"{p.op} {p.attr('channels_last')} {depthwise} {max(w.shape[2:], default=1) > 1} {w.shape[0] < 16}"
     if p.category is Category.ELEMENTWISE:
-        return "heavy" if p.op in COSTLY else ""
-    if p.op.startswith("Reduce"):
+        return "heavy" if p.spec.costly else ""
+    if p.spec.folds:
         return "along rows" if p.inputs[0].rank - 1 in p.attr("axes") else "across rows"
-    if p.op == "Transpose":
+    if p.spec.permutes:
         return "moves" if p.attr("perm")[-1] == p.output.rank - 1 else "turns"
-    return "moves" if p.op in MOVING else "" if p.op in ("Reshape", "Slice", "Expand") else p.op
+    if p.spec.is_view:
+        return ""
+    at_known_positions = p.category is Category.LAYOUT and not p.spec.takes
+    return "moves" if at_known_positions or p.spec.interpolates else p.op

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import inf
 
-from korch.ir.macs import products
+from korch.ir.macs import multiply_adds
 from korch.ir.primitive import Primitive
 from korch.search.ledger import Ledger
 from korch.search.offers import LedgerEntry, Offer
@@ -39,7 +39,7 @@ def shares(ledger: Ledger, chosen: Sequence[int]) -> dict[Primitive, float]:
     found: dict[Primitive, float] = {}
     for i in chosen:
         cone, seconds = ledger.cones[i], ledger.entry(i).best.seconds
-        work = {p: max(products(p), p.output.size) for p in cone.primitives}
+        work = {p: max(multiply_adds(p), p.output.size) for p in cone.primitives}
         for p, own in work.items():
             found[p] = found.get(p, 0.0) + seconds * own / max(sum(work.values()), 1)
     return found

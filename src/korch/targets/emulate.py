@@ -11,7 +11,6 @@ import numpy as np
 from korch.backends.precision import precision_of
 from korch.executable.plan import Plan, Step
 from korch.ir.evaluate import evaluate_primitive
-from korch.ir.macs import COUNTED
 from korch.ir.ops.table import Array
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -45,4 +44,6 @@ def _made(step: Step, values: Mapping[Tensor, Array]) -> TensorValues:
 
 
 def _inputs(p: Primitive, inside: Mapping[Tensor, Array], precision: str) -> list[Array]:
-    return [rounded(inside[t], precision) if p.op in COUNTED and i < 2 else inside[t] for i, t in enumerate(p.inputs)]
+    if not p.spec.is_bilinear:
+        return [inside[t] for t in p.inputs]
+    return [rounded(inside[t], precision) for t in p.inputs]

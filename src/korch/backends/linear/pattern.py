@@ -12,7 +12,6 @@ from korch.ir import Category, Cone, Primitive, Tensor
 
 MAX_POST_OPS = 16
 MAX_RANK = 12
-LINEAR = ("MatMul", "Conv", "ConvTranspose")
 _BINARY = {"Add": "add", "Mul": "mul", "Sub": "sub", "Div": "div", "Max": "max", "Min": "min"}
 
 
@@ -66,7 +65,7 @@ def _linear(cone: Cone) -> Primitive:
     if len(cone.linear) != 1:
         raise _NoMatch(f"has {len(cone.linear)} linear primitives; a library takes one")
     linear = cone.linear[0]
-    if linear.op not in LINEAR:
+    if not linear.spec.is_bilinear:
         raise _NoMatch(f"{linear.op} is no linear primitive of a library's")
     ends = (*cone.leaves, cone.root)
     for t in (*cone.leaves, *(p.output for p in cone.primitives)):
@@ -175,7 +174,7 @@ def _leaf_view(t: Tensor, inside: _Inside) -> View:
     if t in inside.leaf:
         return View.dense(inside.leaf[t], t.shape)
     p = inside.made[t]
-    if p.category not in (Category.LAYOUT, Category.BROADCAST) and p.op != "Identity":
+    if p.category not in (Category.LAYOUT, Category.BROADCAST) and not p.spec.is_view:
         raise _NoMatch(f"computes {p} beside the linear primitive's own chain")
     view = view_of(p, _leaf_view(p.inputs[0], inside))
     if view is None:

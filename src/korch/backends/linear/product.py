@@ -107,7 +107,7 @@ def pointwise_product(m: Match) -> Product | None:
 
 def _is_pointwise(p: Primitive) -> bool:
     still = set(p.attr("strides")) == {1} and not any(p.attr("pads")) and p.attr("group") == 1
-    return p.op == "Conv" and still and set(p.inputs[1].shape[2:]) == {1}
+    return p.spec.is_convolution and still and set(p.inputs[1].shape[2:]) == {1}
 
 
 def _channels_last_product(m: Match, w: View) -> Product:

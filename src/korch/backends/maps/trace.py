@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from korch.backends.maps.index import Clamp, Div, Fetched, Index, Lookup, Mod, Var, flat, unflat
+from korch.ir.ops.table import Category, Element
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -168,38 +169,39 @@ class Trace:
     def _load(self, t: Tensor, array: str, at: Index) -> str:
         self.loads.append(Load(t, at))
         self.indices.append(at)
-        for atom in at.atoms():
-            if isinstance(atom, Div | Mod):
-                self.requests.split(atom.of, atom.by)
+        self._split(at)
         return self.name(self.language.load(t, array, at), t.dtype)
 
     def through(self, p: Primitive, idx: Indices) -> str:
         """The value that `p` gives at `idx`."""
+        if p.spec.source:
+            return self._element(p, p.spec.source(p, idx))
+        return _FORMS.get(p.op, Trace._elementwise)(self, p, idx)
+
+    def _element(self, p: Primitive, e: Element[Index]) -> str:
+        """An element of the input; where it may be none, a choice between a clamped load and the number instead."""
+        outside: list[str] = []
+        for i in e.inside:
+            lo, hi = i.range()
+            if hi < 0:
+                return self.name(self.language.literal(e.fill, p.output.dtype), p.output.dtype)
+            if lo < 0:
+                self._split(i)
+                self.requests.break_at(i, 0)
+                outside.append(self.language.below(i, 0))
         x = p.inputs[0]
-        match p.op:
-            case "Transpose":
-                perm = p.attr("perm")
-                return self.value(x, tuple(idx[perm.index(a)] for a in range(x.rank)))
-            case "Reshape":
-                return self.value(x, self._reshaped(p, idx))
-            case "Slice":
-                starts, steps = p.attr("starts"), p.attr("steps")
-                return self.value(x, tuple(i * st + s for i, s, st in zip(idx, starts, steps, strict=True)))
-            case "Expand":
-                return self.value(x, broadcast(idx, x))
-            case "Gather":
-                axis = p.attr("axis")
-                return self.value(x, (*idx[:axis], lookup(p.attr("indices"), idx[axis]), *idx[axis + 1 :]))
-            case "Take":
-                return self._take(p, idx)
-            case "Concat":
-                return self._concat(p, idx)
-            case "Pad":
-                return self._pad(p, idx)
-            case "Interpolate":
-                return self._interpolate(p, idx)
-            case _:
-                return self._elementwise(p, idx)
+        if not outside:
+            return self.value(x, e.at)
+        v = self.value(x, tuple(self._inside(i, n) for i, n in zip(e.at, x.shape, strict=True)))
+        fill = self.language.literal(e.fill, p.output.dtype)
+        return self.name(self.language.chosen(self.language.any_of(outside), fill, v), p.output.dtype)
+
+    def _reshape(self, p: Primitive, idx: Indices) -> str:
+        return self.value(p.inputs[0], self._reshaped(p, idx))
+
+    def _gather(self, p: Primitive, idx: Indices) -> str:
+        axis = p.attr("axis")
+        return self.value(p.inputs[0], (*idx[:axis], lookup(p.attr("indices"), idx[axis]), *idx[axis + 1 :]))
 
     def _elementwise(self, p: Primitive, idx: Indices) -> str:
         if fused := self.language.together(p, self._maker, self.makers.get):
@@ -216,10 +218,14 @@ class Trace:
         position = flat(idx, p.output.shape)
         result = unflat(position, p.inputs[0].shape)
         for e in result:
-            for atom in e.atoms():
-                if isinstance(atom, Div | Mod):
-                    self.requests.split(atom.of, atom.by)
+            self._split(e)
         return result
+
+    def _split(self, e: Index) -> None:
+        """Asks for loops in which the divisions of `e` resolve."""
+        for atom in e.atoms():
+            if isinstance(atom, Div | Mod):
+                self.requests.split(atom.of, atom.by)
 
     def _take(self, p: Primitive, idx: Indices) -> str:
         x, indices = p.inputs
@@ -314,6 +320,22 @@ class Trace:
             weight = self.language.entry(tuple(p.attr("weights")), idx[axis] * taps + j)
             total = self.name(f"{total} + {v} * {weight}" if total else f"{v} * {weight}", p.output.dtype)
         return total
+
+
+def is_traced(p: Primitive) -> bool:
+    """Whether a trace knows where elements of p's output come from; of functions of numbers, whether each is of one."""
+    return p.category is Category.ELEMENTWISE or p.spec.source is not None or p.op in _FORMS
+
+
+_FORMS: dict[str, Callable[[Trace, Primitive, Indices], str]] = {
+    "Reshape": Trace._reshape,
+    "Gather": Trace._gather,
+    "Take": Trace._take,
+    "Concat": Trace._concat,
+    "Pad": Trace._pad,
+    "Interpolate": Trace._interpolate,
+}
+"""Of moves that have no source in the table, or ask for loops that suit them."""
 
 
 def broadcast(idx: Indices, t: Tensor, missing: int = 0) -> Indices:

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, write_same
+from korch.ir.ops.table import (
+    Aggregate,
+    Array,
+    Category,
+    Emit,
+    Op,
+    Pull,
+    Region,
+    Shape,
+    ViewKind,
+    add,
+    never_idle,
+    write_same,
+)
 from korch.ir.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -38,6 +51,17 @@ COSTLY = frozenset(
     }
 )
 """Functions whose arithmetic counts beside moving their operands: worth computing once and keeping."""
+DIVIDES = frozenset({"Sqrt", "Reciprocal", "Div"})
+COMPARISONS = frozenset({"Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"})
+STEPS = frozenset({"Floor", "Ceil", "Round", "Sign", "Mod", *COMPARISONS})
+FOLDS = {"Max": Aggregate.LARGEST, "Min": Aggregate.SMALLEST}
+DROPS_NAN = frozenset({"Max", "Min", "Relu", "LeakyRelu", "Exp"})
+INCREASING = frozenset(
+    (
+        *("Exp", "Log", "Sqrt", "Relu", "Sigmoid", "Tanh", "Erf", "Softplus"),
+        *("Floor", "Ceil", "Round", "Sign", "Atan", "Asinh", "Sinh"),
+    )
+)
 
 
 def broadcast_region(region: Region, shape: Shape) -> Region:
@@ -54,6 +78,28 @@ def _full(value: Array, region: Region) -> Array:
     return np.broadcast_to(value, tuple(len(r) for r in region))
 
 
+def _neutral(number: int, commutes: bool) -> Callable[[tuple[Tensor, ...], dict[str, Any]], Tensor | None]:
+    """x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1, where the shape stays."""
+
+    def idle(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
+        x, y = operands
+        shape = np.broadcast_shapes(x.shape, y.shape)
+        if y.value == number and y.value is not None and x.shape == shape:
+            return x
+        return y if commutes and x.value is not None and x.value == number and y.shape == shape else None
+
+    return idle
+
+
+_IDLE: dict[str, Callable[[tuple[Tensor, ...], dict[str, Any]], Tensor | None]] = {
+    "Identity": lambda operands, attrs: operands[0],
+    "Add": _neutral(0, commutes=True),
+    "Sub": _neutral(0, commutes=False),
+    "Mul": _neutral(1, commutes=True),
+    "Div": _neutral(1, commutes=False),
+}
+
+
 def _define(name: str, fn: Callable[..., Array], dtype: str | None = None, operand: int = 0) -> None:
     def infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
         shape = np.broadcast_shapes(*(t.shape for t in inputs))
@@ -63,7 +109,25 @@ def _define(name: str, fn: Callable[..., Array], dtype: str | None = None, opera
         with np.errstate(all="ignore"):
             return _full(fn(*_pull_all(p, region, pull), **dict(p.attrs)), region)
 
-    add(Op(name, Category.ELEMENTWISE, infer, evaluate, write_same))
+    add(
+        Op(
+            name,
+            Category.ELEMENTWISE,
+            infer,
+            evaluate,
+            write_same,
+            view=ViewKind.REARRANGES if name == "Identity" else None,
+            costly=name in COSTLY,
+            divides=name in DIVIDES,
+            is_step=name in STEPS,
+            increasing=name in INCREASING,
+            chooses=name == "Where",
+            idle=_IDLE.get(name, never_idle),
+            compares=name in COMPARISONS,
+            aggregate=FOLDS.get(name),
+            drops_nan=name in DROPS_NAN,
+        )
+    )
 
 
 def _sigmoid(x: Array) -> Array:
@@ -144,4 +208,18 @@ def _cast_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("Cast", names, p.output.name, to=int(np_dtype_to_tensor_dtype(np.dtype(p.attr("to")))))
 
 
-add(Op("Cast", Category.ELEMENTWISE, _cast_infer, _cast_evaluate, _cast_write))
+def _cast_idle(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
+    return operands[0] if attrs["to"] == operands[0].dtype else None
+
+
+add(
+    Op(
+        "Cast",
+        Category.ELEMENTWISE,
+        _cast_infer,
+        _cast_evaluate,
+        _cast_write,
+        casts=True,
+        idle=_cast_idle,
+    )
+)

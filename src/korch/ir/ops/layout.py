@@ -8,8 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from korch.ir.ops.axes import along_last, channels_last
 from korch.ir.ops.elementwise import broadcast_region
-from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, is_whole, whole, write_same
+from korch.ir.ops.spans import Part, Span, aligned, narrowed, run_of
+from korch.ir.ops.table import (
+    Array,
+    Category,
+    Element,
+    Emit,
+    Op,
+    Position,
+    Pull,
+    Region,
+    Shape,
+    ViewKind,
+    add,
+    always,
+    is_whole,
+    other_axes,
+    share,
+    whole,
+    write_same,
+)
 from korch.ir.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -31,7 +51,43 @@ def _expand(p: Primitive, region: Region, pull: Pull) -> Array:
     return np.broadcast_to(x, tuple(len(r) for r in region))
 
 
-add(Op("Expand", Category.BROADCAST, _shape_attr, _expand, _write_shape))
+def _expand_axis(p: Primitive, axis: int) -> int | None:
+    behind = axis + p.output.rank - p.inputs[0].rank
+    return behind if p.inputs[0].shape[axis] == p.output.shape[behind] else None
+
+
+def _same_shape(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
+    return operands[0] if tuple(attrs["shape"]) == operands[0].shape else None
+
+
+def _expand_last(a: dict[str, Any], _: int) -> dict[str, Any]:
+    return {"shape": channels_last(a["shape"])}
+
+
+def _expand_source(p: Primitive, at: tuple[Position, ...]) -> Element[Position]:
+    tail = at[p.output.rank - p.inputs[0].rank :]
+    return Element(tuple(i * 0 if n == 1 else i for n, i in zip(p.inputs[0].shape, tail, strict=True)))
+
+
+def _expand_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    return Part((aligned(p.inputs[0], p.output, span),), attrs | {"shape": narrowed(p.output.shape, span)})
+
+
+add(
+    Op(
+        "Expand",
+        Category.BROADCAST,
+        _shape_attr,
+        _expand,
+        _write_shape,
+        source=_expand_source,
+        view=ViewKind.REPEATS,
+        idle=_same_shape,
+        axis_map=_expand_axis,
+        reads=_expand_reads,
+        channels_last=_expand_last,
+    )
+)
 
 
 def _reshape(p: Primitive, region: Region, pull: Pull) -> Array:
@@ -53,7 +109,37 @@ def _reshape_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[s
     return dtype, shape
 
 
-add(Op("Reshape", Category.LAYOUT, _reshape_infer, _reshape, _write_shape))
+def _reshape_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Where an axis of the input begins with the span's, and both ends lie between its positions."""
+    x, y = p.inputs[0].shape, p.output.shape
+    wanted = math.prod(y[span.axis + 1 :])
+    read = run_of(x, math.prod(y[: span.axis]), span.begin * wanted, span.end * wanted)
+    return Part((read,), attrs | {"shape": narrowed(y, span)}) if read else None
+
+
+def _reshape_axis(p: Primitive, axis: int) -> int | None:
+    """The axis of the output that is this one alone, the others regrouped around it."""
+    shape, new = p.inputs[0].shape, p.output.shape
+    if shape[axis] == 1:
+        return None
+    before = math.prod(shape[:axis])
+    return next((a for a, n in enumerate(new) if n == shape[axis] and math.prod(new[:a]) == before), None)
+
+
+add(
+    Op(
+        "Reshape",
+        Category.LAYOUT,
+        _reshape_infer,
+        _reshape,
+        _write_shape,
+        view=ViewKind.REARRANGES,
+        regroups=True,
+        idle=_same_shape,
+        axis_map=_reshape_axis,
+        reads=_reshape_reads,
+    )
+)
 
 
 def _transpose_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -65,7 +151,34 @@ def _transpose(p: Primitive, region: Region, pull: Pull) -> Array:
     return pull(0, tuple(region[perm.index(a)] for a in range(len(perm)))).transpose(perm)
 
 
-add(Op("Transpose", Category.LAYOUT, _transpose_infer, _transpose, write_same))
+def _transpose_idle(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
+    return operands[0] if tuple(attrs["perm"]) == tuple(range(operands[0].rank)) else None
+
+
+def _transpose_source(p: Primitive, at: tuple[Position, ...]) -> Element[Position]:
+    perm = p.attr("perm")
+    return Element(tuple(at[perm.index(a)] for a in range(len(perm))))
+
+
+def _transpose_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    return Part((Span(attrs["perm"][span.axis], span.begin, span.end),), attrs)
+
+
+add(
+    Op(
+        "Transpose",
+        Category.LAYOUT,
+        _transpose_infer,
+        _transpose,
+        write_same,
+        source=_transpose_source,
+        view=ViewKind.REARRANGES,
+        permutes=True,
+        idle=_transpose_idle,
+        axis_map=lambda p, axis: p.attr("perm").index(axis),
+        reads=_transpose_reads,
+    )
+)
 
 
 def _slice_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -85,7 +198,49 @@ def _slice_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("Slice", [*names, *(emit.const(v) for v in (starts, ends, axes, steps))], p.output.name)
 
 
-add(Op("Slice", Category.LAYOUT, _slice_infer, _slice, _slice_write))
+def _slice_last(a: dict[str, Any], _: int) -> dict[str, Any]:
+    return {k: channels_last(v) for k, v in a.items()}
+
+
+def _slice_axis(p: Primitive, axis: int) -> int | None:
+    whole = (p.attr("lengths")[axis], p.attr("starts")[axis], p.attr("steps")[axis])
+    return axis if whole == (p.inputs[0].shape[axis], 0, 1) else None
+
+
+def _slice_idle(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
+    whole = tuple(attrs["lengths"]) == operands[0].shape and all(s == 1 for s in attrs["steps"])
+    return operands[0] if whole else None
+
+
+def _slice_source(p: Primitive, at: tuple[Position, ...]) -> Element[Position]:
+    return Element(tuple(i * step + s for i, s, step in zip(at, p.attr("starts"), p.attr("steps"), strict=True)))
+
+
+def _slice_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    if attrs["steps"][span.axis] != 1:
+        return None
+    start = attrs["starts"][span.axis]
+    starts = (*attrs["starts"][: span.axis], 0, *attrs["starts"][span.axis + 1 :])
+    read = Span(span.axis, span.begin + start, span.end + start)
+    return Part((read,), attrs | {"starts": starts, "lengths": narrowed(p.output.shape, span)})
+
+
+add(
+    Op(
+        "Slice",
+        Category.LAYOUT,
+        _slice_infer,
+        _slice,
+        _slice_write,
+        source=_slice_source,
+        view=ViewKind.SELECTS,
+        cuts=True,
+        idle=_slice_idle,
+        axis_map=_slice_axis,
+        reads=_slice_reads,
+        channels_last=_slice_last,
+    )
+)
 
 
 def _concat_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -110,7 +265,24 @@ def _concat(p: Primitive, region: Region, pull: Pull) -> Array:
     return np.take(np.concatenate(parts, axis), np.argsort(np.concatenate(places)), axis)
 
 
-add(Op("Concat", Category.LAYOUT, _concat_infer, _concat, write_same))
+def _concat_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    return Part((span,) * len(p.inputs), attrs) if span.axis != attrs["axis"] else None
+
+
+add(
+    Op(
+        "Concat",
+        Category.LAYOUT,
+        _concat_infer,
+        _concat,
+        write_same,
+        joins=True,
+        idle=lambda operands, attrs: operands[0] if len(operands) == 1 else None,
+        fewest=share,
+        reads=_concat_reads,
+        channels_last=along_last,
+    )
+)
 
 
 def _pad_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -147,6 +319,15 @@ def _pad(p: Primitive, region: Region, pull: Pull) -> Array:
     return y
 
 
+def _pad_axis(p: Primitive, axis: int) -> int | None:
+    here = any(p.attr("pads")[a] for a in (axis, axis + p.inputs[0].rank))
+    return None if here or (p.attr("mode") == "constant" and p.attr("value")) else axis
+
+
+def _pad_last(a: dict[str, Any], rank: int) -> dict[str, Any]:
+    return a | {"pads": channels_last(a["pads"][:rank]) + channels_last(a["pads"][rank:])}
+
+
 def _pad_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     if p.attr("mode") == "wrap":
         return _wrap_write(p, names[0], emit)
@@ -164,7 +345,26 @@ def _wrap_write(p: Primitive, name: str, emit: Emit) -> None:
         name = emit.node("Gather", [name, emit.const(indices)], p.output.name if a == padded[-1] else None, axis=a)
 
 
-add(Op("Pad", Category.LAYOUT, _pad_infer, _pad, _pad_write))
+def _pad_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    pads = attrs["pads"]
+    return None if pads[span.axis] or pads[span.axis + p.output.rank] else Part((span,), attrs)
+
+
+add(
+    Op(
+        "Pad",
+        Category.LAYOUT,
+        _pad_infer,
+        _pad,
+        _pad_write,
+        pads=True,
+        idle=lambda operands, attrs: None if any(attrs["pads"]) else operands[0],
+        axis_map=_pad_axis,
+        keeps_constants=lambda p: p.attr("mode") != "constant",
+        reads=_pad_reads,
+        channels_last=_pad_last,
+    )
+)
 
 
 def _gather_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
@@ -186,4 +386,21 @@ def _gather_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("Gather", [*names, indices], p.output.name, axis=p.attr("axis"))
 
 
-add(Op("Gather", Category.LAYOUT, _gather_infer, _gather, _gather_write))
+def _gather_idle(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
+    x = operands[0]
+    return x if tuple(attrs["indices"]) == tuple(range(x.shape[attrs["axis"]])) else None
+
+
+add(
+    Op(
+        "Gather",
+        Category.LAYOUT,
+        _gather_infer,
+        _gather,
+        _gather_write,
+        idle=_gather_idle,
+        axis_map=other_axes,
+        keeps_constants=always,
+        channels_last=along_last,
+    )
+)

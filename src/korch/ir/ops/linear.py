@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from korch.ir.ops.reduce import first_to_last, last_to_first, spatial_axes, window_shape, write_channels_first
-from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, whole
+from korch.ir.ops.axes import along_last, channels_last, first_to_last, last_to_first, window_last
+from korch.ir.ops.reduce import spatial_axes, window_shape, write_channels_first
+from korch.ir.ops.spans import Part, Span, aligned, clipped
+from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, other_axes, whole
 from korch.ir.ops.windows import Axis, axes_of, needed, shifted
 from korch.ir.tensor import Tensor
 
@@ -40,7 +42,34 @@ def _matmul_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("MatMul", names, p.output.name)
 
 
-add(Op("MatMul", Category.LINEAR, _matmul_infer, _matmul, _matmul_write))
+def _row_length(p: Primitive) -> int:
+    return max(p.inputs[1].shape[-2], 1)
+
+
+def _matmul_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Rows, or a batch axis; a span of columns would need a span of weights that lie packed."""
+    a, b = p.inputs
+    if span.axis == p.output.rank - 1:
+        return None
+    if span.axis == p.output.rank - 2:
+        return Part((Span(a.rank - 2, span.begin, span.end), None), attrs)
+    return Part((aligned(a, p.output, span), aligned(b, p.output, span)), attrs)
+
+
+add(
+    Op(
+        "MatMul",
+        Category.LINEAR,
+        _matmul_infer,
+        _matmul,
+        _matmul_write,
+        is_product=True,
+        reads=_matmul_reads,
+        fan_in=_row_length,
+        terms=_row_length,
+        multiply_adds=lambda p: p.output.size * p.inputs[0].shape[-1],
+    )
+)
 
 
 IN_CACHE = 1 << 15
@@ -165,7 +194,82 @@ def _transposed_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     write_channels_first(p, names, emit, attrs | {"pads": tuple(pads), "output_padding": tuple(extra)})
 
 
-add(Op("Conv", Category.LINEAR, _conv_infer, lambda p, r, pull: _convolve(p, r, pull, False), _conv_write))
+def _transposed_last(a: dict[str, Any], rank: int) -> dict[str, Any]:
+    return window_last(a, rank) | {"output_shape": channels_last(a["output_shape"])}
+
+
+def seen_by_windows(p: Primitive) -> float:
+    """The share of its image that a convolution reads: windows may move further than they are wide."""
+    return prod(min(1.0, n / step) for n, step in zip(p.inputs[1].shape[2:], p.attr("strides"), strict=True))
+
+
+def _fewest_of_convolution(p: Primitive, t: Tensor, out: float) -> float:
+    seen = seen_by_windows(p) if t == p.inputs[0] else 1.0
+    return seen * t.size * out / max(p.output.size, 1)
+
+
+def _window_terms(p: Primitive) -> int:
+    """Weights of one output channel."""
+    w = p.inputs[1]
+    return max(w.size // max(w.shape[1 if p.spec.is_deconvolution else 0], 1), 1)
+
+
+def _multiply_adds(p: Primitive, short: Tensor, long: Tensor) -> int:
+    """A transposed convolution pairs the same positions as the convolution from its output to its input."""
+    w, first = p.inputs[1].shape, 1 if p.attr("channels_last") else 2
+    strides, dilations, pads = p.attr("strides"), p.attr("dilations"), p.attr("pads")
+    pairs = prod(
+        _pairs(long.shape[first + i], short.shape[first + i], taps, strides[i], dilations[i], pads[i])
+        for i, taps in enumerate(w[2:])
+    )
+    return short.shape[0] * w[0] * w[1] * pairs
+
+
+def _pairs(long: int, short: int, taps: int, stride: int, dilation: int, pad: int) -> int:
+    """How many of short x taps fall on one of the `long` positions of the padded axis."""
+    return sum(
+        max(0, min(short, _ceil(long + pad - j * dilation, stride)) - max(0, _ceil(pad - j * dilation, stride)))
+        for j in range(taps)
+    )
+
+
+def _ceil(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def _convolution_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Rows: the halo is the window's reach; the pads are those of the edges that the span touches."""
+    x, w = p.inputs
+    i = span.axis - (1 if attrs["channels_last"] else 2)
+    k = w.rank - 2
+    if span.axis == 0:
+        return Part((span, None), attrs)
+    if not 0 <= i < k:
+        return None
+    stride, pad = attrs["strides"][i], attrs["pads"][i]
+    reach = (w.shape[2 + i] - 1) * attrs["dilations"][i] + 1
+    read, before, behind = clipped(span, stride, pad, reach, x.shape[span.axis])
+    pads = list(attrs["pads"])
+    pads[i], pads[i + k] = before, behind
+    return Part((read, None), attrs | {"pads": tuple(pads)}) if read.length > 0 else None
+
+
+add(
+    Op(
+        "Conv",
+        Category.LINEAR,
+        _conv_infer,
+        lambda p, r, pull: _convolve(p, r, pull, False),
+        _conv_write,
+        is_convolution=True,
+        reads=_convolution_reads,
+        channels_last=window_last,
+        fewest=_fewest_of_convolution,
+        fan_in=_window_terms,
+        terms=_window_terms,
+        multiply_adds=lambda p: _multiply_adds(p, short=p.output, long=p.inputs[0]),
+    )
+)
 add(
     Op(
         "ConvTranspose",
@@ -173,6 +277,11 @@ add(
         _transposed_infer,
         lambda p, r, pull: _convolve(p, r, pull, True),
         _transposed_write,
+        is_deconvolution=True,
+        channels_last=_transposed_last,
+        fan_in=_window_terms,
+        terms=_window_terms,
+        multiply_adds=lambda p: _multiply_adds(p, short=p.inputs[0], long=p.output),
     )
 )
 
@@ -213,4 +322,42 @@ def _interpolate_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
         total = x if j == 0 else emit.node("Add", [total, x], last)
 
 
-add(Op("Interpolate", Category.LINEAR, _interpolate_infer, _interpolate, _interpolate_write))
+def _weighs_one(p: Primitive) -> bool:
+    sums = np.asarray(p.attr("weights")).reshape(-1, p.attr("taps")).sum(1)
+    return bool(np.abs(sums - 1).max() < 1e-12)
+
+
+def _fewest_of_positions(p: Primitive, t: Tensor, out: float) -> float:
+    """Those along the axis that have a weight."""
+    return len(set(p.attr("indices"))) / t.shape[p.attr("axis")] * t.size * out / max(p.output.size, 1)
+
+
+def _interpolate_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Along its axis, from the first to the last position that one of the span is made of."""
+    if span.axis != attrs["axis"]:
+        return Part((span,), attrs)
+    taps = slice(span.begin * attrs["taps"], span.end * attrs["taps"])
+    indices = attrs["indices"][taps]
+    read = Span(span.axis, min(indices), max(indices) + 1)
+    own = {"indices": tuple(i - read.begin for i in indices), "weights": attrs["weights"][taps]}
+    return Part((read,), attrs | own)
+
+
+add(
+    Op(
+        "Interpolate",
+        Category.LINEAR,
+        _interpolate_infer,
+        _interpolate,
+        _interpolate_write,
+        interpolates=True,
+        axis_map=other_axes,
+        keeps_constants=_weighs_one,
+        reads=_interpolate_reads,
+        channels_last=along_last,
+        averages=True,
+        sparse=True,
+        fewest=_fewest_of_positions,
+        fan_in=lambda p: p.attr("taps"),
+    )
+)

@@ -104,4 +104,19 @@ def _write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("Concat", [f"{y}_states", last], y, axis=0)
 
 
-add(Op("Recurrence", Category.OPAQUE, _infer, _evaluate, _write))
+def _multiply_adds(p: Primitive) -> int:
+    return p.inputs[0].size * p.inputs[1].shape[-1]
+
+
+add(
+    Op(
+        "Recurrence",
+        Category.OPAQUE,
+        _infer,
+        _evaluate,
+        _write,
+        recurs=True,
+        terms=lambda p: max(p.inputs[1].shape[-1], 1),
+        multiply_adds=_multiply_adds,
+    )
+)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add
+from korch.ir.ops.axes import along_last, axis_last, first_to_last, last_to_first, window_last
+from korch.ir.ops.spans import Part, Span
+from korch.ir.ops.table import Aggregate, Array, Category, Emit, Op, Pull, Region, Shape, add, always, never
 from korch.ir.ops.windows import axes_of, needed, shifted
 from korch.ir.tensor import Tensor
 
@@ -35,7 +37,31 @@ def _unreduced(p: Primitive, region: Region, axes: Sequence[int]) -> Region:
     return tuple(parts)
 
 
-def _define(name: str, fn: Callable[..., Array]) -> None:
+def _all_of(p: Primitive) -> int:
+    return max(p.inputs[0].size // max(p.output.size, 1), 1)
+
+
+def _reads_all(p: Primitive, out: float) -> float:
+    return p.inputs[0].size * out / max(p.output.size, 1)
+
+
+def _folded_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    rank = p.inputs[0].rank
+    kept = range(rank) if attrs["keepdims"] else [a for a in range(rank) if a not in attrs["axes"]]
+    axis = kept[span.axis]
+    return Part((Span(axis, span.begin, span.end),), attrs) if axis not in attrs["axes"] else None
+
+
+def _kept_axis(p: Primitive, axis: int) -> int | None:
+    gone = p.attr("axes")
+    return None if axis in gone else axis - (0 if p.attr("keepdims") else sum(a < axis for a in gone))
+
+
+def _axes_last(a: dict[str, Any], rank: int) -> dict[str, Any]:
+    return a | {"axes": tuple(sorted(axis_last(x, rank) for x in a["axes"]))}
+
+
+def _define(name: str, fn: Callable[..., Array], fold: Aggregate) -> None:
     def infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
         return inputs[0].dtype, reduced_shape(inputs[0].shape, attrs["axes"], attrs["keepdims"])
 
@@ -50,20 +76,38 @@ def _define(name: str, fn: Callable[..., Array]) -> None:
         axes = emit.const(np.asarray(p.attr("axes"), np.int64))
         emit.node(name, [*names, axes], p.output.name, keepdims=p.attr("keepdims"), noop_with_empty_axes=1)
 
-    add(Op(name, Category.REDUCE, infer, evaluate, write))
+    add(
+        Op(
+            name,
+            Category.REDUCE,
+            infer,
+            evaluate,
+            write,
+            folds=True,
+            axis_map=_kept_axis if name in ("ReduceSum", "ReduceMean") else None,
+            keeps_constants=always if name == "ReduceMean" else never,
+            reads=None if name == "ReduceProd" else _folded_reads,
+            channels_last=_axes_last,
+            averages=name == "ReduceMean",
+            aggregate=fold,
+            drops_nan=fold in (Aggregate.LARGEST, Aggregate.SMALLEST),
+            operations=_reads_all,
+            fan_in=_all_of,
+        )
+    )
 
 
-for _name, _fn in {
-    "ReduceSum": np.sum,
-    "ReduceMean": np.mean,
-    "ReduceMax": np.max,
-    "ReduceMin": np.min,
-    "ReduceProd": np.prod,
-}.items():
-    _define(_name, _fn)
+for _name, _fn, _fold in (
+    ("ReduceSum", np.sum, Aggregate.SUM),
+    ("ReduceMean", np.mean, Aggregate.SUM),
+    ("ReduceMax", np.max, Aggregate.LARGEST),
+    ("ReduceMin", np.min, Aggregate.SMALLEST),
+    ("ReduceProd", np.prod, Aggregate.PRODUCT),
+):
+    _define(_name, _fn, _fold)
 
 
-def _define_arg(name: str, fn: Callable[..., Any]) -> None:
+def _define_arg(name: str, fn: Callable[..., Any], fold: Aggregate) -> None:
     def infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
         return "int64", reduced_shape(inputs[0].shape, [attrs["axis"]], attrs["keepdims"])
 
@@ -79,11 +123,25 @@ def _define_arg(name: str, fn: Callable[..., Any]) -> None:
     def write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
         emit.node(name, names, p.output.name, **dict(p.attrs))
 
-    add(Op(name, Category.REDUCE, infer, evaluate, write))
+    add(
+        Op(
+            name,
+            Category.REDUCE,
+            infer,
+            evaluate,
+            write,
+            ranks=True,
+            channels_last=along_last,
+            is_step=True,
+            aggregate=fold,
+            operations=_reads_all,
+            fan_in=_all_of,
+        )
+    )
 
 
-_define_arg("ArgMax", np.argmax)
-_define_arg("ArgMin", np.argmin)
+_define_arg("ArgMax", np.argmax, Aggregate.LARGEST)
+_define_arg("ArgMin", np.argmin, Aggregate.SMALLEST)
 
 
 # Pooling -------------------------------------------------------------------------------------------------------
@@ -92,16 +150,6 @@ _define_arg("ArgMin", np.argmin)
 def spatial_axes(rank: int, channels_last: int) -> tuple[int, ...]:
     """Which axes of an activation are spatial."""
     return tuple(range(1, rank - 1)) if channels_last else tuple(range(2, rank))
-
-
-def first_to_last(rank: int) -> tuple[int, ...]:
-    """The permutation from channels-first to channels-last."""
-    return (0, *range(2, rank), 1)
-
-
-def last_to_first(rank: int) -> tuple[int, ...]:
-    """The permutation from channels-last to channels-first."""
-    return (0, rank - 1, *range(1, rank - 1))
 
 
 def pooled_length(n: int, kernel: int, stride: int, pads: int, dilation: int) -> int:
@@ -188,5 +236,44 @@ def write_channels_first(p: Primitive, names: Sequence[str], emit: Emit, attrs: 
     emit.node("Transpose", [y], p.output.name, perm=first_to_last(rank))
 
 
-add(Op("MaxPool", Category.REDUCE, _pool_infer, _max_pool, _pool_write))
-add(Op("AveragePool", Category.REDUCE, _pool_infer, _average_pool, _pool_write))
+def _taps(p: Primitive) -> int:
+    return math.prod(p.attr("kernel_shape"))
+
+
+def _fewest_of_windows(p: Primitive, t: Tensor, out: float) -> float:
+    """Windows that overlap share what they read; those that move further than they are wide skip the rest."""
+    return min(t.size, out * math.prod(map(min, p.attr("strides"), p.attr("kernel_shape"))))
+
+
+def _channel_axis(p: Primitive, axis: int) -> int | None:
+    return axis if axis == 1 and not p.attr("channels_last") else None
+
+
+def _counts_inside(p: Primitive) -> bool:
+    return not (p.attr("count_include_pad") and any(p.attr("pads")))
+
+
+def _define_pool(name: str, evaluate: Callable[[Primitive, Region, Pull], Array], averages: bool) -> None:
+    add(
+        Op(
+            name,
+            Category.REDUCE,
+            _pool_infer,
+            evaluate,
+            _pool_write,
+            is_pool=True,
+            axis_map=_channel_axis if averages else None,
+            keeps_constants=_counts_inside if averages else never,
+            channels_last=window_last,
+            averages=averages,
+            aggregate=Aggregate.SUM if averages else Aggregate.LARGEST,
+            drops_nan=not averages,
+            fewest=_fewest_of_windows,
+            operations=lambda p, out: out * _taps(p),
+            fan_in=_taps,
+        )
+    )
+
+
+_define_pool("MaxPool", _max_pool, averages=False)
+_define_pool("AveragePool", _average_pool, averages=True)

@@ -83,4 +83,16 @@ def _write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     )
 
 
-add(Op("Scatter", Category.REDUCE, _infer, _evaluate, _write))
+add(
+    Op(
+        "Scatter",
+        Category.REDUCE,
+        _infer,
+        _evaluate,
+        _write,
+        scatters=True,
+        indexed=lambda p: p.attr("length"),
+        operations=lambda p, out: p.inputs[2].size * out / max(p.output.size, 1),
+        fan_in=lambda p: 1 + p.inputs[2].size // max(p.output.size, 1),
+    )
+)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from korch.ir.ops.spans import Part, Span, narrowed, outermost, run_of
 from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, write_reshape
 from korch.ir.ops.windows import Positions
 from korch.ir.tensor import Tensor
@@ -90,7 +91,32 @@ def _input_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("Transpose", [sums], p.output.name, perm=(1, 0, 2))
 
 
-add(Op("StrassenInput", Category.LINEAR, _input_infer, _input, _input_write))
+def _input_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Whole pairs of adjacent rows."""
+    x = p.inputs[0].shape
+    read = run_of(x, 1, span.begin * 2 * x[-1], span.end * 2 * x[-1]) if span.axis == 1 else None
+    return Part((read,), attrs) if read else None
+
+
+add(
+    Op(
+        "StrassenInput",
+        Category.LINEAR,
+        _input_infer,
+        _input,
+        _input_write,
+        reads=_input_reads,
+        transforms=True,
+        sparse=True,
+        fan_in=lambda p: BLOCKS,
+    )
+)
+
+
+def _rows_of_pairs(p: Primitive) -> int:
+    """Two positions, where each of them has an odd number of rows."""
+    y = p.output.shape
+    return 1 + math.prod(y[outermost(y) + 1 : -1]) % 2
 
 
 # The output's side -----------------------------------------------------------------------------------------------
@@ -120,4 +146,28 @@ def _output_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     write_reshape(emit, blocks, p.output.shape, p.output.name)
 
 
-add(Op("StrassenOutput", Category.LINEAR, _output_infer, _output, _output_write))
+def _output_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Positions of the outermost axis whose rows are whole pairs."""
+    y = p.output.shape
+    each = math.prod(y[span.axis + 1 : -1])
+    if span.axis != outermost(y) or (span.begin * each) % 2 or (span.end * each) % 2:
+        return None
+    read = Span(1, span.begin * each // 2, span.end * each // 2)
+    return Part((read,), attrs | {"shape": narrowed(y, span)})
+
+
+add(
+    Op(
+        "StrassenOutput",
+        Category.LINEAR,
+        _output_infer,
+        _output,
+        _output_write,
+        reads=_output_reads,
+        granule=_rows_of_pairs,
+        transforms=True,
+        transforms_back=True,
+        sparse=True,
+        fan_in=lambda p: PRODUCTS,
+    )
+)

@@ -63,4 +63,8 @@ def _write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("GatherND", [names[0], column], p.output.name, batch_dims=p.attr("batch"))
 
 
-add(Op("Take", Category.LAYOUT, _infer, _evaluate, _write))
+def _indexed(p: Primitive) -> int:
+    return p.inputs[0].shape[p.attr("axis")]
+
+
+add(Op("Take", Category.LAYOUT, _infer, _evaluate, _write, takes=True, indexed=_indexed))

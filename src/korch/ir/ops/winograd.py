@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from korch.ir.ops.spans import Part, Span, clipped
 from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, write_reshape
 from korch.ir.ops.windows import Positions
 from korch.ir.tensor import Tensor
@@ -299,7 +300,31 @@ def _kernels(down: Array, along: Array, p: Primitive) -> Array:
     return outer.reshape(-1, 1, *outer.shape[2:]).astype(p.output.dtype)
 
 
-add(Op("WinogradInput", Category.LINEAR, _input_infer, _input, _input_write))
+def _input_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Whole rows of tiles of one image."""
+    tiling, x = tiling_of(p), p.inputs[0].shape
+    columns = tiling.counts[1]
+    if span.axis != 1 or len(x) != 4 or tiling.images != 1 or span.begin % columns or span.end % columns:
+        return None
+    rows = Span(1, span.begin // columns, span.end // columns)
+    top, left, _, right = attrs["pads"]
+    read, before, behind = clipped(rows, tiling.steps[0], top, tiling.sides[0], x[1])
+    return Part((read,), attrs | {"pads": (before, left, behind, right)}) if read.length > 0 else None
+
+
+add(
+    Op(
+        "WinogradInput",
+        Category.LINEAR,
+        _input_infer,
+        _input,
+        _input_write,
+        reads=_input_reads,
+        transforms=True,
+        sparse=True,
+        fan_in=lambda p: tiling_of(p).points,
+    )
+)
 
 
 # The output's side -----------------------------------------------------------------------------------------------
@@ -352,4 +377,33 @@ def _output_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
         write_reshape(emit, emit.node("Slice", image), p.output.shape, p.output.name)
 
 
-add(Op("WinogradOutput", Category.LINEAR, _output_infer, _output, _output_write))
+def _output_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:
+    """Rows that are whole tiles, or begin or end with the output."""
+    if p.output.rank != 4:
+        return None
+    tiling, (_, height, width, channels), (above, left) = tiling_of(p), p.output.shape, attrs["skipped"]
+    each, columns = tiling.outputs[0] * attrs["phases"], tiling.counts[1]
+    begin, end = (0 if span.begin == 0 else span.begin + above), span.end + above
+    if span.axis != 1 or tiling.images != 1 or begin % each or (end % each and span.end < height):
+        return None
+    read = Span(1, begin // each * columns, -(-end // each) * columns)
+    cut = {"shape": (1, span.length, width, channels), "skipped": (0 if begin else above, left)}
+    return Part((read,), attrs | cut)
+
+
+add(
+    Op(
+        "WinogradOutput",
+        Category.LINEAR,
+        _output_infer,
+        _output,
+        _output_write,
+        reads=_output_reads,
+        granule=lambda p: tiling_of(p).outputs[0] * p.attr("phases"),
+        lead=lambda p: p.attr("skipped")[0],
+        transforms=True,
+        transforms_back=True,
+        sparse=True,
+        fan_in=lambda p: tiling_of(p).points,
+    )
+)

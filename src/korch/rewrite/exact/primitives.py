@@ -24,6 +24,7 @@ from functools import lru_cache
 import numpy as np
 
 from korch.ir.evaluate import evaluate_primitive
+from korch.ir.ops.sourced import fill_of
 from korch.ir.ops.table import Array, Category, Shape, whole
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -33,22 +34,6 @@ from korch.rewrite.exact.residues import Residues, bilinear, each, exponential, 
 ExactValue = Residues | Array
 """Residues for floats, plain arrays for bools and integers."""
 
-MOVES = ("Reshape", "Transpose", "Slice", "Concat", "Gather", "Expand", "Where", "Identity")
-PRODUCTS = ("MatMul", "Conv", "ConvTranspose")
-COMPARISONS = (
-    "Max",
-    "Min",
-    "ReduceMax",
-    "ReduceMin",
-    "MaxPool",
-    "ArgMax",
-    "ArgMin",
-    "Less",
-    "Greater",
-    "LessOrEqual",
-    "GreaterOrEqual",
-    "Equal",
-)
 FUNCTIONS = (
     "Log",
     "Sqrt",
@@ -110,28 +95,24 @@ class Field:
         """p's output."""
         if not any(isinstance(x, Residues) for x in inputs) and not p.output.is_float:
             return evaluate_primitive(p, [x for x in inputs if not isinstance(x, Residues)])
-        if p.op in MOVES or p.op == "Pad":
+        if p.spec.moves and not p.spec.takes:
             return _moved(p, inputs)
         if not all(isinstance(x, Residues) for x in inputs):
             raise Beyond(f"{p.op} of {', '.join(t.dtype for t in p.inputs)} has no meaning in a field")
         return self._of_floats(p, [x for x in inputs if isinstance(x, Residues)])
 
     def _of_floats(self, p: Primitive, inputs: Sequence[Residues]) -> ExactValue:
-        if p.op in PRODUCTS:
+        if p.spec.is_bilinear:
             return bilinear(lambda a, b: evaluate_primitive(p, [a, b]), *inputs)
-        if p.op in COMPARISONS:
+        if p.spec.orders:
             return self._compared(p, inputs)
-        if p.op in _ARITHMETIC:
-            return _ARITHMETIC[p.op](*inputs)
-        if p.op in _BY_EXP:
-            return _BY_EXP[p.op](self, *inputs)
-        if p.op in _BY_MORE:
-            return _BY_MORE[p.op](self, p, inputs)
+        if meaning := _MEANINGS.get(p.op):
+            return meaning(self, p, inputs)
         if p.op in FUNCTIONS:
             return uninterpreted(self.salt(p.op, p.attrs), *inputs)
-        if p.op == "AveragePool" or (p.category is Category.LINEAR and len(inputs) == 1):
+        if (p.spec.is_pool and p.spec.averages) or (p.category is Category.LINEAR and len(inputs) == 1):
             return each(lambda m, x: _mapped(p, x, m), inputs[0])
-        if p.op == "Cast" and p.output.is_float:
+        if p.spec.casts and p.output.is_float:
             return inputs[0]
         raise Beyond(f"{p.op} has no meaning in a field")
 
@@ -173,12 +154,6 @@ class Field:
 # Arithmetic ------------------------------------------------------------------------------------------------------
 
 
-_ARITHMETIC: dict[str, Callable[..., Residues]] = {
-    "Add": lambda a, b: a + b, "Sub": lambda a, b: a - b, "Mul": lambda a, b: a * b, "Div": lambda a, b: a / b,
-    "Neg": lambda a: -a, "Reciprocal": lambda a: number(1) / a,
-}  # fmt: skip
-
-
 def _sigmoid(f: Field, x: Residues) -> Residues:
     one = number(1)
     return one / (one + f.exp(-x))
@@ -187,15 +162,6 @@ def _sigmoid(f: Field, x: Residues) -> Residues:
 def _tanh(f: Field, x: Residues) -> Residues:
     one, e = number(1), f.exp(x + x)
     return (e - one) / (e + one)
-
-
-_BY_EXP: dict[str, Callable[[Field, Residues], Residues]] = {
-    "Exp": lambda f, x: f.exp(x), "Sigmoid": _sigmoid, "Tanh": _tanh,
-    "Sinh": lambda f, x: (f.exp(x) - f.exp(-x)) / number(2),
-    "Cosh": lambda f, x: (f.exp(x) + f.exp(-x)) / number(2),
-    "Softplus": lambda f, x: uninterpreted(f.salt("Log", ()), number(1) + f.exp(x)),
-    "Abs": lambda f, x: uninterpreted(f.salt("Abs"), x * x),
-}  # fmt: skip
 
 
 def _relu(f: Field, p: Primitive, inputs: Sequence[Residues]) -> Residues:
@@ -252,7 +218,16 @@ def _interpolate(f: Field, p: Primitive, inputs: Sequence[Residues]) -> Residues
     return each(interpolated, inputs[0])
 
 
-_BY_MORE: dict[str, Callable[[Field, Primitive, Sequence[Residues]], Residues]] = {
+Meaning = Callable[[Field, Primitive, Sequence[Residues]], Residues]
+_MEANINGS: dict[str, Meaning] = {
+    "Add": lambda f, p, x: x[0] + x[1], "Sub": lambda f, p, x: x[0] - x[1], "Mul": lambda f, p, x: x[0] * x[1],
+    "Div": lambda f, p, x: x[0] / x[1], "Neg": lambda f, p, x: -x[0], "Reciprocal": lambda f, p, x: number(1) / x[0],
+    "Exp": lambda f, p, x: f.exp(x[0]), "Sigmoid": lambda f, p, x: _sigmoid(f, x[0]),
+    "Tanh": lambda f, p, x: _tanh(f, x[0]),
+    "Sinh": lambda f, p, x: (f.exp(x[0]) - f.exp(-x[0])) / number(2),
+    "Cosh": lambda f, p, x: (f.exp(x[0]) + f.exp(-x[0])) / number(2),
+    "Softplus": lambda f, p, x: uninterpreted(f.salt("Log", ()), number(1) + f.exp(x[0])),
+    "Abs": lambda f, p, x: uninterpreted(f.salt("Abs"), x[0] * x[0]),
     "Relu": _relu, "LeakyRelu": _leaky_relu, "Pow": _pow, "ReduceSum": _reduce_sum, "ReduceMean": _reduce_mean,
     "ReduceProd": _reduce_product, "Interpolate": _interpolate,
 }  # fmt: skip
@@ -273,8 +248,10 @@ def _moved(p: Primitive, inputs: Sequence[ExactValue]) -> ExactValue:
 
 
 def _filled(p: Primitive, m: int) -> Primitive:
-    """A Pad that fills with residues."""
-    if p.op != "Pad" or p.attr("mode") != "constant":
+    """A Pad that fills with residues. Of what fills elsewhere, only 0 and 1 are residues already."""
+    if fill_of(p) not in (None, 0.0, 1.0):
+        raise Beyond(f"{p.op} with {fill_of(p)} in place of elements")
+    if not p.spec.pads or p.attr("mode") != "constant":
         return p
     if not np.isfinite(p.attr("value")):
         raise Beyond("Pad with a value that is not finite")

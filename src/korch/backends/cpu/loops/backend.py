@@ -24,6 +24,7 @@ from korch.backends.cpu.loops.ctypes import C_TYPES, spells
 from korch.backends.cpu.loops.emit import generate
 from korch.backends.cpu.loops.work import operations
 from korch.backends.footprint import footprint
+from korch.backends.maps.trace import is_traced
 from korch.backends.views import is_view
 from korch.ir.cone import Cone
 from korch.ir.macs import total as multiplied
@@ -133,15 +134,17 @@ def unsupported(p: Primitive) -> str:
         case Category.OPAQUE:
             return "an opaque primitive"
         case Category.LINEAR:
-            return f"{p.op} is compute-intensive" if p.intensive and p.op not in transforms.TRANSFORMS else ""
+            return f"{p.op} is compute-intensive" if p.intensive and not p.spec.transforms else ""
         case Category.ELEMENTWISE:
             return "" if spells(p) else f"{p.op} on {p.inputs[0].dtype}"
-        case Category.REDUCE if p.op in ("MaxPool", "AveragePool"):
+        case Category.REDUCE if p.spec.is_pool:
             return _unsupported_pool(p)
-        case Category.REDUCE if p.op == "Scatter":
+        case Category.REDUCE if p.spec.scatters:
             return "a Scatter"
-        case _:
-            return ""
+        case Category.REDUCE:
+            return "" if p.spec.folds or p.spec.ranks else f"{p.op} folds neither axes nor windows"
+        case Category.LAYOUT | Category.BROADCAST:
+            return "" if is_traced(p) else f"{p.op} has no source"
 
 
 def _unsupported_pool(p: Primitive) -> str:

@@ -80,7 +80,7 @@ def behind_of(cone: Cone, p: Primitive) -> Behind | None:
             steps.insert(0, step)
             needed.update(step.inputs)
     read = dict.fromkeys(t for s in steps for t in s.inputs if t not in after and t != p.output and t.value is None)
-    stored = all(cone.behind_views(t, ("Slice",)) in cone.leaves for t in read)
+    stored = all(cone.behind_views(t, lambda op: op.cuts) in cone.leaves for t in read)
     return Behind(p.output, tuple(steps), tuple(read)) if stored else None
 
 

@@ -16,13 +16,9 @@ from korch.backends.maps.index import Clamp, Index, Var, flat, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace, broadcast
 from korch.ir.cone import Cone
 from korch.ir.ops.reduce import spatial_axes
+from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
-
-POOLS = ("MaxPool", "AveragePool")
-ARGS = ("ArgMax", "ArgMin")
-PRODUCTS = ("MatMul", "Conv")
-"""What a row and a column are multiplied for; of convolutions those whose window is one element."""
 
 
 @dataclass(frozen=True)
@@ -145,12 +141,12 @@ class Schedule:
 
 def is_reduction(p: Primitive) -> bool:
     """Whether `p` folds what it reads."""
-    return p.op.startswith("Reduce") or p.op in POOLS + ARGS
+    return p.category is Category.REDUCE and not p.spec.scatters
 
 
 def is_product(p: Primitive) -> bool:
     """Whether `p` is a matrix product, or a convolution taken as one."""
-    return p.op in PRODUCTS
+    return p.spec.contracts
 
 
 def stands_alone(p: Primitive) -> bool:
@@ -263,8 +259,8 @@ def _multiplied(stage: Stage, scope: _Scope) -> tuple[Indices, Indices, tuple[Va
     """The indices of both operands, and the variables that run along what they are multiplied over."""
     p, (*rows, column) = stage.maker, stage.axes
     x, w = p.inputs
-    inner, steps = _steps(f"k{stage.number}", w.shape[1] if p.op == "Conv" else x.shape[-1], scope.config.piece)
-    if p.op == "Conv":
+    inner, steps = _steps(f"k{stage.number}", w.shape[1] if p.spec.is_convolution else x.shape[-1], scope.config.piece)
+    if p.spec.is_convolution:
         places = (i * stride for i, stride in zip(rows[1:], p.attr("strides"), strict=True))
         group = column // (w.shape[0] // p.attr("group"))
         return (rows[0], *places, group * w.shape[1] + inner), (column, inner, *[Index()] * (w.rank - 2)), steps
@@ -284,9 +280,9 @@ def _steps(name: str, count: int, piece: int) -> tuple[Index, tuple[Var, ...]]:
 def _reduced(stage: Stage, scope: _Scope) -> tuple[Indices, tuple[Var, ...]]:
     """The indices of the reduction's input, and the variables it runs over."""
     p, x = stage.maker, stage.maker.inputs[0]
-    if p.op in POOLS:
+    if p.spec.is_pool:
         return _windowed(stage, scope)
-    axes = p.attr("axes") if p.op not in ARGS else (p.attr("axis"),)
+    axes = p.attr("axes") if not p.spec.ranks else (p.attr("axis"),)
     inner, reds = scope.axes(f"r{stage.number}", x.shape, sorted(axes))
     outer = iter(stage.axes)
     source: list[Index] = []
@@ -389,7 +385,7 @@ def trace_body(trace: Trace, stage: Stage) -> list[str]:
     if not stage.reduces:
         return [trace.through(stage.maker, stage.axes)]
     x = stage.maker.inputs[0]
-    if stage.maker.op not in POOLS or unrolled_axis(stage) is None:
+    if not stage.maker.spec.is_pool or unrolled_axis(stage) is None:
         return [trace.value(x, stage.source)]
     return _unrolled(trace, stage)
 
@@ -400,7 +396,7 @@ def _unrolled(trace: Trace, stage: Stage) -> list[str]:
     i = unrolled_axis(stage)
     assert i is not None
     axis = stage.tensor.rank - 1
-    fill = "-INFINITY" if p.op == "MaxPool" else "0"
+    fill = "-INFINITY" if p.spec.picks else "0"
     values: list[str] = []
     for k in range(p.attr("kernel_shape")[i]):
         e = stage.source[axis] + k * p.attr("dilations")[i]

@@ -12,11 +12,11 @@ from korch.backends.cpu.loops.spell import c_index
 from korch.backends.cpu.loops.writer import target
 from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Requests, Trace, broadcast
+from korch.ir.ops.table import selects
 from korch.ir.tensor import Tensor
 
 LEAST = 4
 """Rows, columns and steps below which there is nothing to hold in registers."""
-VIEWS = ("Transpose", "Reshape")
 """What keeps all elements: behind them, an operand is stored where it is computed."""
 
 
@@ -94,12 +94,12 @@ def block_of(plan: Schedule, s: Stage) -> ProductBlock | None:
 
 def _matrices(s: Stage) -> set[Var]:
     """The loops over a product's second operands: rows of several matrices are no rows of one."""
-    return {v for i in s.second[:-2] for v in i.vars()} if s.maker.op == "MatMul" else set()
+    return {v for i in s.second[:-2] for v in i.vars()} if s.maker.spec.is_product else set()
 
 
 def packs(plan: Schedule, s: Stage) -> bool:
     """Whether the second operand is a constant, which the kernel packs when it is initialised."""
-    leaf = plan.cone.behind_views(s.maker.inputs[1], (*VIEWS, "Slice"))
+    leaf = plan.cone.behind_views(s.maker.inputs[1], selects)
     return leaf.const and leaf.value is None
 
 

@@ -50,7 +50,7 @@ def objection(cone: Cone) -> str:
 
 def _taken(cone: Cone) -> dict[tuple[Tensor, int], None]:
     """The tensors of indices, each with the length of an axis that it indexes."""
-    takes = (p for p in cone.primitives if p.op == "Take")
+    takes = (p for p in cone.primitives if p.spec.takes)
     return dict.fromkeys((p.inputs[1], p.inputs[0].shape[p.attr("axis")]) for p in takes)
 
 

@@ -32,7 +32,6 @@ LEAST = 4
 """Channels that each of several groups reads and makes at least."""
 PATCH = 1 << 17
 """Bytes on the stack for windows at an edge."""
-VIEWS = ("Slice", "Transpose")
 
 
 def heads(cone: Cone) -> bool:
@@ -62,9 +61,10 @@ def objection(cone: Cone) -> str:
 
 def _parts(cone: Cone) -> tuple[list[Primitive], Primitive, list[Primitive]] | None:
     """Views of an image, the convolution that reads them, and what stands behind it."""
-    at = next((i for i, p in enumerate(cone.primitives) if p.op not in VIEWS), 0)
+    at = next((i for i, p in enumerate(cone.primitives) if not p.spec.moves_axes), 0)
     views, p, rest = [*cone.primitives[:at]], cone.primitives[at], [*cone.primitives[at + 1 :]]
-    if p.op != "Conv" or p.output.rank not in (3, 4) or not p.attr("channels_last") or not _fill_tiles(p, views):
+    image = p.spec.is_convolution and p.output.rank in (3, 4) and p.attr("channels_last")
+    if not image or not _fill_tiles(p, views):
         return None
     if any(q.output not in following.inputs[:1] for q, following in pairwise([*views, p])):
         return None
@@ -86,15 +86,13 @@ def _fill_tiles(p: Primitive, views: Sequence[Primitive]) -> bool:
 def _turns_planes(views: Sequence[Primitive]) -> bool:
     """Whether the views are some rows of an image, or a signal, that lies channel by channel, seen channels-last."""
     *sliced, turn = views
-    if turn.op == "Transpose" and turn.attr("perm") == (0, 2, 1):
+    if turn.spec.permutes and turn.attr("perm") == (0, 2, 1):
         return not sliced
-    if len(sliced) > 1 or turn.op != "Transpose" or turn.attr("perm") != (0, 2, 3, 1):
+    if len(sliced) > 1 or not turn.spec.permutes or turn.attr("perm") != (0, 2, 3, 1):
         return False
     x = views[0].inputs[0]
     return all(
-        q.op == "Slice"
-        and set(q.attr("steps")) == {1}
-        and q.output.shape == (*x.shape[:2], q.output.shape[2], x.shape[3])
+        q.spec.cuts and set(q.attr("steps")) == {1} and q.output.shape == (*x.shape[:2], q.output.shape[2], x.shape[3])
         for q in sliced
     )
 

@@ -92,7 +92,7 @@ def _is_below_zero(t: Tensor, maker: Maker) -> bool:
     """Whether `t` is something less its own maximum: without kept axes it could be that of another row."""
     p = maker(t)
     top = maker(p.inputs[1]) if p and p.op == "Sub" else None
-    if p is None or top is None or top.op != "ReduceMax":
+    if p is None or top is None or not (top.spec.folds and top.spec.picks > 0):
         return False
     return top.inputs[0] == p.inputs[0] and bool(top.attr("keepdims"))
 
@@ -199,7 +199,7 @@ def is_ordered(p: Primitive) -> bool:
 
 def _extreme(p: Primitive, args: list[str]) -> str:
     a, b = (args[i] for i in extreme_order(p))
-    return extreme(p.op == "Max", p.inputs[0].is_float and not is_ordered(p), a, b)
+    return extreme(p.spec.picks > 0, p.inputs[0].is_float and not is_ordered(p), a, b)
 
 
 def extreme(largest: bool, keeps_nan: bool, a: str, b: str) -> str:

@@ -43,7 +43,7 @@ the first-level cache."""
 def heads(cone: Cone) -> bool:
     """Whether the cone begins with a depthwise convolution."""
     p = cone.primitives[0]
-    if p.op != "Conv" or p.output.rank not in (3, 4) or not p.attr("channels_last"):
+    if not p.spec.is_convolution or p.output.rank not in (3, 4) or not p.attr("channels_last"):
         return False
     channels = p.inputs[0].shape[-1]
     return 1 < channels == p.attr("group") == p.output.shape[-1]
@@ -318,7 +318,7 @@ class _Blocks:
 
     def _start(self, lanes: int) -> str:
         """C of the vector with which the sums begin."""
-        if self.begun.op == "Conv":
+        if self.begun.spec.is_convolution:
             return "{0}"
         bias = next(t for t in self.begun.inputs if t in self.cone.leaves)
         return f"*(const korch_at{lanes} *)(in{self.cone.leaves.index(bias)} + c0)"

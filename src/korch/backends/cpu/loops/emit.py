@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from korch.backends.cpu.c import Code, run_function
 from korch.backends.cpu.c.tree import comments
 from korch.backends.cpu.loops import ahead, products
-from korch.backends.cpu.loops.binding import POOLS, Place, Schedule, Stage
+from korch.backends.cpu.loops.binding import Place, Schedule, Stage
 from korch.backends.cpu.loops.bounds import write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.maps import write_map
@@ -22,8 +22,7 @@ from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.writer import SMALL, Writer, aligned, width
 from korch.backends.maps.index import Var
 from korch.ir.cone import Cone
-from korch.ir.macs import products as multiplied
-from korch.ir.ops.elementwise import COSTLY
+from korch.ir.macs import multiply_adds as multiplied
 
 ON_STACK = 8192
 """Bytes of what one stage passes on to another that may lie on the stack."""
@@ -148,9 +147,9 @@ def work(cone: Cone) -> float:
     """Element operations, roughly: what decides whether threads pay."""
     total = 0.0
     for p in cone.primitives:
-        cost = 8.0 if p.op in COSTLY else 1.0
+        cost = 8.0 if p.spec.costly else 1.0
         size = max([p.output.size, *(t.size for t in p.inputs if not t.const)])
-        if p.op in POOLS:
+        if p.spec.is_pool:
             size = p.output.size * math.prod(p.attr("kernel_shape"))
         total += cost * size + multiplied(p)
     return total

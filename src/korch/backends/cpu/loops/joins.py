@@ -25,7 +25,7 @@ def parts(cone: Cone, place: Place | None = None) -> tuple[PlacedCone, ...]:
     """What the cone's root joins, if one of it is a matrix product and what follows that; else nothing. The root is one
     piece of memory at its `place`."""
     last = cone.primitives[-1]
-    if last.op != "Concat" or not products.product_of(cone):
+    if not last.spec.joins or not products.product_of(cone):
         return ()
     found = tuple(_parts(cone, last, place.shape if place else cone.root.shape, 0))
     return found if sum(len(part.linear) for part, _ in found) == 1 else ()
@@ -37,8 +37,8 @@ def _parts(cone: Cone, last: Primitive, shape: Shape, offset: int) -> Iterator[P
     axis, start = last.attr("axis"), 0
     for t in last.inputs:
         part, place = _upto(cone, t), Place(shape, axis, start, offset)
-        inner = cone.makers.get(cone.behind_views(t, ("Reshape",)))
-        if place.outermost and part.linear and inner and inner.op == "Concat":
+        inner = cone.makers.get(cone.behind_views(t, lambda op: op.regroups))
+        if place.outermost and part.linear and inner and inner.spec.joins:
             yield from _parts(cone, inner, inner.output.shape, offset + start * math.prod(shape[axis + 1 :]))
         else:
             yield part, place

@@ -63,7 +63,7 @@ def _divides_rows(writer: Writer) -> bool:
     plan, (s, *others) = writer.plan, writer.plan.stages
     if plan.config.divided:
         return writer.threads > 1 and _many_rows(plan)
-    if others or writer.threads == 1 or s.maker.op != "MatMul" or not packs(plan, s):
+    if others or writer.threads == 1 or not s.maker.spec.is_product or not packs(plan, s):
         return False
     (x, w), rows = s.maker.inputs, s.maker.output.shape[-2]
     matrices = {v for i in s.second[:-2] for v in i.vars()}

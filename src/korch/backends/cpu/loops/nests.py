@@ -62,7 +62,7 @@ def _joins(cone: Cone, stored: Collection[Tensor], group: Sequence[Primitive], p
 
 
 def _is_plain(p: Primitive) -> bool:
-    return p.op.startswith("Reduce")
+    return p.spec.folds
 
 
 def _read(cone: Cone, stored: Collection[Tensor], p: Primitive) -> set[Tensor]:

@@ -17,7 +17,7 @@ from korch.backends.maps.trace import Requests
 
 def packed_at(s: Stage, block: ProductBlock) -> str:
     """Where the columns of a block begin, behind the room of all blocks before it."""
-    batch = flat(s.second[:-2], s.maker.inputs[1].shape[:-2]) if s.maker.op == "MatMul" else Index()
+    batch = flat(s.second[:-2], s.maker.inputs[1].shape[:-2]) if s.maker.spec.is_product else Index()
     each, room = (sum(width for *_, width in some) for some in (_packed(s, block), _room(0, block)))
     first = without(s.axes[-1], block.columns)
     assert all(k % block.width == 0 for k in (first.const, *(k for _, k in first.terms)))
@@ -38,9 +38,9 @@ def _room(at: int, block: ProductBlock) -> list[tuple[int, int, int]]:
 def packing(plan: Schedule, s: Stage, block: ProductBlock) -> dict[str, Function]:
     """The functions of the state: the second operand group by group, each group step by step."""
     w, columns, steps, found = s.maker.inputs[1], s.tensor.shape[-1], block.step, _packed(s, block)
-    batch = [Var(f"i{a}", 0, n) for a, n in enumerate(w.shape[:-2])] if s.maker.op == "MatMul" else []
+    batch = [Var(f"i{a}", 0, n) for a, n in enumerate(w.shape[:-2])] if s.maker.spec.is_product else []
     n, at = Index.of(Var("n", 0, columns)), Index.of(steps)
-    second = (*map(Index.of, batch), at, n) if s.maker.op == "MatMul" else (n, at, *[Index()] * (w.rank - 2))
+    second = (*map(Index.of, batch), at, n) if s.maker.spec.is_product else (n, at, *[Index()] * (w.rank - 2))
     trace = tracer(plan, s, Requests())
     value = trace.value(w, second)
     each = sum(width for *_, width in found) * steps.extent

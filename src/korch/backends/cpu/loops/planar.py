@@ -35,7 +35,7 @@ def heads(cone: Cone) -> bool:
     """Whether the cone begins with a convolution, channels-first, to fewer channels than a vector has lanes, whose
     windows move along rows by one."""
     p = cone.primitives[0]
-    if p.op != "Conv" or p.output.rank not in (3, 4) or p.attr("channels_last") or p.attr("group") > 1:
+    if not p.spec.is_convolution or p.output.rank not in (3, 4) or p.attr("channels_last") or p.attr("group") > 1:
         return False
     made, _, *kernel = p.inputs[1].shape
     lanes = registers().lanes

@@ -15,13 +15,14 @@ from itertools import product
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Config, Place, Schedule, Stage, is_product, is_reduction
-from korch.backends.cpu.loops.block import LEAST, VIEWS, block_of, packs
+from korch.backends.cpu.loops.block import LEAST, block_of, packs
 from korch.backends.cpu.loops.caches import L2
 from korch.backends.cpu.loops.schedule import settled
 from korch.backends.cpu.loops.turns import helped
 from korch.backends.cpu.loops.writer import LINE
 from korch.backends.maps.index import Var
 from korch.ir.cone import Cone
+from korch.ir.ops.table import rearranges, selects
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.system.processor import computes_512_bits_at_once
@@ -62,7 +63,7 @@ def product_of(cone: Cone) -> Primitive | None:
     if len(cone.linear) != 1 or not is_product(cone.linear[0]):
         return None
     p = cone.linear[0]
-    return p if p.op == "MatMul" or _is_pointwise(p) else None
+    return p if p.spec.is_product or _is_pointwise(p) else None
 
 
 def objection(cone: Cone, place: Place | None = None) -> str:
@@ -74,8 +75,8 @@ def objection(cone: Cone, place: Place | None = None) -> str:
         return f"{p.op} with a reduction"
     if p.output.dtype != "float32" or min(t.rank for t in p.inputs) < 2:
         return f"{p.op} of {p.output.dtype} or of a vector"
-    groups = p.attr("group") if p.op == "Conv" else 1
-    rows, packed = p.output.size // p.output.shape[-1], cone.behind_views(p.inputs[1], VIEWS).const
+    groups = p.attr("group") if p.spec.is_convolution else 1
+    rows, packed = p.output.size // p.output.shape[-1], cone.behind_views(p.inputs[1], rearranges).const
     if min(p.output.shape[-1] // groups, p.inputs[0].shape[-1] // groups, LEAST if packed else rows) < LEAST:
         return f"{p.op} with fewer than {LEAST} columns or steps, or rows where the second operand is computed"
     return "" if planned(cone, 1, place) else f"{p.op}: its operands do not lie as tiles need them"
@@ -134,9 +135,9 @@ def _kept(cone: Cone) -> Iterator[frozenset[Tensor]]:
     """What is stored before the product, the least first: what is computed, and what is sliced from it; then operands
     whose elements lie wrong."""
     x, w = cone.linear[0].inputs
-    computed = cone.behind_views(x, VIEWS)
-    second = {w} if cone.behind_views(w, VIEWS) in cone.makers else set[Tensor]()
-    sliced = set[Tensor]() if cone.behind_views(x, (*VIEWS, "Slice")) in cone.leaves else {computed}
+    computed = cone.behind_views(x, rearranges)
+    second = {w} if cone.behind_views(w, rearranges) in cone.makers else set[Tensor]()
+    sliced = set[Tensor]() if cone.behind_views(x, selects) in cone.leaves else {computed}
     ways = (sliced | second, {computed} | second, {computed, w}, {x, w})
     yield from dict.fromkeys(frozenset(way & set(cone.makers)) for way in ways)
 
@@ -261,7 +262,7 @@ def _pitch(plan: Schedule, s: Stage, rows: list[Var]) -> int:
 
 def _batch(s: Stage) -> int:
     """Axes of the first operand that the second has, too."""
-    return s.maker.inputs[0].rank - 2 if s.maker.op == "MatMul" and s.maker.inputs[1].rank > 2 else 0
+    return s.maker.inputs[0].rank - 2 if s.maker.spec.is_product and s.maker.inputs[1].rank > 2 else 0
 
 
 def _parts(loops: list[Var], inner: int) -> Iterator[AxisPart]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
-from korch.backends.cpu.loops.binding import ARGS, POOLS, Stage
+from korch.backends.cpu.loops.binding import Stage
 from korch.backends.cpu.loops.ctypes import C_TYPES, extreme
 from korch.backends.cpu.loops.nests import beside
 from korch.backends.cpu.loops.spell import c_index
@@ -15,8 +15,11 @@ from korch.backends.cpu.loops.writer import SMALL, Writer
 from korch.backends.maps.index import Index, Lookup, Var
 from korch.backends.maps.trace import Trace
 from korch.ir.ops.reduce import spatial_axes, window_counts
+from korch.ir.ops.table import Aggregate
 from korch.ir.primitive import Primitive
 
+OPENMP = {Aggregate.LARGEST: "max", Aggregate.SMALLEST: "min", Aggregate.PRODUCT: "*"}
+"""Reductions as OpenMP names them; of all else, sums of products too, it is +."""
 STRIP = 256
 """Accumulators of a reduction that runs across the contiguous axis."""
 FEW, CHUNKS = 8, 16
@@ -49,10 +52,6 @@ class Fold:
         return f"nan{self.suffix}"
 
     @property
-    def op(self) -> str:
-        return self.s.maker.op
-
-    @property
     def floating(self) -> bool:
         return C_TYPES[self.s.tensor.dtype] in ("float", "double")
 
@@ -63,19 +62,19 @@ class Fold:
 
     @property
     def start(self) -> str:
-        match self.op:
-            case "ReduceMax" | "MaxPool":
+        match self.s.maker.spec.aggregate:
+            case Aggregate.LARGEST:
                 return "-INFINITY" if self.floating else _extreme(self.s.tensor.dtype, low=True)
-            case "ReduceMin":
+            case Aggregate.SMALLEST:
                 return "INFINITY" if self.floating else _extreme(self.s.tensor.dtype, low=False)
-            case "ReduceProd":
+            case Aggregate.PRODUCT:
                 return "1"
             case _:
                 return "0"
 
     @property
     def omp(self) -> str:
-        return {"ReduceMax": "max", "MaxPool": "max", "ReduceMin": "min", "ReduceProd": "*"}.get(self.op, "+")
+        return OPENMP.get(self.s.maker.spec.aggregate or Aggregate.SUM, "+")
 
     def step(self, into: str, value: str) -> str:
         if self.omp in ("max", "min"):
@@ -123,9 +122,9 @@ class Fold:
 
     def end(self, acc: str) -> str:
         p = self.s.maker
-        if self.op == "ReduceMean":
+        if p.spec.averages and p.spec.folds:
             return f"{acc} / {math.prod(p.inputs[0].shape[a] for a in p.attr('axes'))}"
-        if self.op == "AveragePool":
+        if p.spec.averages and p.spec.is_pool:
             return f"{acc} / {_window_size(self.s)}"
         return acc
 
@@ -145,7 +144,7 @@ class Reduction:
         self.parallel = parallel
 
     def emit(self) -> None:
-        if self.s.maker.op in ARGS:
+        if self.s.maker.spec.ranks:
             self._arg()
             return
         for nest, plan in self.writer.nests(self.s):
@@ -290,7 +289,7 @@ class Reduction:
 
     def _should_share(self, s: Stage, along: Var | None) -> bool:
         """Whatever the number of threads, one included: the order in which numbers are added up is the same for all."""
-        if not s.reds or s.maker.op in POOLS:
+        if not s.reds or s.maker.spec.is_pool:
             return False
         return _strips(s, along) < FEW and s.maker.inputs[0].size > SMALL and s.reds[0].extent >= 8
 
@@ -385,7 +384,7 @@ class Reduction:
 
 def _better(p: Primitive, value: str, best: str) -> str:
     """Whether a value takes the place of the best one so far, in C."""
-    sign, last = ">" if p.op == "ArgMax" else "<", bool(p.attr("select_last_index"))
+    sign, last = ">" if p.spec.picks > 0 else "<", bool(p.attr("select_last_index"))
     if not p.inputs[0].is_float:
         return f"{value} {sign}{'=' * last} {best}"
     if last:
@@ -423,7 +422,7 @@ def _strips(s: Stage, along: Var | None) -> int:
 
 def _vector_reduction(s: Stage, trace: Trace) -> Var | None:
     """The variable to fold along as vectors; None where the contiguous loop is one of the outputs."""
-    if not s.reds or s.maker.op in POOLS:
+    if not s.reds or s.maker.spec.is_pool:
         return None
     if not s.loops:
         return s.reds[-1]
@@ -448,7 +447,7 @@ def _contiguity(k: int | None) -> int:
 
 def _steers_window(s: Stage, v: Var) -> bool:
     """Whether the bounds of a looped window depend on `v`, which then cannot be the innermost loop."""
-    if s.maker.op not in POOLS:
+    if not s.maker.spec.is_pool:
         return False
     return any(v in e.vars() and e.vars() & set(s.reds) for e in s.source)
 
@@ -456,7 +455,7 @@ def _steers_window(s: Stage, v: Var) -> bool:
 def _window_bounds(s: Stage, v: Var) -> tuple[str, str]:
     """The part of a window that lies inside the tensor: 0 <= o * stride + k * dilation - pad < n."""
     p = s.maker
-    if p.op not in POOLS or not v.name.startswith("k"):
+    if not p.spec.is_pool or not v.name.startswith("k"):
         return str(v.lo), str(v.hi)
     i = int(v.name.split("_")[1])
     axis = spatial_axes(s.tensor.rank, p.attr("channels_last"))[i]

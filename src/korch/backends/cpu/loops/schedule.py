@@ -11,7 +11,6 @@ import math
 from dataclasses import replace
 
 from korch.backends.cpu.loops.binding import (
-    POOLS,
     Config,
     Place,
     Schedule,
@@ -24,11 +23,9 @@ from korch.backends.cpu.loops.binding import (
 from korch.backends.maps.index import Div, Index, Lookup, Mod
 from korch.backends.maps.trace import Requests
 from korch.ir.cone import Cone
-from korch.ir.ops.elementwise import COSTLY
 from korch.ir.ops.table import Category
 from korch.ir.tensor import Tensor
 
-SLOW = frozenset({"Sqrt", "Reciprocal", "Div", *COSTLY})
 FEWER = 16
 """How many times fewer statistics there are than places that read them."""
 BLOCK = 64
@@ -60,7 +57,7 @@ def worth_keeping(cone: Cone) -> frozenset[Tensor]:
         for t in set(p.inputs):
             uses[t] = uses.get(t, 0) + 1
     reducing = any(is_reduction(p) for p in cone.primitives)
-    costly = [p.output for p in cone.primitives if reducing and p.op in COSTLY and p.output != cone.root]
+    costly = [p.output for p in cone.primitives if reducing and p.spec.costly and p.output != cone.root]
     return frozenset(t for t in costly if uses.get(t, 0) > 1) | statistics(cone)
 
 
@@ -71,7 +68,7 @@ def statistics(cone: Cone) -> frozenset[Tensor]:
         return frozenset()
     slow = set[Tensor]()
     for p in cone.primitives:
-        if p.category is Category.ELEMENTWISE and (p.op in SLOW or not slow.isdisjoint(p.inputs)):
+        if p.category is Category.ELEMENTWISE and (p.spec.costly or p.spec.divides or not slow.isdisjoint(p.inputs)):
             slow.add(p.output)
     read = ((t, p.output) for p in cone.primitives if p.category is Category.ELEMENTWISE for t in p.inputs)
     return frozenset(t for t, by in read if t in slow and t.shape[-1:] not in ((), (1,)) and FEWER * t.size <= by.size)
@@ -113,7 +110,7 @@ def _merge(plan: Schedule) -> Schedule:
     """Joins adjacent loops that walk memory as one, so that inner loops get long."""
     for stage in plan.stages:
         runs = [("i", _runs(stage, reduced=False))]
-        if stage.maker.op.startswith("Reduce"):
+        if stage.maker.spec.folds:
             runs.append(("r", _runs(stage, reduced=True)))
         for kind, axes in runs:
             plan = _merge_axes(plan, f"{kind}{stage.number}", axes)
@@ -177,5 +174,5 @@ def trace_all(plan: Schedule) -> list[Index]:
         trace_body(trace, stage)
         found += trace.indices
         found += [i for _, idx in trace.reads for i in idx]
-        found += [plan.destination(stage), *(stage.source if stage.maker.op in POOLS else ())]
+        found += [plan.destination(stage), *(stage.source if stage.maker.spec.is_pool else ())]
     return found

@@ -25,15 +25,15 @@ TRANSFORMS = INTO | BACK
 
 def transform_of(cone: Cone) -> Primitive | None:
     """The transform inside, if there is one."""
-    return next((p for p in cone.primitives if p.op in TRANSFORMS), None)
+    return next((p for p in cone.primitives if p.spec.transforms), None)
 
 
 def objection(cone: Cone) -> str:
     """Why a cone with a transform is not built; empty if it is."""
     first, *rest = cone.primitives
-    if first.op not in TRANSFORMS:
+    if not first.spec.transforms:
         return "computes what a transform reads"
-    if first.op in INTO and rest:
+    if not first.spec.transforms_back and rest:
         return f"goes on behind a {first.op}"
     return epilogue.objection(first, rest)
 

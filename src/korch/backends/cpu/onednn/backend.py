@@ -10,11 +10,11 @@ from korch.backends.cpu.onednn.convolution import convolution_calls, convolution
 from korch.backends.cpu.onednn.emit import emit
 from korch.backends.cpu.onednn.install import absence, find
 from korch.backends.cpu.onednn.matmul import product_calls
-from korch.backends.footprint import seen_by_windows
 from korch.backends.linear.pattern import Binary, Match, match
 from korch.backends.linear.product import matmul_product, pointwise_product
 from korch.ir import Cone
 from korch.ir.macs import multiply_adds
+from korch.ir.ops.linear import seen_by_windows
 from korch.machine import Machine
 
 LOSES_NAN = frozenset({"clip", "exp", "hardsigmoid", "max", "min"})
@@ -71,7 +71,7 @@ def _matched(cone: Cone) -> Match:
 
 def _elements_read(m: Match) -> float:
     """Elements of leaves that the call sees, each buffer counted once."""
-    share = seen_by_windows(m.linear) if m.linear.op == "Conv" else 1.0
+    share = seen_by_windows(m.linear) if m.linear.spec.is_convolution else 1.0
     views = [(m.x, share), (m.w, 1.0), *((op.operand, 1.0) for op in m.post_ops if isinstance(op, Binary))]
     seen: dict[int, float] = {}
     for v, part in views:
@@ -81,7 +81,7 @@ def _elements_read(m: Match) -> float:
 
 def _calls(m: Match) -> Iterator[Call]:
     """Every form of the match that oneDNN may have a fast implementation for."""
-    if m.linear.op == "MatMul":
+    if m.linear.spec.is_product:
         yield from product_calls(matmul_product(m), "matmul")
         return
     convolves = convolution_objection(m) is None
@@ -98,7 +98,7 @@ def _objection(m: Match) -> str:
         "an operand has no dense axis among its last two, the result's last axis is not dense, or a row is "
         "added to each of matrices that lie inside one another"
     )
-    return strided if m.linear.op == "MatMul" else convolution_objection(m) or strided
+    return strided if m.linear.spec.is_product else convolution_objection(m) or strided
 
 
 def _kernel(cone: Cone, call: Call, macs: int) -> Kernel:

@@ -41,13 +41,13 @@ def convolution_calls(m: Match) -> Iterator[Call]:
 def _runs_as_gemm(m: Match) -> bool:
     """Whether oneDNN has im2col + GEMM only, as for channels-first layouts (one position is in both layouts)."""
     last = m.linear.attr("channels_last")
-    return m.linear.op == "Conv" and not last and math.prod(m.output.shape[2:]) > 1
+    return m.linear.spec.is_convolution and not last and math.prod(m.output.shape[2:]) > 1
 
 
 def convolution_call(m: Match) -> Call:
     """oneDNN's own convolution; axes become [N, C, spatial...] whatever lies in memory."""
     order = _memory_order(m)
-    transposed = m.linear.op == "ConvTranspose"
+    transposed = m.linear.spec.is_deconvolution
     weights = (_transposed_weights if transposed else _weights)(m.w, m.linear.attr("group"))
     kind = "deconv" if transposed else "conv"
     call = Call(
@@ -106,7 +106,7 @@ def _window(m: Match) -> CallWindow:
     """The pads behind the data follow from the shapes (transposed convolutions may be told any output length)."""
     p, k = m.linear, len(m.x.shape) - 2
     strides, dilations, begin = p.attr("strides"), p.attr("dilations"), tuple(p.attr("pads")[:k])
-    if p.op == "Conv":
+    if p.spec.is_convolution:
         return CallWindow(strides, dilations, begin, tuple(p.attr("pads")[k:]))
     order = _memory_order(m)
     ins, outs = (_logical(v, order).shape[2:] for v in (m.x, m.output))

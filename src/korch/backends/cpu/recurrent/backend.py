@@ -27,7 +27,7 @@ class Recurrent:
 
     def declines(self, cone: Cone) -> Declined | None:
         (first, *others), tensors = cone.primitives, (*cone.leaves, cone.root)
-        if others or first.op != "Recurrence":
+        if others or not first.spec.recurs:
             return Declined("is not one recurrence")
         if not first.inputs[1].const:
             return Declined("has computed weights")

@@ -29,7 +29,7 @@ class Scatters:
         return f"1 {backend_digest(Path(korch.backends.cpu.__path__[0]) / 'loops')}"
 
     def declines(self, cone: Cone) -> Declined | None:
-        found = [p for p in cone.primitives if p.op == "Scatter"]
+        found = [p for p in cone.primitives if p.spec.scatters]
         if len(found) != 1:
             return Declined(f"has {len(found)} Scatters; one is taken")
         reasons = (_objection(p, found[0]) for p in cone.primitives)

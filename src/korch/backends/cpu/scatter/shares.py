@@ -43,7 +43,7 @@ class Share:
 
 def scatter_of(cone: Cone) -> Primitive:
     """The one Scatter inside."""
-    return next(p for p in cone.primitives if p.op == "Scatter")
+    return next(p for p in cone.primitives if p.spec.scatters)
 
 
 def extents(p: Primitive) -> tuple[int, int, int]:

@@ -15,7 +15,7 @@ from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.loops.bounds import checks
 from korch.backends.cpu.loops.caches import L2, SCRATCH
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
-from korch.backends.cpu.tiles.access import SUMMED, length_along, ways_across
+from korch.backends.cpu.tiles.access import length_along, ways_across
 from korch.backends.cpu.tiles.emit import Parts, emit
 from korch.backends.cpu.tiles.piece import Piece, Turn
 from korch.backends.cpu.tiles.stages import costly, stages, taker
@@ -24,6 +24,7 @@ from korch.backends.footprint import footprint
 from korch.backends.libraries import backend_digest
 from korch.ir.cone import Cone
 from korch.ir.macs import total
+from korch.ir.ops.spans import SUMMED
 from korch.ir.primitive import Primitive
 from korch.machine import Machine
 
@@ -100,7 +101,7 @@ BACKEND = Tiles()
 
 
 def _strided(p: Primitive) -> bool:
-    return p.op == "Conv" and p.attr("group") > 1 and max(p.attr("strides")) > 1
+    return p.spec.is_convolution and p.attr("group") > 1 and max(p.attr("strides")) > 1
 
 
 @lru_cache(maxsize=1024)

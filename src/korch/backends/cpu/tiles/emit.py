@@ -17,10 +17,10 @@ from korch.backends.cpu.c.tree import FREE, INIT, RUN, Declaration, comments, fr
 from korch.backends.cpu.loops.backend import BACKEND as GENERATED
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.writer import aligned
-from korch.backends.cpu.tiles.access import SUMMED, Read
 from korch.backends.cpu.tiles.piece import Piece, Strip, Turn
 from korch.backends.cpu.tiles.strips import Chunk, scratch
 from korch.ir.cone import Cone
+from korch.ir.ops.spans import SUMMED, Read
 from korch.ir.tensor import Tensor
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from korch.backends.cpu.loops.binding import Place
-from korch.backends.cpu.tiles.access import Part, Read, Span, narrowed, outermost, part
+from korch.backends.cpu.tiles.access import part
 from korch.ir.cone import Cone
+from korch.ir.ops.spans import Part, Read, Span, narrowed, outermost
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 

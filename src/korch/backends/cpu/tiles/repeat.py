@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from korch.backends.cpu.tiles.access import Read
 from korch.backends.cpu.tiles.piece import Piece, Turn
+from korch.ir.ops.spans import Read
 
 FIRST, LAST = 4, 2
 """Turns at either end that are made in any case: the first lies at an edge, so the second keeps something else than

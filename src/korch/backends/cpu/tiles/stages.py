@@ -6,13 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from korch.backends.contract import Backend
 from korch.ir.cone import Cone
-from korch.ir.ops.elementwise import COSTLY
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.ir.views import moves_nothing
-
-VIEWS = ("Transpose", "Reshape", "Slice", "Expand", "Identity")
-"""What a linear primitive's backend may read its operands through."""
 
 
 def stages(cone: Cone, backends: Sequence[Backend], apart: bool = False) -> tuple[Cone, ...] | None:
@@ -33,10 +29,8 @@ def _ways(cone: Cone) -> Iterator[set[Tensor]]:
     read. Or as they are made, with views that the primitive reads through.
     """
     common = {p: {t} for p in cone.linear if (t := _common(cone, p))}
-    made = {p: {cone.behind_views(t, VIEWS) for t in p.inputs} & set(cone.makers) for p in cone.linear}
-    stored = {
-        p: {_as_read(cone, t) for t in p.inputs if cone.behind_views(t, VIEWS) in cone.makers} for p in cone.linear
-    }
+    made = {p: {cone.behind_views(t) for t in p.inputs} & set(cone.makers) for p in cone.linear}
+    stored = {p: {_as_read(cone, t) for t in p.inputs if cone.behind_views(t) in cone.makers} for p in cone.linear}
     for way in (stored | common, made | common, stored, made):
         yield set[Tensor]().union(*way.values())
 
@@ -56,7 +50,7 @@ def _last_taken(stage: Cone, p: Primitive, backends: Sequence[Backend]) -> Tenso
     """What the longest stage makes that begins like this one, and is all that the rest of it reads of `p`; views are
     left to the rest."""
     behind = stage.primitives[stage.primitives.index(p) + 1 : -1]
-    for q in reversed([q for q in behind if q.op not in VIEWS]):
+    for q in reversed([q for q in behind if not q.spec.is_view]):
         parts = _cut(stage, {q.output})
         if sum(p in part.primitives for part in parts) == 1 and p in parts[0].primitives and _takes(parts[0], backends):
             return q.output
@@ -65,7 +59,7 @@ def _last_taken(stage: Cone, p: Primitive, backends: Sequence[Backend]) -> Tenso
 
 def _as_read(cone: Cone, t: Tensor) -> Tensor:
     """What `t` is a view of, behind the last transposition that moves something in memory."""
-    while (p := cone.makers.get(t)) and p.op in VIEWS and (p.op != "Transpose" or moves_nothing(p)):
+    while (p := cone.makers.get(t)) and p.spec.is_view and (not p.spec.permutes or moves_nothing(p)):
         t = p.inputs[0]
     return t
 
@@ -77,26 +71,26 @@ def _takes(stage: Cone, backends: Sequence[Backend]) -> bool:
 
 def _common(cone: Cone, product: Primitive) -> Tensor | None:
     """The last tensor that the cone computes of which alone both factors of a product are made, behind views."""
-    if product.op != "MatMul" or not all(t in cone.makers for t in product.inputs):
+    if not product.spec.is_product or not all(t in cone.makers for t in product.inputs):
         return None
     for p in reversed(cone.primitives[: cone.primitives.index(product)]):
         stage = _upto(cone, product.output, {p.output})
         if [t for t in stage.leaves if not t.const] == [p.output] and p.output not in product.inputs:
-            return cone.behind_views(p.output, VIEWS)
+            return cone.behind_views(p.output)
     return None
 
 
 def turned(cone: Cone) -> set[Tensor]:
     """Second operands that are leaves with another axis innermost: each strip's product would store them again."""
-    return {p.inputs[1] for p in cone.linear if p.op == "MatMul" and _turned(cone, p.inputs[1])}
+    return {p.inputs[1] for p in cone.linear if p.spec.is_product and _turned(cone, p.inputs[1])}
 
 
 def _turned(cone: Cone, t: Tensor) -> bool:
     """Whether `t` is a leaf that is no constant, seen through views of which one turns it."""
     turns = False
-    while t in cone.makers and cone.makers[t].op in VIEWS:
+    while t in cone.makers and cone.makers[t].spec.is_view:
         p = cone.makers[t]
-        turns |= p.op == "Transpose" and p.attr("perm")[-1] != p.output.rank - 1
+        turns |= p.spec.permutes and p.attr("perm")[-1] != p.output.rank - 1
         t = p.inputs[0]
     return turns and t not in cone.makers and not t.const
 
@@ -104,8 +98,8 @@ def _turned(cone: Cone, t: Tensor) -> bool:
 def costly(cone: Cone) -> set[Tensor]:
     """What the cone computes and puts into costly functions, one behind the other taken as one."""
     made = cone.makers
-    operands = {p.inputs[0] for p in cone.primitives if p.op in COSTLY} & set(made)
-    return {t for t in operands if made[t].op not in COSTLY}
+    operands = {p.inputs[0] for p in cone.primitives if p.spec.costly} & set(made)
+    return {t for t in operands if not made[t].spec.costly}
 
 
 def taker(cone: Cone, backends: Iterable[Backend]) -> Backend | None:

@@ -12,12 +12,11 @@ from functools import lru_cache
 from itertools import pairwise
 
 from korch.backends.cpu.loops.binding import Place
-from korch.backends.cpu.tiles.access import SUMMED, Read, Span, length_along, outermost
+from korch.backends.cpu.tiles.access import length_along
 from korch.backends.cpu.tiles.piece import Piece, Strip, Turn, is_one_piece, narrow
 from korch.backends.cpu.tiles.repeat import Make, each, repeated
 from korch.ir.cone import Cone
-from korch.ir.ops.winograd import tiling_of
-from korch.ir.primitive import Primitive
+from korch.ir.ops.spans import SUMMED, Read, Span, outermost
 from korch.ir.tensor import Tensor
 
 UNEVEN = 1.04
@@ -70,7 +69,7 @@ class StripCut:
     def lead(self) -> int:
         """Positions by which the first strip is lower: what the root skips of Winograd's first tiles."""
         made = self.stages[-1].primitives if self.axis != SUMMED else ()
-        return max((p.attr("skipped")[0] for p in made if p.op == "WinogradOutput"), default=0)
+        return max((p.spec.lead(p) for p in made), default=0)
 
     @property
     def count(self) -> int:
@@ -88,7 +87,7 @@ class StripCut:
 
 def quantum(cone: Cone) -> int:
     """Rows of which a strip must be a multiple: Winograd's tiles and Strassen's pairs of rows are whole."""
-    return math.lcm(*map(_whole, cone.primitives))
+    return math.lcm(*(p.spec.granule(p) for p in cone.primitives))
 
 
 @lru_cache(maxsize=1024)
@@ -100,14 +99,6 @@ def row(stages: tuple[Cone, ...], axis: int) -> int:
     length = length_along(stages[-1], SUMMED)
     spans = (Span(SUMMED, 0, n) for n in range(1, length) if length % n == 0)
     return next((span.end for span in spans if _strip(stages, span, None)), length)
-
-
-def _whole(p: Primitive) -> int:
-    """The same for one primitive."""
-    if p.op == "StrassenOutput":
-        y = p.output.shape
-        return 1 + math.prod(y[outermost(y) + 1 : -1]) % 2
-    return tiling_of(p).outputs[0] * p.attr("phases") if p.op == "WinogradOutput" else 1
 
 
 def chunks(cut: StripCut, threads: int, equal: bool = True) -> tuple[Chunk, ...] | None:
@@ -278,7 +269,7 @@ def _strips(stages: Sequence[Cone], spans: Sequence[Span]) -> Turn:
 def _sequence(stages: Sequence[Cone], count: int, make: Make) -> tuple[Turn, ...]:
     """`count` turns, one after another; none where one cannot be made. Tables of interpolation are all that makes them
     no translations of each other."""
-    tables = any(p.op == "Interpolate" for stage in stages for p in stage.primitives)
+    tables = any(p.spec.interpolates for stage in stages for p in stage.primitives)
     return tuple((each if tables else repeated)(count, make) or ())
 
 

@@ -61,7 +61,7 @@ class BlockTrace(Trace):
                 self.requests.split(atom.of, atom.by)
 
     def through(self, p: Primitive, idx: Indices) -> str:
-        if p.op in windows.WINDOWS:
+        if windows.is_window(p):
             return windows.written_out(self, p, idx)
         if p.category is Category.REDUCE:
             return self._of_one(p, idx)
@@ -69,7 +69,7 @@ class BlockTrace(Trace):
 
     def _of_one(self, p: Primitive, idx: Indices) -> str:
         """A reduction along axes of length 1."""
-        if p.op.startswith("Arg"):
+        if p.spec.ranks:
             return self.language.literal(0, p.output.dtype)
         kept = iter(idx)
         source = [

@@ -113,9 +113,9 @@ def _below_windows(cone: Cone) -> set[Tensor]:
     copies: dict[Tensor, int] = {cone.root: 1}
     cuts: set[Tensor] = set()
     for p in reversed(cone.primitives):
-        written_out = p.op in windows.WINDOWS and not is_stage(p)
+        written_out = windows.is_window(p) and not is_stage(p)
         own = copies.get(p.output, 1)
-        taps = windows.taps(p) if written_out else p.attr("taps") if p.op == "Interpolate" else 1
+        taps = windows.taps(p) if written_out else p.attr("taps") if p.spec.interpolates else 1
         if own * taps > MOST_COPIES and own > 1:
             cuts.add(p.output)
             own = 1

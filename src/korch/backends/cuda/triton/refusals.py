@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from korch.backends.cuda.triton.elementwise import TYPES, has_form
-from korch.backends.cuda.triton.windows import MOST_TAPS, POOLS, is_depthwise, taps
+from korch.backends.cuda.triton.windows import MOST_TAPS, is_depthwise, taps
+from korch.backends.maps.trace import is_traced
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
@@ -49,13 +50,17 @@ def _primitive_refusal(p: Primitive) -> str:
         case Category.OPAQUE:
             return "an opaque primitive"
         case Category.LINEAR:
-            return "" if p.op == "Interpolate" or is_depthwise(p) else f"{p.op} is compute-intensive"
+            return "" if p.spec.interpolates or is_depthwise(p) else f"{p.op} is compute-intensive"
         case Category.ELEMENTWISE:
             return _elementwise_refusal(p)
-        case _ if p.op == "Scatter":
+        case Category.REDUCE if p.spec.scatters:
             return "a Scatter"
-        case _:
-            return f"pooling on {p.inputs[0].dtype}" if p.op in POOLS and not p.inputs[0].is_float else ""
+        case Category.REDUCE if p.spec.is_pool:
+            return "" if p.inputs[0].is_float else f"pooling on {p.inputs[0].dtype}"
+        case Category.REDUCE:
+            return "" if p.spec.folds or p.spec.ranks else f"{p.op} folds neither axes nor windows"
+        case Category.LAYOUT | Category.BROADCAST:
+            return "" if is_traced(p) else f"{p.op} has no source"
 
 
 def _elementwise_refusal(p: Primitive) -> str:

@@ -11,7 +11,7 @@ from korch.backends.cuda.triton.elementwise import TYPES
 from korch.backends.cuda.triton.language import literal
 from korch.backends.maps.index import Index, unflat
 from korch.backends.maps.trace import Indices
-from korch.ir.ops.table import Category
+from korch.ir.ops.table import Aggregate, Category
 from korch.ir.primitive import Primitive
 
 NARROW = ("bool", "int8", "int16", "uint8", "uint16")
@@ -21,16 +21,16 @@ FAR = 2**31 - 1
 
 def is_stage(p: Primitive) -> bool:
     """Whether `p` folds several elements that are not written out."""
-    if p.op in windows.POOLS:
+    if p.spec.is_pool:
         return windows.taps(p) > windows.MOST_TAPS
     return p.category is Category.REDUCE and math.prod(_extents(p)) > 1
 
 
 def _extents(p: Primitive) -> tuple[int, ...]:
     """The lengths that `p` folds along."""
-    if p.op in windows.POOLS:
+    if p.spec.is_pool:
         return windows.kernel_of(p)
-    axes = (p.attr("axis"),) if p.op.startswith("Arg") else p.attr("axes")
+    axes = (p.attr("axis"),) if p.spec.ranks else p.attr("axes")
     return tuple(p.inputs[0].shape[a] for a in sorted(axes))
 
 
@@ -47,11 +47,11 @@ class ReductionStage:
     @property
     def picks(self) -> bool:
         """Whether it finds a position."""
-        return self.p.op.startswith("Arg")
+        return self.p.spec.ranks
 
     @property
     def low(self) -> bool:
-        return self.p.op in ("ReduceMin", "ArgMin")
+        return self.p.spec.picks < 0
 
     @property
     def dtype(self) -> str:
@@ -62,14 +62,8 @@ class ReductionStage:
     @property
     def fold(self) -> str:
         """The fold of a whole dimension."""
-        return {
-            "ReduceMax": "folds.largest",
-            "MaxPool": "folds.largest",
-            "ArgMax": "folds.largest",
-            "ReduceMin": "folds.smallest",
-            "ArgMin": "folds.smallest",
-            "ReduceProd": "folds.product",
-        }.get(self.p.op, "folds.total")
+        of = self.p.spec.aggregate or Aggregate.SUM
+        return "folds.total" if of is Aggregate.SUM else f"folds.{of.value}"
 
     @property
     def neutral(self) -> str:
@@ -95,7 +89,7 @@ class ReductionStage:
         """The element number `k` of those that the output's element `idx` is folded from."""
         p, at = self.p, unflat(k, _extents(self.p))
         x = p.inputs[0]
-        if p.op in windows.POOLS:
+        if p.spec.is_pool:
             return windows.under(trace, p, idx, at) or literal(windows.neutral(p), x.dtype)
         v = trace.value(x, self._source(idx, at))
         return trace.name(f"tl.cast({v}, tl.int32)", "int32") if x.dtype in NARROW else v
@@ -117,9 +111,9 @@ class ReductionStage:
     def end(self, trace: BlockTrace, folded: str, idx: Indices) -> str:
         """The output's value."""
         p = self.p
-        if p.op == "AveragePool":
+        if p.spec.is_pool and p.spec.averages:
             return windows.averaged(trace, p, folded, idx)
-        if p.op == "ReduceMean":
+        if p.spec.averages:
             n = self.length
             return trace.name(f"{folded} / {float(n)!r}" if p.output.is_float else f"{folded} // {n}", p.output.dtype)
         if p.inputs[0].dtype in NARROW and not self.picks:

@@ -14,15 +14,18 @@ from korch.ir.primitive import Primitive
 if TYPE_CHECKING:
     from korch.backends.cuda.triton.blocks import BlockTrace
 
-POOLS = ("MaxPool", "AveragePool")
-WINDOWS = (*POOLS, "Conv")
 MOST_TAPS = 49
 """Taps that are written out; larger windows are reductions of their own."""
 
 
+def is_window(p: Primitive) -> bool:
+    """Whether each element of p's output is made of a window of its input."""
+    return p.spec.slides and not p.spec.is_deconvolution
+
+
 def kernel_of(p: Primitive) -> tuple[int, ...]:
     """The lengths of a window."""
-    return p.attr("kernel_shape") if p.op in POOLS else p.inputs[1].shape[2:]
+    return p.attr("kernel_shape") if p.spec.is_pool else p.inputs[1].shape[2:]
 
 
 def taps(p: Primitive) -> int:
@@ -32,7 +35,7 @@ def taps(p: Primitive) -> int:
 
 def has_channel_groups(p: Primitive) -> bool:
     """Whether p is a convolution with one input channel a group, in either layout: nothing for tensor cores."""
-    return p.op == "Conv" and p.inputs[1].shape[1] == 1 and p.attr("group") > 1
+    return p.spec.is_convolution and p.inputs[1].shape[1] == 1 and p.attr("group") > 1
 
 
 def is_depthwise(p: Primitive) -> bool:
@@ -45,12 +48,12 @@ def written_out(trace: BlockTrace, p: Primitive, idx: Indices) -> str:
     total = ""
     for offset in product(*map(range, kernel_of(p))):
         v = under(trace, p, idx, tuple(map(Index, offset)))
-        if v and p.op == "Conv":
+        if v and p.spec.is_convolution:
             v = f"{v} * {_weight(trace, p, idx, offset)}"
         if v:
             total = trace.name(folded(p, total, v) if total else v, p.output.dtype)
     total = total or trace.name(trace.language.literal(neutral(p), p.output.dtype), p.output.dtype)
-    return averaged(trace, p, total, idx) if p.op == "AveragePool" else total
+    return averaged(trace, p, total, idx) if p.spec.averages else total
 
 
 def _weight(trace: BlockTrace, p: Primitive, idx: Indices, offset: tuple[int, ...]) -> str:
@@ -59,17 +62,17 @@ def _weight(trace: BlockTrace, p: Primitive, idx: Indices, offset: tuple[int, ..
 
 def neutral(p: Primitive) -> float:
     """What positions outside of a tensor count as."""
-    return -math.inf if p.op == "MaxPool" else 0.0
+    return -math.inf if p.spec.picks else 0.0
 
 
 def folded(p: Primitive, total: str, v: str) -> str:
-    return f"folds.larger({total}, {v})" if p.op == "MaxPool" else f"{total} + {v}"
+    return f"folds.larger({total}, {v})" if p.spec.picks else f"{total} + {v}"
 
 
 def under(trace: BlockTrace, p: Primitive, idx: Indices, offset: Indices) -> str:
     """The input's value under an offset of the window; empty where that lies outside for every `idx`."""
     x, source, outside = p.inputs[0], list(idx), []
-    if p.op == "Conv":
+    if p.spec.is_convolution:
         source[-1] = idx[-1] // (p.inputs[1].shape[0] // p.attr("group"))
     for i, a in enumerate(spatial_axes(x.rank, p.attr("channels_last"))):
         e = idx[a] * p.attr("strides")[i] + offset[i] * p.attr("dilations")[i] - p.attr("pads")[i]
@@ -79,7 +82,7 @@ def under(trace: BlockTrace, p: Primitive, idx: Indices, offset: Indices) -> str
         outside += [trace.language.below(e, 0)] * (lo < 0) + [trace.language.reaches(e, n)] * (hi >= n)
         source[a] = Index.of(Clamp(e, 0, n - 1)) if lo < 0 or hi >= n else e
     v = trace.value(x, tuple(source))
-    if not outside or (p.op != "MaxPool" and (x in trace.arrays or x in trace.stored)):
+    if not outside or (not p.spec.picks and (x in trace.arrays or x in trace.stored)):
         return v  # masked loads give zeros
     fill = trace.language.literal(neutral(p), x.dtype)
     return trace.name(trace.language.chosen(trace.language.any_of(outside), fill, v), x.dtype)

@@ -93,7 +93,7 @@ class Vendor:
         m = Declined(f"no call of cuBLAS or cuDNN has {other}") if other else match(cone)
         if isinstance(m, Declined):
             return m
-        if m.linear.op == "MatMul":
+        if m.linear.spec.is_product:
             return product_kernels(cone, matmul_product(m), self.precisions)
         convolutions, product = convolution_kernels(cone, m, self.precisions), pointwise_product(m)
         return _either(convolutions, product_kernels(cone, product, self.precisions) if product else None)

@@ -14,7 +14,7 @@ from korch.backends.linear.pattern import Binary, Match, PostOp
 from korch.backends.linear.views import Shape, View, row_major
 from korch.backends.precision import HALVES
 from korch.ir import Cone, Primitive
-from korch.ir.ops.reduce import last_to_first
+from korch.ir.ops.axes import last_to_first
 
 LAST = (0, 2, 3, 1)
 """The axes of [N, C, H, W] from slowest to fastest where channels are last in memory."""
@@ -67,7 +67,7 @@ def _convolution(m: Match) -> ConvolutionCall | Declined:
     window, ends = _window(p), _ends(epilogue)
     if isinstance(window, Declined) or isinstance(ends, Declined):
         return window if isinstance(window, Declined) else ends  # pyright: ignore[reportReturnType]
-    if p.op == "ConvTranspose" and (ends[1] or epilogue.activation):
+    if p.spec.is_deconvolution and (ends[1] or epilogue.activation):
         return Declined("a transposed convolution ends in a bias only")
     last = bool(p.attr("channels_last")) if len(formats) > 1 else True in formats
     x, out = _formatted(x, last), _formatted(out, last)
@@ -121,7 +121,7 @@ def _window(p: Primitive) -> tuple[Shape, Shape, Shape, Shape] | Declined:
     extra = (0,) * k
     if min(pads) < 0:
         return Declined("the convolution has negative pads")
-    if p.op == "ConvTranspose":
+    if p.spec.is_deconvolution:
         extra = _extra(p, k)
         if any(not 0 <= e < max(s, d) for e, s, d in zip(extra, strides, dilations, strict=True)):
             return Declined(f"an output padding of {list(extra)} with strides of {list(strides)} is not supported")
@@ -167,7 +167,7 @@ def _is_bias(v: View) -> bool:
 
 
 def _kernels(cone: Cone, c: ConvolutionCall, precisions: Sequence[str]) -> Iterator[Kernel]:
-    name = "convolution" if c.linear.op == "Conv" else "transposed convolution"
+    name = "convolution" if c.linear.spec.is_convolution else "transposed convolution"
     for precision in precisions:
         yield _kernel(cone, c, f"{precision} {name}", _weights(cone, c, precision), precision, direct=False)
     floats = [p for p in precisions if p not in HALVES]
@@ -203,13 +203,13 @@ def _kernel(cone: Cone, c: ConvolutionCall, variant: str, w: CallOperand, precis
 def _function(c: ConvolutionCall, direct: bool) -> str:
     if direct:
         return "depthwise"
-    return "transposed_convolution" if c.linear.op == "ConvTranspose" else "convolution"
+    return "transposed_convolution" if c.linear.spec.is_deconvolution else "convolution"
 
 
 def _is_depthwise(c: ConvolutionCall) -> bool:
     """Whether torch has a kernel of its own for it: one filter or several a channel, channels first, a bias at most."""
     group = c.linear.attr("group")
-    return c.linear.op == "Conv" and 1 < group == c.x.shape[1] and not c.last and not c.relu
+    return c.linear.spec.is_convolution and 1 < group == c.x.shape[1] and not c.last and not c.relu
 
 
 def _weights(cone: Cone, c: ConvolutionCall, precision: str) -> CallOperand:

@@ -15,8 +15,6 @@ from korch.backends.linear.pattern import view_of
 from korch.backends.linear.views import OUT, Shape, View, inverse, row_major
 from korch.ir import Cone, Primitive, Tensor
 
-VIEWS = ("Transpose", "Reshape", "Identity")
-
 
 @dataclass(frozen=True, slots=True)
 class Attention:
@@ -88,9 +86,9 @@ class _Search:
     def _output(self) -> tuple[View, Tensor | None]:
         """The output in the shape of the second product, and the sums by which it is divided after that, if it is."""
         t, out = self.root, View.dense(OUT, self.root.shape)
-        while self._maker(t).op in VIEWS:
+        while self._maker(t).spec.rearranges:
             p = self._maker(t)
-            back = out.transpose(inverse(p.attr("perm"))) if p.op == "Transpose" else out.reshape(p.inputs[0].shape)
+            back = out.transpose(inverse(p.attr("perm"))) if p.spec.permutes else out.reshape(p.inputs[0].shape)
             out, t = _existing(back), p.inputs[0]
         p = self._maker(t)
         if p == self.last:
@@ -104,7 +102,7 @@ class _Search:
     def _shares(self, t: Tensor) -> _Scores:
         """`t`, which is the softmax of the scores, seen through views."""
         p = self._maker(t)
-        if p.op in VIEWS:
+        if p.spec.rearranges:
             return _moved(self._shares(p.inputs[0]), lambda v: view_of(p, v))
         if p.op != "Div":
             raise _NoMatch(f"{p} is no softmax")
@@ -142,7 +140,7 @@ class _Search:
         if t == self.first.output:
             return _Scores(View.dense(0, t.shape))
         p = self._maker(t)
-        if p.op in VIEWS:
+        if p.spec.rearranges:
             return _moved(self._scores(p.inputs[0]), lambda v: view_of(p, v))
         if p.op not in ("Mul", "Div", "Add") or p.output.shape not in (t.shape for t in p.inputs):
             raise _NoMatch(f"{p} is neither a scale nor a mask of scores")

@@ -15,8 +15,6 @@ from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
-MOVES = ("Reshape", "Transpose", "Expand")
-
 
 @dataclass(frozen=True)
 class TileEpilogue:
@@ -30,7 +28,7 @@ class TileEpilogue:
         """The root's value, traced; `name` holds the product's."""
         names = {self.start: name}
         for q in self.primitives:
-            names[q.output] = names[q.inputs[0]] if q.op in MOVES else self._computed(q, trace, names)
+            names[q.output] = names[q.inputs[0]] if q.spec.is_view else self._computed(q, trace, names)
         return names[self.primitives[-1].output if self.primitives else self.start]
 
     def _computed(self, q: Primitive, trace: Trace, names: dict[Tensor, str]) -> str:
@@ -57,10 +55,10 @@ def _pushed(q: Primitive, t: Tensor, at: Indices) -> Indices | None:
     """Where `q` puts the element `at` of its operand `t`; None where it has no one place."""
     if q.output.size != t.size:
         return None
-    if q.op == "Transpose":
+    if q.spec.permutes:
         return tuple(at[a] for a in q.attr("perm"))
-    if q.op == "Reshape":
+    if q.spec.regroups:
         return unflat(flat(at, t.shape), q.output.shape)
-    if q.op == "Expand" or q.category is Category.ELEMENTWISE:
+    if q.category is Category.BROADCAST or q.category is Category.ELEMENTWISE:
         return (*[Index()] * (q.output.rank - t.rank), *at)
     return None

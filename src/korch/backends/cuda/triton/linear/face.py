@@ -19,7 +19,6 @@ from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.machine import Machine
 
-TAKEN = ("MatMul", "Conv")
 LARGEST = 2**31 - 1
 MOST_LEAVES = 24
 MOVED = (Category.ELEMENTWISE, Category.LAYOUT, Category.BROADCAST)
@@ -27,7 +26,7 @@ MOVED = (Category.ELEMENTWISE, Category.LAYOUT, Category.BROADCAST)
 
 def refusal(cone: Cone) -> str:
     """Why the cone is not built; empty if it is."""
-    if len(cone.linear) != 1 or cone.linear[0].op not in TAKEN:
+    if len(cone.linear) != 1 or not cone.linear[0].spec.contracts:
         return "not one matrix product or convolution"
     if len(cone.leaves) > MOST_LEAVES:
         return f"more than {MOST_LEAVES} leaves"
@@ -65,7 +64,7 @@ def _product_refusal(p: Primitive) -> str:
         return f"{p.op} of {p.output.dtype}"
     if reason := _size_refusal(p):
         return reason
-    if p.op == "Conv":
+    if p.spec.is_convolution:
         return _convolution_refusal(p)
     return ""
 
@@ -83,9 +82,9 @@ def _convolution_refusal(p: Primitive) -> str:
 
 def _operand_refusal(p: Primitive) -> str:
     """Why `p` is not computed around a product."""
-    if p.category not in MOVED and p.op != "Interpolate":
+    if p.category not in MOVED and not p.spec.interpolates:
         return f"{p.op} in a kernel with a product"
-    if p.op == "Take":
+    if p.spec.takes:
         return "Take in a kernel with a product"
     if any(t.dtype not in TYPES for t in (*p.inputs, p.output)):
         return f"{p.op} on dtype {p.output.dtype}"

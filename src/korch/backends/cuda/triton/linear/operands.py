@@ -65,7 +65,7 @@ def widths_of(cone: Cone, product: Contraction, precision: str) -> tuple[int, in
 
 def _perm(product: Contraction, side: int, t: Tensor, precision: str) -> tuple[int, ...]:
     """The order of the axes of the constant operand `t`."""
-    if product.primitive.op == "MatMul":
+    if product.primitive.spec.is_product:
         same, turned = tuple(range(t.rank)), (*range(t.rank - 2), t.rank - 1, t.rank - 2)
         return turned if side == 1 and _along_steps(t.shape[-2], precision) else same
     if side == 0:

@@ -169,7 +169,7 @@ class Convolution:
 
 def product_of(p: Primitive) -> Contraction:
     """How a MatMul or a Conv multiplies."""
-    return Convolution(p) if p.op == "Conv" else Matrices(p)
+    return Convolution(p) if p.spec.is_convolution else Matrices(p)
 
 
 @dataclass(frozen=True, slots=True)
