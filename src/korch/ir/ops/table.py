@@ -73,10 +73,10 @@ class Aggregate(Enum):
     SMALLEST = "smallest"
 
 
-Position = TypeVar("Position", bound="Steppable")
+Position = TypeVar("Position", bound="AxisPosition")
 
 
-class Steppable(Protocol):
+class AxisPosition(Protocol):
     """Positions along an axis: integers in arrays, or the symbols of a loop nest. They add up, and take integers."""
 
     def __add__(self, other: Self | int, /) -> Self: ...
