@@ -28,7 +28,7 @@ class Library:
 
     def __init__(self, kernels: Sequence[Kernel], folder: Path) -> None:
         toolchain, file = find_toolchain(), folder / "kernels.so"
-        Units(folder).compile_library(toolchain, kernels, file, 100_000, 2)
+        Units(folder).compile_library(toolchain, [k.code for k in kernels], file, 100_000, 2)
         for found in find_libraries(name for k in kernels for name in k.libraries):
             load(str(found.file))
         self._library = load(file)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from tests.backends.endless import all_gone, end_limits_once_started, endless_compiler
 
-from korch.backends.contract import Host, Kernel
+from korch.backends.contract import Host
+from korch.backends.cpu.c import Code
 from korch.backends.table import entry_of
 from korch.errors import BackendError
 from korch.ir import Builder, Cone
@@ -87,10 +88,10 @@ def test_one_endless_compilation_does_not_take_the_limit_again_and_again(
     profiler: Profiler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    endless = several(96)[70]
+    endless = several(96)[70].code
 
-    def compile_library(toolchain: object, kernels: list[Kernel], *_: object, limit: float, **__: object) -> None:
-        if endless in kernels:
+    def compile_library(toolchain: object, codes: list[Code], *_: object, limit: float, **__: object) -> None:
+        if endless in codes:
             waits.append(limit)
             raise BackendError(f"cc did not end within {limit:g} s")
 
@@ -130,7 +131,8 @@ def test_only_what_compilers_say_of_a_line_is_remembered(
 
 
 def test_a_machine_without_the_memory_for_a_kernel_says_nothing_about_it(profiler: Profiler) -> None:
-    large = replace(relu(), workspace=1 << 50)
+    small = relu()
+    large = replace(small, body=replace(small.body, workspace=1 << 50))
     (failed,) = profiler.measure([large])
     assert isinstance(failed, Failed) and "memory" in failed.reason.lower() and not profiler.known(large)
     assert isinstance(profiler.measure([relu(variant="right")])[0], Measurement)
