@@ -41,6 +41,7 @@ def model(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_embedding(model: Path, cache_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     archive, ids = str(tmp_path / "embedding.korch"), str(tmp_path / "ids.npy")
     command = ["optimize", str(model), "-o", archive, "--threads", "1", "--time-budget", "60"]

@@ -44,6 +44,7 @@ def steps_of(archive: Path) -> list[Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_killed_at_random_moments_it_resumes_to_the_same_plan(tmp_path: Path):
     model, archive, cache = tmp_path / "small.onnx", tmp_path / "small.korch", tmp_path / "cache"
     onnx.save(onnx.parser.parse_model(MODEL), model)
@@ -99,6 +100,7 @@ def test_who_wants_it_to_outlive_the_terminal_has_that():
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_four_at_once_lose_nothing(tmp_path: Path):
     model, cache = tmp_path / "small.onnx", tmp_path / "cache"
     onnx.save(onnx.parser.parse_model(MODEL), model)

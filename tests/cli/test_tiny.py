@@ -13,6 +13,7 @@ TINY = str(Path(__file__).parents[2] / "examples" / "tiny.onnx")
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("numerics", ["default", "strict"])
 def test_tiny(cache_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], numerics: str):
     archive = str(tmp_path / "tiny.korch")

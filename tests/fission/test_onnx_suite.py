@@ -85,6 +85,7 @@ def difference(graph, feeds, expected):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_onnx_suite():
     apart, wrong = 0, []
     for name, model, feeds, expected in cases():

@@ -9,6 +9,7 @@ import korch
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_rapidocr_reads_the_same(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("KORCH_TUNE", "off")
     pytest.importorskip("rapidocr_onnxruntime")

@@ -128,6 +128,7 @@ def until(condition, seconds: float = 60.0) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_programs_are_made_in_the_background_and_take_over(small_model: Path, feeds, tmp_path: Path, monkeypatch):
     monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path))
     session = korch.InferenceSession(small_model, **OPTIONS)

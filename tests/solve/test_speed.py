@@ -27,6 +27,7 @@ SIZES = {
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("noise", [0.03, 0.15])
 @pytest.mark.parametrize("name", SIZES)
 def test_large_problems(name: str, noise: float, monkeypatch: pytest.MonkeyPatch) -> None:

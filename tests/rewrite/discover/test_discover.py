@@ -50,6 +50,7 @@ def enumerated(size: int) -> frozenset[Law]:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("law", KNOWN)
 def test_well_known_laws_are_found(law: str):
     assert parse_law(law).canonical() in found(3)
