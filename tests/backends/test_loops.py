@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from korch.backends.contract import Declined
+from korch.backends.cpu.c import own, run_function
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.loops.schedule import schedule
 from korch.backends.cpu.loops.spell import table_name, tables_of
@@ -80,7 +81,8 @@ def test_no_stage_is_computed_beyond_its_tensor(threads: int):
 
 def test_tables_that_are_equal_in_python_are_not_in_c():
     weights, places = table_name((0.0, 1.0)), table_name((0, 1))
-    assert "float" in tables_of(weights)[0] and "int32_t" in tables_of(places)[0]
+    (first, second) = tables_of([run_function(False, [f"{own(name)};"]) for name in (weights, places)])
+    assert (first.ctype, second.ctype) == ("float", "int32_t")
 
 
 def test_nests_of_a_row_are_no_reason_for_chunks():

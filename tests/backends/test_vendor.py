@@ -181,8 +181,8 @@ def test_launches_inside_of_a_call_are_counted():
     by_precision = {k.variant.split()[0]: k.call for k in ALL.build(cone, 132) if k.call}
     ieee, half = by_precision["ieee"], by_precision["fp16"]
     (image_,) = (t for t in cone.leaves if not t.const)
-    assert (ieee.launches, ieee.temporary) == (2, cone.root.nbytes), "torch copies what ends in Relu"
-    assert half.launches == 4 and half.temporary == cone.root.nbytes // 2 + image_.nbytes // 2
+    assert (ieee.count, ieee.temporary) == (2, cone.root.nbytes), "torch copies what ends in Relu"
+    assert half.count == 4 and half.temporary == cone.root.nbytes // 2 + image_.nbytes // 2
 
 
 @pytest.mark.parametrize("name", [n for n in PRODUCTS if "gelu" not in n])

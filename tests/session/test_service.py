@@ -186,7 +186,7 @@ def test_where_no_process_starts_the_session_says_so(running: Service, client: C
     def none(*_: object) -> None:
         raise OSError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(service, "WorkerProcess", none)
+    monkeypatch.setattr(service, "SpecialisationProcess", none)
     client.programs.find(((1,),))
     running.attend(client)
     until(lambda: states(client) == ["failed"])
