@@ -90,6 +90,7 @@ def test_a_choice_that_errs_too_much_is_dropped():
     assert "which erred too much" in str(found.explanation)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("poor_rule")
 def test_a_choice_that_errs_as_much_as_allowed_is_kept():
     found = search(product_model(), "fast")
@@ -110,7 +111,7 @@ def test_a_remembered_program_is_not_judged_again(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("own_cache")
-@pytest.mark.parametrize("numerics", ["strict", "default"])
+@pytest.mark.parametrize("numerics", ["strict", pytest.param("default", marks=pytest.mark.slow)])
 def test_strict_numerics_take_no_winograd(numerics: str):
     channels, size = 128, 24
     w = np.random.default_rng(0).standard_normal((channels, channels, 3, 3)).astype(np.float32) / 30

@@ -75,7 +75,9 @@ def forgotten(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize(
-    ("backend", "some"), [(LOOPS, MAPS), (LOOPS, OTHERS), (TILES, STRIPS)], ids=["maps", "others", "strips"]
+    ("backend", "some"),
+    [(LOOPS, MAPS), (LOOPS, OTHERS), pytest.param(TILES, STRIPS, marks=pytest.mark.slow)],
+    ids=["maps", "others", "strips"],
 )
 def test_right(backend: Backend, some: list[Cone], threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     usual = {kernel.source for cone in some for kernel in backend.build(cone, threads)}

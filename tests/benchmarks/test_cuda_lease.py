@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.marks import SLOW, slow_but
 
 from .fake_rig import FakeRig
 
@@ -36,6 +37,7 @@ def known(file: Path) -> dict[str, object]:
     return module("record").Record(file).known
 
 
+@SLOW
 def test_each_command_ends_in_its_time_and_the_page_has_what_it_found(tmp_path: Path):
     """A hundredth of the time: the kit's seconds and the work's go down alike."""
     rig, stages = FakeRig(0.01, fails=["xla tf32"]), module("stages")
@@ -66,7 +68,7 @@ def test_a_command_does_nothing_twice(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (tmp_path / "kernels.jsonl").read_text() == before
 
 
-@pytest.mark.parametrize("stage", ["kernels", "racing"])
+@pytest.mark.parametrize("stage", slow_but(["kernels", "racing"], ["racing"]))
 def test_killed_at_any_moment_a_command_keeps_what_it_measured(tmp_path: Path, stage: str):
     file, draw, kept = tmp_path / f"{stage}.jsonl", random.Random(stage), dict[str, object]()
     if stage == "racing":

@@ -218,6 +218,7 @@ def test_rules_lists_operators_rewrites_and_backends(korch_json, arguments: list
     assert strips["evidence"]["exact"] and strips["evidence"]["numeric"] and strips["evidence"]["graphs"] >= 3
 
 
+@pytest.mark.slow
 def test_rules_as_text(korch_text):
     text = korch_text("rules", "list")
     assert text == korch_text("rules")

@@ -119,6 +119,7 @@ def found(patch: pytest.MonkeyPatch, seed: int, *by_hand: ByHand) -> tuple[list[
     return [f"{k.backend} {k.variant}" for k in kernels], summary
 
 
+@pytest.mark.slow
 def test_a_backend_that_errs_too_much_is_done_without(monkeypatch: pytest.MonkeyPatch):
     """For the product alone as well as for what it was fused with, at once; others have the rest."""
     kernels, summary = found(monkeypatch, 0, ByHand("poor", (ROUGH,)), EXACT_AT_LAST)

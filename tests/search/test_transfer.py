@@ -76,6 +76,7 @@ def test_what_is_missing_is_made_by_other_cones():
     assert set(others) == {second, *rest} and covers(graph, [first, *others])
 
 
+@pytest.mark.slow
 def test_a_sketch_says_what_kernels_cost_for_their_size(tmp_path: Path):
     program, _, sketch = optimized(model(), Options(1, 3.0, shapes={"x": (16, 32)}), lambda state: None, tmp_path)
     with program:
@@ -100,7 +101,7 @@ def test_a_kernel_that_is_slow_at_the_new_extents_gets_its_rivals_back(seconds: 
     assert not taken_over.reopened([entry], cost=1e-3)  # once
 
 
-@pytest.mark.parametrize("n", [5, 96])
+@pytest.mark.parametrize("n", [5, pytest.param(96, marks=pytest.mark.slow)])
 def test_a_plan_is_taken_over(n: int, tmp_path: Path):
     first, _, sketch = optimized(model(), Options(1, 3.0, shapes={"x": (16, 32)}), lambda state: None, tmp_path)
     first.close()

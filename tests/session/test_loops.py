@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from tests.marks import SLOW, slow_but
 from tests.session.test_segmenting import LOOP, MODELS, OPTIONS, SCAN, WHILE, feeds_of
 
 from korch.executable import iteration
@@ -26,7 +27,7 @@ LOOPS = {
 }
 
 
-@pytest.mark.parametrize("rooms", [1, 3, 256])
+@pytest.mark.parametrize("rooms", slow_but([1, 3, 256], [3]))
 @pytest.mark.parametrize("name", LOOPS)
 def test_native_loops_give_the_bits_of_single_iterations(name: str, rooms: int, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(segmenting, "race", lambda runs: [2.0, 1.0])

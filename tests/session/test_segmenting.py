@@ -9,6 +9,7 @@ import onnx
 import onnxruntime as ort
 import pytest
 from tests.fission.test_segments import HEAD, LOOP, NONZERO, SEQUENCE, TOP_K
+from tests.marks import SLOW, slow_but
 
 import korch
 from korch.errors import Error, InputError, NeedsSegments
@@ -73,7 +74,7 @@ def feeds_of(model: onnx.ModelProto, seed: int) -> dict[str, np.ndarray]:
     return {n: rng.standard_normal(s).astype(np.float32) if s else np.array(seed + 2) for n, s in shapes.items()}
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(MODELS, ("branch", "loop")))
 def test_a_program_in_segments_is_its_model(name: str, tmp_path: Path):
     model = onnx.parser.parse_model(MODELS[name])
     theirs = ort.InferenceSession(model.SerializeToString())
@@ -92,7 +93,10 @@ def test_a_program_in_segments_is_its_model(name: str, tmp_path: Path):
             _ = program.plan
 
 
-@pytest.mark.parametrize("name, islands", [("loop", 1), ("branch", 2), ("while", 1), ("growing", 1), ("scan", 1)])
+BODIES = (("loop", 1), ("branch", 2), ("while", 1), ("growing", 1), ("scan", 1))
+
+
+@pytest.mark.parametrize("name, islands", [pytest.param(*b, marks=[] if b[0] == "loop" else SLOW) for b in BODIES])
 def test_bodies_are_programs_where_they_are_faster(name: str, islands: int, tmp_path: Path, monkeypatch):
     """Whatever their speed, they compute what onnxruntime computes."""
     monkeypatch.setattr(segmenting, "race", lambda runs: [2.0, 1.0])
@@ -119,6 +123,7 @@ def refused(*_: object) -> None:
     raise AssertionError("onnxruntime is asked")
 
 
+@SLOW
 def test_bodies_that_are_slower_are_left_to_onnxruntime(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(segmenting, "race", lambda runs: [1.0, 2.0])
     with segmented(onnx.parser.parse_model(LOOP), OPTIONS, lambda state: None, tmp_path)[0] as program:
