@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from tests.marks import SLOW, slow_but
+from tests.marks import slow_but
 from tests.session.test_segmenting import LOOP, MODELS, OPTIONS, SCAN, WHILE, feeds_of
 
 from korch.executable import iteration
