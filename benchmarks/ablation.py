@@ -24,6 +24,7 @@ from dataclasses import replace
 from math import inf
 from pathlib import Path
 
+from korch.backends.contract import Variant
 from korch.backends.table import backends
 from korch.candidates import Limits, enumerate_cones
 from korch.executable import Executable
@@ -98,7 +99,7 @@ def greedily(graph: Graph, cones: Sequence[Cone], profiler: Profiler, count_kern
             return ledger, Tuned(check(priced, chosen).ids, cost, 0.0, 1.0, 0, profiler.measured, 0.0)
         for entry, offer in todo:
             kernels = offer.backend.build(entry.cone, profiler.setting.threads)
-            offer.settle(next(iter(worthy(kernels, profiler.measure(kernels))), Best("", inf)))
+            offer.settle(next(iter(worthy(kernels, profiler.measure(kernels))), Best(Variant(), inf)))
 
 
 def _priced(problem: Problem, ledger: Ledger, count_kernels: bool) -> Problem:

@@ -10,7 +10,6 @@ plan stays the one that was made for few threads: a search on such a machine wou
 from __future__ import annotations
 
 import argparse
-import re
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -40,8 +39,8 @@ class Share:
 def pieces(step: Step) -> int:
     """Into how many parts the kernel's work falls."""
     cone = step.kernel.cone
-    if strips := re.match(r"(\d+) rows", step.kernel.variant):
-        return ceil(cone.root.shape[outermost(cone.root.shape)] / int(strips[1]))
+    if step.kernel.backend == "tiles":
+        return ceil(cone.root.shape[outermost(cone.root.shape)] / step.kernel.variant.numbers[0])
     if cone.linear:
         return ceil(cone.root.size / TILE)
     return ceil(max(t.size for t in (cone.root, *cone.leaves)) / PAGE)

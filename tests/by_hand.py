@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from korch.backends.contract import Kernel
+from korch.backends.contract import Kernel, Variant
 from korch.backends.cpu.c import Code, run_function
 from korch.backends.cpu.c.tree import Declaration, free_function, init_function
 from korch.ir.cone import Cone
@@ -29,6 +29,6 @@ def code(
     return Code(functions, workspace, headers, libraries, opens)
 
 
-def by_hand(cone: Cone, code: Code, variant: str = "", backend: str = "by-hand") -> Kernel:
+def by_hand(cone: Cone, code: Code, form: str = "", backend: str = "by-hand") -> Kernel:
     """The kernel with that code."""
-    return Kernel(cone, backend, variant, code)
+    return Kernel(cone, backend, Variant(form), code)

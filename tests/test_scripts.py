@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from korch.backends.contract import Alias, Kernel
+from korch.backends.contract import Alias, Kernel, Variant
 from korch.backends.cpu.c import Code
 from korch.executable import Profile
 from korch.executable.plan import Step
@@ -81,8 +81,8 @@ def steps(*costs: float) -> list[Step]:
     x, w = (b.input(name, "float32", (64, 64)) for name in "xw")
     product, view = (Cone.of(b.graph([("y", y)]).primitives[-1:]) for y in (x @ w, b.op("Reshape", x, shape=(4096,))))
     return [
-        Step.of(Kernel(view, "", "", Alias())),
-        *(Step.of(Kernel(product, "loops", "", Code(())), cost) for cost in costs),
+        Step.of(Kernel(view, "", Variant(), Alias())),
+        *(Step.of(Kernel(product, "loops", Variant(), Code(())), cost) for cost in costs),
     ]
 
 

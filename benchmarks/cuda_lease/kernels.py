@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from korch.backends.contract import Kernel
+from korch.backends.contract import Kernel, Variant
 from korch.backends.table import backends
 from korch.fission.softmax import softmax
 from korch.ir import Builder, Cone, Value
@@ -182,7 +182,7 @@ def _offered(form: str, makes: tuple[Make, ...], multiprocessors: int) -> Iterat
 
 def kernels_of(make: Make, multiprocessors: int, allowed: Sequence[str] = NUMERICS) -> Iterator[Kernel]:
     """All different ones of a cone under the numerics that are `allowed`, built as they are asked for."""
-    b, seen = Builder(), set[tuple[str, str]]()
+    b, seen = Builder(), set[tuple[str, Variant]]()
     cone = Cone.of(b.graph([("y", make(b))]).primitives)
     for numerics in allowed:
         for backend in backends("cuda", numerics):

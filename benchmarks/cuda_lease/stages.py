@@ -59,7 +59,7 @@ def kernels(rig: Rig, out: Path, seconds: float = SECONDS, most: int = MOST) -> 
 
 
 def _facts(form: str, kernel: Kernel, result: Result, model: Modelled) -> dict[str, object]:
-    known = {"form": form, "backend": kernel.backend, "variant": kernel.variant}
+    known = {"form": form, "backend": kernel.backend, "variant": str(kernel.variant)}
     if not isinstance(result, Measurement):
         return known | {"failed": result.reason}
     modelled = model.cost(kernel)

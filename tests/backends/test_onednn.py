@@ -295,7 +295,7 @@ def test_pointwise_convolutions_of_channels_last_are_no_products_too():
     """The same code would run."""
     b = Builder()
     y = conv(image(b, 1, 1, 16, 6, 7), weights(b, 24, 16, 1, 1), last=1)
-    names = [k.variant for k in BACKEND.build(cone_of(y + b.input("r", "float32", y.shape)), threads=2)]
+    names = [k.variant.form for k in BACKEND.build(cone_of(y + b.input("r", "float32", y.shape)), threads=2)]
     assert names == ["conv", "conv jit"]
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import korch.backends.cpu.tiles.backend as tiles
-from korch.backends.contract import Declined, Kernel
+from korch.backends.contract import Declined, Kernel, StageVariant, Variant
 from korch.backends.cpu.c import Code
+from korch.backends.cpu.onednn.convolution import DEPTHWISE_FORM
 from korch.backends.cpu.tiles.access import part, ways_across
 from korch.backends.cpu.tiles.backend import BACKEND, STAGES
 from korch.backends.cpu.tiles.emit import Parts
@@ -313,7 +314,8 @@ def test_bands_are_right(threads: int, tmp_path: Path, monkeypatch: pytest.Monke
     tiles._cuts.cache_clear()
     results = measured(BACKEND, BANDED, threads, tmp_path)
     tiles._cuts.cache_clear()
-    assert {id(k.cone) for k, _ in results if "rows of 3 bands" in k.variant} == set(map(id, BANDED))
+    assert {k.variant.numbers[1] for k, _ in results if k.variant.form == "{} rows of {} bands"} == {3}
+    assert {id(k.cone) for k, _ in results if k.variant.form == "{} rows of {} bands"} == set(map(id, BANDED))
     assert not wrong(results)
 
 
@@ -325,8 +327,8 @@ def test_steps_are_right(threads: int, bands: dict[int, int], tmp_path: Path, mo
     tiles._cuts.cache_clear()
     results = measured(BACKEND, BANDED, threads, tmp_path)
     tiles._cuts.cache_clear()
-    in_steps = [k for k, _ in results if " by " in k.variant]
-    assert len(in_steps) > 2 and {" bands by " in k.variant for k in in_steps} == {bool(bands)}
+    in_steps = [k.variant.form for k, _ in results if "by" in k.variant.form]
+    assert len(in_steps) > 2 and {"bands" in form for form in in_steps} == {bool(bands)}
     assert not wrong(results)
 
 
@@ -339,7 +341,7 @@ def test_sliding_is_right(
 ):
     monkeypatch.setattr(tiles, "_cuts", lambda cone: (StripCut(stages(cone, STAGES) or (), 1, height, bands, step),))
     results = measured(BACKEND, BANDED, threads, tmp_path)
-    assert {id(k.cone) for k, _ in results if " sliding: " in k.variant} >= {id(BANDED[2])}
+    assert {id(k.cone) for k, _ in results if k.variant.form.endswith("sliding")} >= {id(BANDED[2])}
     assert not wrong(results)
 
 
@@ -477,6 +479,14 @@ def test_windows_of_a_leaf_are_worth_higher_strips(monkeypatch: pytest.MonkeyPat
         assert len(cuts) == 2 and (max(map(tiles._size, cuts)) > tiles.L2) == again
 
 
+@pytest.mark.onednn
+def test_depthwise_stages_that_move_by_two_are_tried_by_the_library_too():
+    by_loops, by_library = (StageVariant(v, b) for v, b in ((Variant(), "loops"), (Variant(DEPTHWISE_FORM), "onednn")))
+    first, second = (k.variant.stages for k in BACKEND.build(mbconv((1, 128, 128, 16), 64, 24, 3, 2), 2))
+    assert first == (by_loops,) * 3 and second == (by_loops, by_library, by_loops)
+    assert len(BACKEND.build(mbconv((1, 128, 128, 16), 64, 24, 3, 1), 2)) == 1
+
+
 def test_turns_are_begun_anew_where_no_bit_can_change():
     """A library's kernel for more rows may add up in another order."""
     cone = mbconv((1, 64, 64, 16), 64, 24, 3, 1)
@@ -484,7 +494,7 @@ def test_turns_are_begun_anew_where_no_bit_can_change():
     assert cut and all(len(chunk.turns) == len(chunk.anew) == 8 and all(chunk.anew) for chunk in cut)
     keys = {p.kernel for chunk in cut for strip in chunk.all for p in strip}
     for backend, wanted in (("loops", 8), ("onednn", 1)):
-        kernels = {key: Kernel(cone, backend, "", Code(())) for key in keys}
+        kernels = {key: Kernel(cone, backend, Variant(), Code(())) for key in keys}
         kept = [tiles._restartable(kernels, chunk) for chunk in cut]
         assert [sum(map(bool, chunk.anew)) for chunk in kept] == [wanted, wanted]
     assert not any(tiles._restartable({}, cut[0]).anew[1:])
@@ -494,7 +504,7 @@ def test_sums_are_the_same_bits_for_any_number_of_threads():
     """Whoever makes a strip's share: each is its own sum, and they are added up in their order."""
     y = keys_by_values(64, 40, 2, 16)
     graph, feeds = y.builder.graph([("y", y)]), {"x": RNG.standard_normal((1, 64, 40, 9)).astype(np.float32)}
-    results, cut = list[np.ndarray](), set[str]()
+    results, cut = list[np.ndarray](), set[Variant]()
     for threads in (1, 2, 3):
         kernel = BACKEND.build(Cone.of(graph.primitives), threads)[-1]
         cut.add(kernel.variant)

@@ -167,4 +167,4 @@ def test_numerics_are_passed_on():
 
 def test_transposed_maps_are_computed_in_tiles():
     (first, *_) = BACKEND.build(MAPS["turned"], 132)
-    assert first.variant.startswith("t")
+    assert first.variant.stages[0].variant.form == "t{}x{} w{}"

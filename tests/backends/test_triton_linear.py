@@ -246,7 +246,7 @@ def run(k: Kernel) -> Comparison:
     for i, array in [*enumerate(leaves), *enumerate(prepare(k, leaves), first)]:
         arrays[i] = array
     interpret(k, arrays)
-    return check(arrays[len(leaves)], k.cone, leaves, k.variant.split()[0])
+    return check(arrays[len(leaves)], k.cone, leaves, k.variant.precision)
 
 
 def distinct(kernels: tuple[Kernel, ...]) -> list[Kernel]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from korch.backends.contract import Declined, Kernel
+from korch.backends.contract import Declined, Kernel, Variant
 from korch.backends.cuda.buffers import buffers_of, prepare
 from korch.backends.cuda.interpret import interpret
 from korch.backends.cuda.vendor import calls
@@ -59,7 +59,7 @@ def run(kernel: Kernel, leaves: list[np.ndarray]) -> np.ndarray:
 
 
 def assert_right(kernel: Kernel, leaves: list[np.ndarray]) -> None:
-    y, precision = run(kernel, leaves), kernel.variant.split()[0]
+    y, precision = run(kernel, leaves), kernel.variant.precision
     if precision not in UNITS:
         report = check(y, kernel.cone, leaves)
         assert not report.reason, f"{kernel.variant}: {report.reason}"
@@ -69,17 +69,17 @@ def assert_right(kernel: Kernel, leaves: list[np.ndarray]) -> None:
     assert error <= 4 * UNITS[precision], f"{kernel.variant}: {error}"
 
 
-def assert_all_right(cone: Cone, backend: Vendor = ALL) -> list[str]:
-    """Every variant computes the cone; their names."""
+def assert_all_right(cone: Cone, backend: Vendor = ALL) -> list[Variant]:
+    """Every variant computes the cone; all of them."""
     pytest.importorskip("torch", reason="calls run through torch")
     assert backend.declines(cone) is None
     kernels, leaves = backend.build(cone, 132), leaf_arrays(cone)
     for kernel in kernels:
         assert kernel.call and kernel.call.function in CALLS
         assert_right(kernel, leaves)
-    names = [k.variant for k in kernels]
-    assert len(set(names)) == len(names)
-    return names
+    variants = [k.variant for k in kernels]
+    assert len(set(variants)) == len(variants)
+    return variants
 
 
 @pytest.mark.parametrize("make", PRODUCTS.values(), ids=PRODUCTS)
@@ -95,8 +95,8 @@ def test_convolutions(make, last):
 
 @pytest.mark.parametrize("make", ATTENTION.values(), ids=ATTENTION)
 def test_attention(make):
-    names = assert_all_right(cone_of(make))
-    assert "tf32x3 attention efficient" in names and "fp16 attention efficient" in names
+    variants = assert_all_right(cone_of(make))
+    assert {Variant("attention efficient", p) for p in ("tf32x3", "fp16")} <= set(variants)
 
 
 def test_calls_are_data():
@@ -178,7 +178,7 @@ def test_cudnn_is_asked_for_the_kernel_that_its_rules_choose():
 def test_launches_inside_of_a_call_are_counted():
     """A factor that is rounded, the library's own function, and what follows it, each with its temporary memory."""
     cone = cone_of(lambda b: CONVOLUTIONS["relu"](b, 1))
-    by_precision = {k.variant.split()[0]: k.call for k in ALL.build(cone, 132) if k.call}
+    by_precision = {k.variant.precision: k.call for k in ALL.build(cone, 132) if k.call}
     ieee, half = by_precision["ieee"], by_precision["fp16"]
     (image_,) = (t for t in cone.leaves if not t.const)
     assert (ieee.count, ieee.temporary) == (2, cone.root.nbytes), "torch copies what ends in Relu"
@@ -249,14 +249,14 @@ def test_the_backend_is_found_for_its_target():
 
 def test_numerics_decide_the_precisions():
     cone = cone_of(PRODUCTS["rows of batches"])
-    names = {n: {k.variant for k in BACKEND.under(n).build(cone, 132)} for n in ("strict", "default", "fast")}
+    names = {n: {str(k.variant) for k in BACKEND.under(n).build(cone, 132)} for n in ("strict", "default", "fast")}
     assert names["strict"] == {"ieee product"}
     assert names["default"] == {"ieee product", "tf32 product", "tf32 turned product"}
     assert names["fast"] == {"tf32 product", "tf32 turned product", "fp16 product"}
 
 
 def test_constants_are_prepared():
-    half = next(k for k in ALL.build(cone_of(PRODUCTS["plain"]), 132) if k.variant == "fp16 product")
+    half = next(k for k in ALL.build(cone_of(PRODUCTS["plain"]), 132) if k.variant == Variant("product", "fp16"))
     assert [(p.dtype, p.leaf) for p in half.prepared] == [("float16", 1)]
     image_last = BACKEND.build(cone_of(lambda b: convolved(b, 1, pads=1)), 132)[0]
     assert [(p.shape, p.perm) for p in image_last.prepared] == [((7, 3, 3, 5), (0, 2, 3, 1))]
@@ -265,7 +265,7 @@ def test_constants_are_prepared():
 
 def test_the_implementations_of_attention_depend_on_sizes_and_mask():
     def names(make) -> set[str]:
-        return {k.variant.split()[-1] for k in Vendor(("fp16",)).build(cone_of(make), 132)}
+        return {k.variant.form.removeprefix("attention ") for k in Vendor(("fp16",)).build(cone_of(make), 132)}
 
     assert names(ATTENTION["plain"]) == {"efficient", "flash", "cudnn"}
     assert names(ATTENTION["projected"]) == {"efficient", "cudnn"}

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from korch.backends.contract import Kernel, LibraryCall, Prepared
+from korch.backends.contract import Kernel, LibraryCall, Prepared, Variant
 from korch.executable.plan import Plan
 from korch.ir import Builder, Cone, Primitive, Value
 from korch.ir.evaluate import evaluate_cone
@@ -17,7 +17,7 @@ from .small_plans import alias, plan_of
 
 
 def called(p: Primitive) -> Kernel:
-    return alias(p) if p.op == "Reshape" else Kernel(Cone.of([p]), "hand", "plain", LibraryCall("reference"))
+    return alias(p) if p.op == "Reshape" else Kernel(Cone.of([p]), "hand", Variant("plain"), LibraryCall("reference"))
 
 
 def reference(kernel: Kernel, buffers: Sequence[np.ndarray]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from tests.by_hand import by_hand, code
 
-from korch.backends.contract import Alias, Host, Kernel
+from korch.backends.contract import Alias, Host, Kernel, Variant
 from korch.backends.cpu.c import Comment
 from korch.executable.plan import Plan, RunnerUp, Step
 from korch.ir import Builder, Cone, Graph, Primitive, Value
@@ -34,12 +34,12 @@ def native(p: Primitive) -> Kernel:
 
 
 def alias(p: Primitive) -> Kernel:
-    return Kernel(Cone.of([p]), "alias", "", Alias())
+    return Kernel(Cone.of([p]), "alias", Variant(), Alias())
 
 
 def host(p: Primitive) -> Kernel:
     cone = Cone.of([p])
-    return Kernel(cone, "onnxruntime", "", Host(cone_to_onnx(cone).SerializeToString()))
+    return Kernel(cone, "onnxruntime", Variant(), Host(cone_to_onnx(cone).SerializeToString()))
 
 
 def kernel_of(p: Primitive) -> Kernel:

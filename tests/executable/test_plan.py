@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from korch.backends.contract import Kernel, Launch, LibraryCall, Prepared, Triton
+from korch.backends.contract import Kernel, Launch, LibraryCall, Prepared, StageVariant, Triton, Variant
 from korch.errors import Error
 from korch.executable.plan import Plan, Step, check
 from korch.executable.plan_json import pack, plan_from_json, plan_to_json, unpack
@@ -87,9 +87,11 @@ def test_launches_calls_and_prepared_constants_survive_json() -> None:
     launches = (Launch("f", (4, 2, 1), (0, 1, 3), 8, 3), Launch("g", (1, 1, 1), (3, 2)))
     call = LibraryCall("product", (("a", (0, (3, 4), None)), ("relu", True)))
     first, second = (s.kernel.cone for s in plan.steps)
+    tiled = Variant("{}x{} w{}", "tf32", (64, 32, 4))
+    chained = Variant("{} rows", numbers=(8,), stages=(StageVariant(tiled, "triton"), StageVariant(Variant("plain"))))
     kernels = (
-        Kernel(first, "triton", "tf32", Triton("def f(): ...", launches, made, 64)),
-        Kernel(second, "vendor", "", call),
+        Kernel(first, "triton", tiled, Triton("def f(): ...", launches, made, 64)),
+        Kernel(second, "vendor", chained, call),
     )
     plan = replace(plan, steps=tuple(replace(s, kernel=k) for s, k in zip(plan.steps, kernels, strict=True)))
     again = plan_from_json(plan_to_json(plan.on("cuda", "H200")), plan.graph.constants)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from korch.backends.contract import Kernel, Launch, Triton
+from korch.backends.contract import Kernel, Launch, Triton, Variant
 from korch.backends.cuda.buffers import Buffer, buffers_of
 from korch.ir import Builder, Cone
 from korch.profile.cuda.board import BoardError, Run, Samples
@@ -105,7 +105,7 @@ def relu_cone(size: int = 4096) -> Cone:
     return Cone.of(b.primitives)
 
 
-def on_board(cone: Cone, function: Function, variant: str = "") -> Kernel:
+def on_board(cone: Cone, function: Function, form: str = "", precision: str = "") -> Kernel:
     count = len(cone.leaves) + 1
     launch = Launch("f", (1, 1, 1), tuple(range(count)))
-    return Kernel(cone, "by-hand", variant, Triton(function.__name__, (launch,)))
+    return Kernel(cone, "by-hand", Variant(form, precision), Triton(function.__name__, (launch,)))

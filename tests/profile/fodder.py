@@ -21,17 +21,17 @@ def relu_cone(n: int) -> Cone:
     return Cone.of(b.primitives)
 
 
-def relu(n: int = 1 << 14, loop: str = LOOP, first: str = "", variant: str = "") -> Kernel:
+def relu(n: int = 1 << 14, loop: str = LOOP, first: str = "", form: str = "") -> Kernel:
     """Relu of n floats; `loop` computes element i, `first` is what happens before the loop."""
     run = f"""const float *x = in[0];
   float *y = out;
   {first}
   #pragma omp parallel for
   for (int i = 0; i < {n}; i++) {{ {loop} }}"""
-    return by_hand(relu_cone(n), code(run, opens=True), variant)
+    return by_hand(relu_cone(n), code(run, opens=True), form)
 
 
-def shared_relu(anew: str, variant: str = "") -> Kernel:
+def shared_relu(anew: str, form: str = "") -> Kernel:
     """Relu in 16 turns of which two threads have 8 each; zeros are `anew` in a turn that follows none of the thread's
     and is not its first."""
     run = f"""const float *x = in[0];
@@ -42,7 +42,7 @@ def shared_relu(anew: str, variant: str = "") -> Kernel:
   for (int turn, next = -1; (turn = korch_take(&turns)) >= 0; next = turn + 1)
     for (int i = turn * 1024; i < (turn + 1) * 1024; i++)
       y[i] = !(x[i] <= 0) ? x[i] : turn != next && turn % 8 ? {anew} : 0;"""
-    return by_hand(relu_cone(1 << 14), code(run, team=True, steals=True), variant)
+    return by_hand(relu_cone(1 << 14), code(run, team=True, steals=True), form)
 
 
 def scaled_product() -> Kernel:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from korch.backends.contract import Kernel, Launch, Triton
+from korch.backends.contract import Kernel, Launch, Triton, Variant
 from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.backends.table import entry_of
 from korch.profile.cuda import torch_board
@@ -108,7 +108,7 @@ def test_memory_holds_what_is_written_and_has_guards(driver: FakeDriver, size: i
 def test_launches_get_addresses_and_nulls_and_old_functions_go(driver: FakeDriver):
     board = HostBoard()
     launches = (Launch("f", (3, 2, 1), (0, 2), 8), Launch("g", (1, 1, 1), (2,)))
-    kernel = Kernel(relu_cone(), "by-hand", "", Triton("f", launches))
+    kernel = Kernel(relu_cone(), "by-hand", Variant(), Triton("f", launches))
     binaries = [CompiledLaunch("f", b"one", "f", 100, 8, 4), CompiledLaunch("g", b"two", "g", 0, 4, 1)]
     buffers = [board.memory(64) for _ in range(3)]
     board.finish(board.bind(kernel, binaries, buffers))
@@ -129,7 +129,7 @@ def test_calls_of_libraries_are_checked_like_all_kernels(driver: FakeDriver):
     vendor = entry_of("vendor").backend
     assert vendor
     trial = KernelTrials(HostBoard())
-    kernels = [k for k in vendor.build(product_cone(), 132) if k.variant.startswith(("ieee", "tf32"))]
+    kernels = [k for k in vendor.build(product_cone(), 132) if k.variant.precision in ("ieee", "tf32", "tf32x3")]
     assert kernels and all(isinstance(trial.answer(Measure(k)), Measurement) for k in kernels)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from korch.backends.contract import Kernel, LibraryCall
+from korch.backends.contract import Kernel, LibraryCall, Variant
 from korch.backends.cuda.triton.compile import CompiledLaunch
 from korch.errors import BackendError
 from korch.profile.cuda import compiler
@@ -53,7 +53,7 @@ class Process:
 
 
 def compiling(task: Compile) -> object:
-    return Failed("does not compile") if task.kernel.variant == "poor" else (BINARY,)
+    return Failed("does not compile") if task.kernel.variant.form == "poor" else (BINARY,)
 
 
 def measuring(task: object) -> object:
@@ -112,7 +112,7 @@ def test_what_does_not_compile_has_failed_and_the_rest_goes_on(database: Databas
 
 def test_calls_of_libraries_need_no_compiler(database: Database):
     line = pipeline()
-    call = Kernel(product_cone(), "vendor", "tf32", LibraryCall("product"))
+    call = Kernel(product_cone(), "vendor", Variant(precision="tf32"), LibraryCall("product"))
     (result,) = DeviceProfiler([H200], database, pipeline=line).measure([call])
     assert isinstance(result, Measurement) and not any(c.asked for c in line.compilers)  # pyright: ignore
 
@@ -121,7 +121,7 @@ def test_devices_measure_while_others_compile(database: Database):
     measured = Event()
 
     def patient(task: Compile) -> object:
-        assert task.kernel.variant != "late" or measured.wait(120), "nothing was measured meanwhile"
+        assert task.kernel.variant.form != "late" or measured.wait(120), "nothing was measured meanwhile"
         return (BINARY,)
 
     def quick(task: Measure) -> object:
@@ -216,8 +216,8 @@ def test_want_of_memory_while_compiling_is_not_the_fault_of_a_kernel(monkeypatch
 def test_kernels_of_a_cone_come_by_precision():
     small, large = product_cone(8), product_cone(16)
     batch = {
-        str(i): on_board((small, large)[i % 2], compiling, f"{p} {i}")
+        str(i): on_board((small, large)[i % 2], compiling, str(i), p)
         for i, p in enumerate(("tf32", "tf32", "ieee", "ieee", "tf32", "tf32", "fp16", "ieee"))
     }
-    kinds = [(k.cone.signature, k.variant.split()[0]) for _, k in by_cone(batch)]
+    kinds = [(k.cone.signature, k.variant.precision) for _, k in by_cone(batch)]
     assert len(kinds) == 8 and len(list(dict.fromkeys(kinds))) == sum(a != b for a, b in pairwise([None, *kinds])) == 5

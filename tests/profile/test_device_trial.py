@@ -132,34 +132,34 @@ def test_after_a_lost_device_the_process_says_its_last_word(trial: KernelTrials)
 
 @pytest.mark.parametrize("function", [in_tf32, cut_off], ids=lambda f: f.__name__)
 def test_rounded_factors_are_right_where_the_kernel_says_so(trial: KernelTrials, function):
-    result = trial.answer(Measure(on_board(product_cone(), function, "tf32 64x64")))
+    result = trial.answer(Measure(on_board(product_cone(), function, precision="tf32")))
     assert isinstance(result, Measurement) and 1e-5 < result.error < 4 * EPSILONS["tf32"]
-    for variant in ("ieee 64x64", "tf32x3 64x64"):
-        assert isinstance(trial.answer(Measure(on_board(product_cone(), function, variant))), Failed)
+    for precision in ("ieee", "tf32x3"):
+        assert isinstance(trial.answer(Measure(on_board(product_cone(), function, precision=precision))), Failed)
 
 
 @pytest.mark.parametrize("precision", ["tf32", "fp16"])
 def test_rounding_does_not_excuse_a_term_too_few(trial: KernelTrials, precision: str):
-    result = trial.answer(Measure(on_board(product_cone(), short, f"{precision} 64x64")))
+    result = trial.answer(Measure(on_board(product_cone(), short, precision=precision)))
     assert isinstance(result, Failed) and "wrong at" in result.reason
 
 
 def test_constants_are_cold_and_what_moves_is_warm():
     board = FakeBoard(cache=1 << 20)
     trial = KernelTrials(board)
-    assert isinstance(trial.answer(Measure(on_board(product_cone(64, 4096, 64), exact, "ieee"))), Measurement)
+    assert isinstance(trial.answer(Measure(on_board(product_cone(64, 4096, 64), exact, precision="ieee"))), Measurement)
     sets = board.binds[1:]
     assert len(sets) == 2 and len({s[1] for s in sets}) == 2, "a megabyte of weights does not stay in one of cache"
     assert {len({s[i] for s in sets}) for i in (0, 2)} == {2}, "what moves is large too"
     board.binds.clear()
-    assert isinstance(trial.answer(Measure(on_board(product_cone(8, 4096, 32), exact, "ieee"))), Measurement)
+    assert isinstance(trial.answer(Measure(on_board(product_cone(8, 4096, 32), exact, precision="ieee"))), Measurement)
     sets = board.binds[1:]
     assert len({s[1] for s in sets}) == len(sets) > 2 and {len({s[i] for s in sets}) for i in (0, 2)} == {1}
 
 
 def test_small_kernels_run_on_the_same_buffers():
     board = FakeBoard(cache=1 << 20)
-    KernelTrials(board).answer(Measure(on_board(product_cone(), exact, "ieee")))
+    KernelTrials(board).answer(Measure(on_board(product_cone(), exact, precision="ieee")))
     assert len(board.binds) == 2
 
 
@@ -209,9 +209,9 @@ def test_other_precisions_keep_the_leaves_and_each_its_references(monkeypatch, t
     monkeypatch.setattr(trials, "first_finite", lambda *args: filled.append(args[2]) or fill(*args))
     monkeypatch.setattr(trials, "reference", lambda *args: made.append(args[2]) or refer(*args))
     for function, precision in ((exact, "ieee"), (in_tf32, "tf32"), (exact, "ieee"), (in_tf32, "tf32")):
-        result = trial.answer(Measure(on_board(product_cone(), function, f"{precision} 64x64")))
+        result = trial.answer(Measure(on_board(product_cone(), function, precision=precision)))
         assert isinstance(result, Measurement), "with the tolerance of its own precision"
-    assert isinstance(trial.answer(Measure(on_board(product_cone(), in_tf32, "ieee 64x64"))), Failed)
+    assert isinstance(trial.answer(Measure(on_board(product_cone(), in_tf32, precision="ieee"))), Failed)
     assert filled == ["ieee"] and made == ["tf32"]
-    trial.answer(Measure(on_board(product_cone(8), exact, "ieee 64x64")))
+    trial.answer(Measure(on_board(product_cone(8), exact, precision="ieee")))
     assert filled == ["ieee"] * 2

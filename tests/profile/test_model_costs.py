@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.backends.contract import Alias, Kernel, Launch, LibraryCall, Prepared, Triton
+from korch.backends.contract import Alias, Kernel, Launch, LibraryCall, Prepared, Triton, Variant
 from korch.devices import DEVICES, LAUNCH
 from korch.ir import Builder, Cone
 from korch.profile.database import Database
@@ -26,14 +26,14 @@ WIDE = product_cone(4096, 4096, 4096)
 def launched(
     cone: Cone,
     blocks: int,
-    variant: str = "",
+    precision: str = "",
     count: int = 1,
     workspace: int = 0,
     warps: int = 4,
     tile: tuple[int, ...] = (),
 ) -> Kernel:
     launch = Launch("f", (blocks, 1, 1), (0,), warps, 4, tile)
-    return Kernel(cone, "by-hand", variant, Triton("f", (launch,) * count, workspace=workspace))
+    return Kernel(cone, "by-hand", Variant(precision=precision), Triton("f", (launch,) * count, workspace=workspace))
 
 
 def seconds(kernel: Kernel) -> float:
@@ -44,7 +44,7 @@ def test_a_launch_costs_something_and_each_one_as_much():
     one, three = launched(relu_cone(64), 1), launched(relu_cone(64), 1, count=3)
     assert LAUNCH < seconds(one) < 1.5 * LAUNCH
     assert seconds(three) - seconds(one) == pytest.approx(2 * LAUNCH)
-    assert seconds(Kernel(relu_cone(), "by-hand", "", Alias())) == 0.0
+    assert seconds(Kernel(relu_cone(), "by-hand", Variant(), Alias())) == 0.0
 
 
 def test_moving_costs_bandwidth_and_needs_warps():
@@ -63,13 +63,13 @@ def test_a_workspace_is_written_and_read():
     assert more == pytest.approx(2 * (1 << 28) / (SHARES.memory * 3.35e12))
 
 
-def in_tiles(cone: Cone, tile: tuple[int, int, int], variant: str, parts: int = 1) -> Kernel:
+def in_tiles(cone: Cone, tile: tuple[int, int, int], precision: str, parts: int = 1) -> Kernel:
     """A product in tiles, split into parts that a second launch joins."""
     rows, columns = cone.root.shape
     product = Launch("product", (-(-rows // tile[0]) * -(-columns // tile[1]) * parts, 1, 1), (0,), 8, 4, tile)
     join = (Launch("join", (-(-rows // 4) * -(-columns // 128), 1, 1), (0,)),) if parts > 1 else ()
     workspace = 4 * parts * cone.root.size if parts > 1 else 0
-    return Kernel(cone, "by-hand", variant, Triton("f", (product, *join), workspace=workspace))
+    return Kernel(cone, "by-hand", Variant(precision=precision), Triton("f", (product, *join), workspace=workspace))
 
 
 def test_products_cost_arithmetic_in_their_precision():
@@ -81,7 +81,7 @@ def test_products_cost_arithmetic_in_their_precision():
 
 
 def test_a_call_is_as_fast_as_good_tiles_and_its_own_launches_count():
-    call = Kernel(WIDE, "vendor", "tf32", LibraryCall("product"))
+    call = Kernel(WIDE, "vendor", Variant(precision="tf32"), LibraryCall("product"))
     assert seconds(call) <= seconds(in_tiles(WIDE, (128, 128, 32), "tf32")) * 1.01
     more = seconds(replace(call, body=LibraryCall("product", count=3))) - seconds(call)
     assert more == pytest.approx(2 * LAUNCH)

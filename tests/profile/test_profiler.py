@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.backends.endless import all_gone, end_limits_once_started, endless_compiler
 
-from korch.backends.contract import Host
+from korch.backends.contract import Host, Variant
 from korch.backends.cpu.c import Code
 from korch.backends.table import entry_of
 from korch.errors import BackendError
@@ -52,8 +52,8 @@ WRONG = {
 
 
 def test_wrong_kernels_have_reasons_and_the_rest_continues(profiler: Profiler) -> None:
-    kernels = [replace(k, variant=name) for name, k in WRONG.items()]
-    *failed, right = profiler.measure([*kernels, relu(variant="right")])
+    kernels = [replace(k, variant=Variant(name)) for name, k in WRONG.items()]
+    *failed, right = profiler.measure([*kernels, relu(form="right")])
     assert isinstance(right, Measurement)
     for name, result in zip(WRONG, failed, strict=True):
         assert isinstance(result, Failed) and name in result.reason
@@ -65,11 +65,11 @@ def test_endless_kernel_is_stopped(tmp_path: Path) -> None:
     """The process runs by then: to start one may take longer on a busy machine. Whether the failure lasts depends on
     how much of a processor it got."""
     with Database(tmp_path) as database, Profiler(2, database) as profiler:
-        (first,) = profiler.measure([relu(variant="a")])
+        (first,) = profiler.measure([relu(form="a")])
         profiler._worker._timeout = 1.5
-        (endless,) = profiler.measure([relu(first="for (volatile int i = 0;; i++);", variant="b")])
+        (endless,) = profiler.measure([relu(first="for (volatile int i = 0;; i++);", form="b")])
         profiler._worker._timeout = 600.0
-        (right,) = profiler.measure([relu(variant="c")])
+        (right,) = profiler.measure([relu(form="c")])
     assert isinstance(endless, Failed) and endless.reason == "did not end within 1.5 s"
     assert isinstance(first, Measurement) and isinstance(right, Measurement)
 
@@ -77,7 +77,7 @@ def test_endless_kernel_is_stopped(tmp_path: Path) -> None:
 def test_endless_compilation_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     end_limits_once_started(tmp_path, monkeypatch)
     compiler = endless_compiler(tmp_path, "forever")
-    kernels = [relu(first="/* forever */", variant="0"), *(relu(variant=str(i)) for i in range(1, 4))]
+    kernels = [relu(first="/* forever */", form="0"), *(relu(form=str(i)) for i in range(1, 4))]
     with Database(tmp_path) as database, Profiler(2, database, compiler, limit=6) as profiler:
         endless, *others = profiler.measure(kernels)
     assert endless == Failed("cc did not end within 6 s", lasting=False)
@@ -135,7 +135,7 @@ def test_a_machine_without_the_memory_for_a_kernel_says_nothing_about_it(profile
     large = replace(small, body=replace(small.body, workspace=1 << 50))
     (failed,) = profiler.measure([large])
     assert isinstance(failed, Failed) and "memory" in failed.reason.lower() and not profiler.known(large)
-    assert isinstance(profiler.measure([relu(variant="right")])[0], Measurement)
+    assert isinstance(profiler.measure([relu(form="right")])[0], Measurement)
 
 
 def test_host_kernel(profiler: Profiler) -> None:
@@ -150,7 +150,7 @@ def test_what_onnxruntime_raises_is_the_kernels_own_fault(profiler: Profiler) ->
     backend = entry_of("onnxruntime").backend
     assert backend
     (kernel,) = backend.build(relu_cone(4096), 2)
-    broken = replace(kernel, body=Host(b"no model"), variant="broken")
+    broken = replace(kernel, body=Host(b"no model"), variant=Variant("broken"))
     failed, right = profiler.measure([broken, kernel])
     assert isinstance(failed, Failed) and failed.lasting and "INVALID_PROTOBUF" in failed.reason
     assert "ended its process" not in failed.reason and profiler.known(broken)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from korch.backends.contract import Host, Kernel
+from korch.backends.contract import Host, Kernel, Variant
 from korch.executable import Executable, Plan, RunnerUp, Step
 from korch.executable.plan import Accuracy, Choice
 from korch.executable.plan_json import plan_from_json, plan_to_json
@@ -33,7 +33,7 @@ def plan() -> Plan:
     graph = g.graph([("a", a), ("b", e + a)])
     exp, neg, add = graph.primitives
     steps = tuple(
-        Step.of(Kernel(cone, "onnxruntime", "", Host(cone_to_onnx(cone).SerializeToString())), cost, up)
+        Step.of(Kernel(cone, "onnxruntime", Variant(), Host(cone_to_onnx(cone).SerializeToString())), cost, up)
         for cone, cost, up in (
             (Cone.of([exp, neg]), 3e-6, RunnerUp("loops", "bound", 4e-6)),
             (Cone.of([exp, add]), 1e-6, None),
@@ -80,7 +80,7 @@ def test_equal_kernels_on_different_tensors_share_nothing():
     x, y = g.input("x", "float32", (2,)), g.input("y", "float32", (2,))
     graph = g.graph([("a", g.op("Exp", x)), ("b", g.op("Exp", y))])
     cone = Cone.of([graph.primitives[0]])
-    kernel = Kernel(cone, "onnxruntime", "", Host(cone_to_onnx(cone).SerializeToString()))
+    kernel = Kernel(cone, "onnxruntime", Variant(), Host(cone_to_onnx(cone).SerializeToString()))
     steps = tuple(Step(kernel, p.inputs, p.output, 1e-6) for p in graph.primitives)
     with Executable.link(Plan(graph, steps)) as executable:
         kernels = explain(executable).kernels
@@ -93,7 +93,7 @@ def test_equal_kernels_on_different_tensors_share_nothing():
 
 def host_step(*primitives: Primitive) -> Step:
     cone = Cone.of(primitives)
-    return Step.of(Kernel(cone, "onnxruntime", "", Host(cone_to_onnx(cone).SerializeToString())), 1e-6)
+    return Step.of(Kernel(cone, "onnxruntime", Variant(), Host(cone_to_onnx(cone).SerializeToString())), 1e-6)
 
 
 def counted(plan: Plan) -> dict[str, int]:

@@ -10,7 +10,7 @@ import onnx.parser
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from korch.backends.contract import Host, Kernel
+from korch.backends.contract import Host, Kernel, Variant
 from korch.errors import ModelError, VerificationError
 from korch.executable import Executable, Plan, Step
 from korch.fission import fission
@@ -48,7 +48,7 @@ def program(model: onnx.ModelProto, numerics: str = "default") -> Executable:
     """One step a primitive, all run by onnxruntime: no search."""
     graph = fission(read(model))
     cones = [Cone.of([p]) for p in graph.primitives]
-    kernels = [Kernel(c, "onnxruntime", "", Host(cone_to_onnx(c).SerializeToString())) for c in cones]
+    kernels = [Kernel(c, "onnxruntime", Variant(), Host(cone_to_onnx(c).SerializeToString())) for c in cones]
     return Executable.link(Plan(graph, tuple(map(Step.of, kernels)), 1, numerics))
 
 

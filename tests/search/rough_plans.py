@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from korch.backends.contract import Kernel
+from korch.backends.contract import Kernel, Variant
 from korch.backends.cpu.c import Code, Comment
 from korch.candidates import enumerate_cones
 from korch.ir import Builder
@@ -39,7 +39,8 @@ class Twofold:
 
     def build(self, cone: Any, threads: int) -> tuple[Kernel, ...]:
         return tuple(
-            Kernel(cone, self.name, f"{v} 64x64", Code((Comment.of(f"{v} {cone.key}"),))) for v in ("fp16", "bf16x3")
+            Kernel(cone, self.name, Variant("64x64", p), Code((Comment.of(f"{p} {cone.key}"),)))
+            for p in ("fp16", "bf16x3")
         )
 
 
@@ -62,5 +63,5 @@ def search(*columns: int, extra: dict[int, float] | None = None) -> tuple[Ledger
     return ledger, tuned, planned(graph, ledger, tuned, Options(threads=1))
 
 
-def variants(plan: Any) -> list[str]:
-    return [s.kernel.variant.split()[0] for s in plan.steps]
+def precisions(plan: Any) -> list[str]:
+    return [s.kernel.variant.precision for s in plan.steps]

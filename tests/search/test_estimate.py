@@ -6,6 +6,7 @@ from math import inf
 
 import pytest
 
+from korch.backends.contract import Variant
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.profile.physics import Physics, Work
 from korch.profile.results import Best
@@ -40,7 +41,7 @@ def test_without_a_measurement_physics_are_below_the_extrapolated_bound_and_that
 
 def test_a_time_alone_may_be_less_or_more_in_a_program_and_a_time_in_a_program_is_it():
     o = offer()
-    o.settle(Best("v", 5e-6, 0.0, 0.01))
+    o.settle(Best(Variant(), 5e-6, 0.0, 0.01))
     assert o.estimate.evidence is Evidence.ALONE
     assert physical(o) == bounds(o) == expected(o) == measured(o) == 5e-6
     assert optimistic(o) == pytest.approx((1 - SPREAD) * 5e-6) and pessimistic(o) == pytest.approx((1 + SPREAD) * 5e-6)
@@ -51,14 +52,14 @@ def test_a_time_alone_may_be_less_or_more_in_a_program_and_a_time_in_a_program_i
 
 def test_a_noisy_time_has_its_own_spread_and_no_expectation_lies_below_physics():
     o = offer()
-    o.settle(Best("v", 1.1e-6, 0.0, 0.5))
+    o.settle(Best(Variant(), 1.1e-6, 0.0, 0.5))
     assert optimistic(o) == 1e-6 and pessimistic(o) == pytest.approx(1.5 * 1.1e-6)
     assert Estimate(1e-6, inf, 0.5, Evidence.ALONE).optimistic == inf
 
 
 def test_an_outlying_time_counts_as_pessimism_until_the_kernel_is_timed_again():
     o = offer()
-    o.settle(Best("v", 2e-6))
+    o.settle(Best(Variant(), 2e-6))
     o.place(9e-6, telling=False)
     assert o.is_outlier(1e-6)
     o.retry()
@@ -82,7 +83,7 @@ def test_only_what_might_be_cheaper_than_the_measured_is_open():
     entry = LedgerEntry(None, [near, far])  # pyright: ignore[reportArgumentType]
     assert entry.open(bounds) == [near, far] and entry.at(bounds) == 2e-6 and entry.seconds == inf
     known = offer()
-    known.settle(Best("v", 4e-6))
+    known.settle(Best(Variant(), 4e-6))
     entry = LedgerEntry(None, [known, near, far])  # pyright: ignore[reportArgumentType]
     assert entry.open(bounds) == [near, far] and entry.open(expected) == [near] and entry.best is known
 

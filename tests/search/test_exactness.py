@@ -13,7 +13,7 @@ from korch.search.exchange import Exchange
 from korch.search.steering import CLOSE_ENOUGH_ERROR, REFINEMENTS, WEIGHED_GROUPS
 from korch.system.deadline import NEVER, Deadline
 
-from .rough_plans import search, variants
+from .rough_plans import precisions, search
 
 ALLOWED = 1e-3
 
@@ -26,11 +26,11 @@ class Runs:
         self.closed = 0
 
     def __call__(self, plan: Any) -> tuple[Any, Verdict]:
-        self.plans.append(variants(plan))
+        self.plans.append(precisions(plan))
         return self, self.verdict(plan)
 
     def verdict(self, plan: Any) -> Verdict:
-        rough = [s for s, v in zip(self.shares, variants(plan), strict=True) if v == "fp16"]
+        rough = [s for s, v in zip(self.shares, precisions(plan), strict=True) if v == "fp16"]
         return Verdict("y", inf if self.narrow and rough else ALLOWED * sum(s * s for s in rough) ** 0.5, ALLOWED)
 
     def close(self) -> None:
@@ -45,7 +45,7 @@ def fitted(runs: Runs, until: Deadline = NEVER) -> Any:
 def test_kernels_are_exact_whose_errors_reach_the_outputs():
     runs = Runs(0.2, 0.2, 1.5, 0.2, 0.2, 0.2, 0.9, 0.2)
     plan = fitted(runs)
-    assert [k for k, v in enumerate(variants(plan)) if v != "fp16"] == [2, 6]
+    assert [k for k, v in enumerate(precisions(plan)) if v != "fp16"] == [2, 6]
     assert runs.verdict(plan).passed and runs.closed == len(runs.plans) <= WEIGHED_GROUPS + REFINEMENTS
 
 
@@ -55,7 +55,7 @@ def test_no_more_kernels_are_exact_than_must_be(count: int):
     plan = fitted(runs)
     assert runs.verdict(plan).passed
     most = max(n for n in range(count) if (n / count) ** 0.5 * 2.0 <= 1.0)
-    assert most - 1 <= variants(plan).count("fp16") <= most or runs.verdict(plan).excess >= CLOSE_ENOUGH_ERROR
+    assert most - 1 <= precisions(plan).count("fp16") <= most or runs.verdict(plan).excess >= CLOSE_ENOUGH_ERROR
     assert len(runs.plans) <= WEIGHED_GROUPS + REFINEMENTS
 
 
@@ -67,7 +67,7 @@ def test_without_time_the_first_that_fits_is_taken():
 
 def test_what_overflows_is_done_without():
     runs = Runs(0.2, 0.2, narrow=True)
-    assert variants(fitted(runs)) == ["bf16x3"] * 2
+    assert precisions(fitted(runs)) == ["bf16x3"] * 2
 
 
 def test_nothing_is_made_of_a_plan_that_cannot_be_more_exact():

@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 
+from korch.backends.contract import Variant
 from korch.backends.table import backends
 from korch.executable.feeds import random_feeds
 from korch.fission import fission
@@ -61,11 +62,11 @@ def test_cones_are_found_again():
     short, long = graph_of(8), graph_of(96)
     names = identities(short)
     cone = Cone.of(short.plain().primitives)
-    step = SketchStep("loops", "", tuple(names[p] for p in cone.primitives))
+    step = SketchStep("loops", Variant(), tuple(names[p] for p in cone.primitives))
     (found,) = found_in(long, (step,))
     assert [p.op for p in found.primitives] == [p.op for p in cone.primitives] and found.root == long.outputs[0]
     assert covers(long, [found]) and not covers(long, [])
-    assert not found_in(long, (SketchStep("loops", "", ("nothing",)),))
+    assert not found_in(long, (SketchStep("loops", Variant(), ("nothing",)),))
 
 
 def test_what_is_missing_is_made_by_other_cones():
@@ -91,11 +92,12 @@ def test_a_kernel_that_is_slow_at_the_new_extents_gets_its_rivals_back(seconds: 
     cone = Cone.of(graph.plain().primitives[:1])
     own, rival = (Offer(b, 1e-5, Kind(), work=Work(10**5), physics=Physics(1e9)) for b in backends()[:2])
     ledger = replace(open_ledger([], (), MACHINE), cones=(cone,), entries=(LedgerEntry(cone, [own, rival]),))
-    step = SketchStep(own.backend.name, "form 3", (identities(graph)[cone.primitives[0]],), slowness=1.0)
+    variant = Variant("form {}", numbers=(3,))
+    step = SketchStep(own.backend.name, variant, (identities(graph)[cone.primitives[0]],), slowness=1.0)
     taken_over = TakenOver(graph, (step,), ledger)
     (entry,) = ledger.entries
-    assert entry.offers == [own] and own.sketched == "form 3" and own.estimate.expected == own.lower == 1e-4
-    own.settle(Best("form 3", seconds))
+    assert entry.offers == [own] and own.sketched == variant and own.estimate.expected == own.lower == 1e-4
+    own.settle(Best(variant, seconds))
     assert taken_over.reopened([entry], cost=1e-3) == reopened
     assert (rival in entry.offers) == reopened
     assert not taken_over.reopened([entry], cost=1e-3)  # once

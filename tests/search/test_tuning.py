@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.by_hand import code
 
-from korch.backends.contract import Kernel
+from korch.backends.contract import Kernel, Variant
 from korch.backends.table import backends
 from korch.candidates import enumerate_cones
 from korch.errors import NoPlan
@@ -242,7 +242,7 @@ def test_a_plan_holds_measured_kernels_where_others_may_be_cheaper(profiler: Pro
     second.settle(Best(second.kernels(entry.cone, 1)[0].variant, 100 * first.extrapolated))
     assert entry.best is second and first in entry.open(bounds)
     assert entry.at(bounds) == first.extrapolated < entry.best.seconds
-    first.settle(Best("", inf))
+    first.settle(Best(Variant(), inf))
     assert entry.best is second and not entry.open(bounds)
     for offer in {id(o): o for e in tuner.ledger.entries for o in e.offers}.values():
         offer.kind.prior = 50.0 if offer.backend is first.backend else 1.0
@@ -524,7 +524,7 @@ def test_what_kernels_lose_in_place_is_expected_of_their_kind():
     kind = Kind()
     for offer in offers:
         offer.kind = kind
-        offer.settle(Best("", 1e-6))
+        offer.settle(Best(Variant(), 1e-6))
     for offer in offers[:MIN_FOR_EXPECTATIONS]:
         assert offers[-1].seconds == 1e-6
         offer.place(1.2e-6)

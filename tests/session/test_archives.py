@@ -8,8 +8,10 @@ import numpy as np
 import onnx
 import pytest
 
+from korch.backends.contract import StageVariant, Variant
 from korch.errors import CacheError
 from korch.options import Options
+from korch.search.transfer import SketchStep
 from korch.session.archives import FOLDER, Outcome, ProgramFiles, clear_archives, kept_archives
 from korch.session.source import ModelSource
 from korch.system.folders import default_folder
@@ -73,6 +75,27 @@ def test_damaged_files_count_as_none(tmp_path: Path):
     assert place.open() is None
     place.archive.with_suffix(".json").write_text("{")
     assert place.outcome() is None
+
+
+def test_a_sketch_is_found_again_and_one_of_another_form_counts_as_none(tmp_path: Path, small_archive: Path):
+    import korch
+
+    place = ProgramFiles.of("m", Options(2), tmp_path)
+    assert place.sketch() == ()
+    variant = Variant("{} rows", numbers=(8,), stages=(StageVariant(Variant("conv"), "onednn"),))
+    sketch = (SketchStep("tiles", variant, ("a.0", "b.1"), 1.5), SketchStep("loops", Variant(), ("c.0",)))
+    with korch.load(small_archive) as program:
+        place.keep(Outcome(5.0, 2.0, 1.0), program, sketch)
+    assert place.sketch() == sketch
+    file = place.archive.with_suffix(".sketch")
+    for other in (
+        "",
+        "{",
+        '[["tiles", "8 rows: onednn conv", ["a.0"], 1.5]]',
+        '[["loops", {"form": ""}, ["c.0"], 0.0]]',
+    ):
+        file.write_text(other)
+        assert place.sketch() == ()
 
 
 def test_all_of_them_are_cleared(tmp_path: Path):

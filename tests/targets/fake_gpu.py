@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from korch.backends import table
-from korch.backends.contract import Alias, Backend, Declined, Kernel, Launch, LibraryCall, Triton
+from korch.backends.contract import Alias, Backend, Declined, Kernel, Launch, LibraryCall, Triton, Variant
 from korch.backends.footprint import footprint
 from korch.backends.precision import THRICE, allowed, peak
 from korch.devices import Device
@@ -49,24 +49,24 @@ class Toy:
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):
-            return (Kernel(cone, self.name, "", Alias()),)
+            return (Kernel(cone, self.name, Variant(), Alias()),)
         if not cone.linear:
             blocks = -(-cone.root.size // ROWS)
-            return (Kernel(cone, self.name, "", Triton("moves", (Launch("moves", (blocks, 1, 1), (0,)),))),)
+            return (Kernel(cone, self.name, Variant(), Triton("moves", (Launch("moves", (blocks, 1, 1), (0,)),))),)
         return tuple(self._product(cone, p, side) for p in self.precisions for side in (TILE, 2 * TILE))
 
     def _product(self, cone: Cone, precision: str, side: int) -> Kernel:
         blocks = max(cone.root.size // side**2, 1)
         launch = Launch("product", (blocks, 1, 1), (0,))
-        return Kernel(cone, self.name, f"{precision} {side}x{side}", Triton(f"product {side}", (launch,)))
+        return Kernel(cone, self.name, Variant("{}x{}", precision, (side, side)), Triton(f"product {side}", (launch,)))
 
 
 def is_view(cone: Cone) -> bool:
     return all(p.op == "Reshape" for p in cone.primitives)
 
 
-def vendor(cone: Cone, variant: str = "tf32") -> Kernel:
-    return Kernel(cone, "vendor", variant, LibraryCall("matmul"))
+def vendor(cone: Cone) -> Kernel:
+    return Kernel(cone, "vendor", Variant(precision="tf32"), LibraryCall("matmul"))
 
 
 @dataclass

@@ -12,9 +12,8 @@ import onnx.parser
 import pytest
 from onnx import numpy_helper
 
-from korch.backends.contract import Kernel, Launch, Triton
+from korch.backends.contract import Kernel, Launch, Triton, Variant
 from korch.backends.cuda.triton.compile import CompiledLaunch
-from korch.backends.precision import precision_of
 from korch.devices import Device, device_named
 from korch.errors import SolverError
 from korch.executable import Plan
@@ -24,7 +23,7 @@ from korch.options import Options
 from korch.targets import gpu
 from korch.targets.gpu import unfit
 
-from .fake_gpu import H200, pretend, texts
+from .fake_gpu import H200, TILE, pretend, texts
 
 MLP = """
 <ir_version: 8, opset_import: ["": 17]>
@@ -55,7 +54,7 @@ def planned(numerics: str = "default", device: str = "H100") -> tuple[Plan, Summ
 
 
 def precisions(plan: Plan) -> list[str]:
-    return [precision_of(s.kernel.variant) for s in plan.steps if s.kernel.cone.linear]
+    return [s.kernel.variant.precision for s in plan.steps if s.kernel.cone.linear]
 
 
 def test_the_plan_is_proved_and_says_that_costs_are_modelled():
@@ -104,13 +103,13 @@ def test_what_does_not_compile_is_done_without(monkeypatch: pytest.MonkeyPatch):
 
     def too_large(kernels: Sequence[Kernel], device: Device) -> list[Kernel]:
         asked.append(device.arch)
-        return [k for k in kernels if k.variant.endswith("64x64")]
+        return [k for k in kernels if k.variant.numbers == (TILE, TILE)]
 
     before, _ = planned("strict")
     monkeypatch.setattr(gpu, "unfit", too_large)
     after, _ = planned("strict", "H200")
-    assert {s.kernel.variant for s in before.steps if s.kernel.variant} >= {"ieee 64x64"}
-    assert {s.kernel.variant for s in after.steps if s.kernel.variant} == {"ieee 128x128"}
+    assert (TILE, TILE) in {s.kernel.variant.numbers for s in before.steps}
+    assert {s.kernel.variant.numbers for s in after.steps if s.kernel.cone.linear} == {(2 * TILE, 2 * TILE)}
     assert len(asked) > 1 and asked[0] == "sm_90" and after.gap == 0.0
 
 
@@ -152,6 +151,7 @@ class Pool:
 
 def test_what_does_not_fit_a_device_is_refused(monkeypatch: pytest.MonkeyPatch):
     x, y = Tensor("x", "float32", (4,)), Tensor("y", "float32", (4,))
-    kernel = Kernel(Cone.of([Primitive("Relu", (x,), y)]), "toy", "", Triton("", (Launch("f", (1, 1, 1), (0, 1)),)))
+    body = Triton("", (Launch("f", (1, 1, 1), (0, 1)),))
+    kernel = Kernel(Cone.of([Primitive("Relu", (x,), y)]), "toy", Variant(), body)
     monkeypatch.setattr(gpu, "compilers", Pool(200 << 10))
     assert unfit([kernel], device_named("A100")) == [kernel] and not unfit([kernel], device_named("H100"))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol, runtime_checkable
 
 from korch.backends.cpu.c.printing import printed
 from korch.backends.cpu.c.tree import Code
@@ -17,6 +18,51 @@ class Declined:
     """Why a backend does not build a cone."""
 
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One of the ways in which a backend computes a cone. Its text is part of keys and labels; nobody reads it back.
+
+    `form`: words that are the same for all sizes, with a `{}` for each of the `numbers` (sides of tiles, heights of
+    strips, steps, warps), in order. `precision`: of the factors of products (`precision.py`); empty where a kernel
+    leaves them as they are. `stages`: of a chain, or of a kernel of several launches.
+    """
+
+    form: str = ""
+    precision: str = ""
+    numbers: tuple[int, ...] = ()
+    stages: tuple[StageVariant, ...] = ()
+
+    @staticmethod
+    def from_json(fields: Mapping[str, Any]) -> Variant:
+        """The variant that `to_json` was asked of; KeyError or TypeError where `fields` is something else."""
+        stages = tuple(StageVariant(Variant.from_json(s["variant"]), s["backend"]) for s in fields["stages"])
+        return Variant(**{**fields, "numbers": tuple(fields["numbers"]), "stages": stages})
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def unsized(self) -> Variant:
+        """The variant without its numbers: equal for kernels that differ in sizes only."""
+        stages = tuple(replace(s, variant=s.variant.unsized) for s in self.stages)
+        return replace(self, numbers=(), stages=stages)
+
+    def __str__(self) -> str:
+        own = " ".join(filter(None, (self.precision, self.form.format(*self.numbers))))
+        return ": ".join(filter(None, (own, ", ".join(map(str, self.stages)))))
+
+
+@dataclass(frozen=True, slots=True)
+class StageVariant:
+    """The variant of a stage, and the backend of its kernel where that is another one."""
+
+    variant: Variant
+    backend: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.backend} {self.variant}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +142,7 @@ class Kernel:
 
     cone: Cone
     backend: str
-    variant: str
+    variant: Variant
     body: Body
 
     @property

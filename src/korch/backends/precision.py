@@ -37,9 +37,3 @@ KNOWN = ("ieee", *THRICE, "tf32", *HALVES)
 """The most exact first."""
 ROUNDED = ("bf16x3", "tf32", *HALVES)
 """Precisions that cost error beside float32."""
-
-
-def precision_of(variant: str) -> str:
-    """The precision that a kernel's `variant` begins with; empty where it names none."""
-    first = variant.split(" ", 1)[0]
-    return first if first in KNOWN else ""

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
-from korch.backends.contract import Alias, Body, Host, Kernel, Launch, LibraryCall, Prepared, Triton
+from korch.backends.contract import Alias, Body, Host, Kernel, Launch, LibraryCall, Prepared, Triton, Variant
 from korch.backends.cpu.c import Code
 from korch.backends.cpu.c import json as c_json
 from korch.executable.plan import Accuracy, Choice, Plan, RunnerUp, Step
@@ -47,7 +47,7 @@ def plan_to_json(plan: Plan) -> str:
         return {
             "cone": cone(k.cone),
             "backend": k.backend,
-            "variant": k.variant,
+            "variant": k.variant.to_json(),
             "body": bodies.index(k.body),
         }
 
@@ -101,7 +101,7 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
         )
 
     def kernel(k: dict[str, Any]) -> Kernel:
-        return Kernel(cone(k["cone"]), k["backend"], k["variant"], bodies[k["body"]])
+        return Kernel(cone(k["cone"]), k["backend"], Variant.from_json(k["variant"]), bodies[k["body"]])
 
     def step(s: dict[str, Any]) -> Step:
         up = s["runner_up"] and RunnerUp(**{k: unpack(v) for k, v in s["runner_up"].items()})

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from korch.backends.contract import Kernel
-from korch.backends.precision import precision_of
 from korch.ir.cone import Cone
 from korch.profile.database import Database
 from korch.profile.physics import Physics, Work
@@ -133,6 +132,6 @@ def by_cone(kernels: Mapping[str, Kernel]) -> list[tuple[str, Kernel]]:
 
     def place(item: tuple[str, Kernel]) -> tuple[str, str, str]:
         key, kernel = item
-        return kernel.cone.signature, precision_of(kernel.variant), key
+        return kernel.cone.signature, kernel.variant.precision, key
 
     return sorted(kernels.items(), key=place)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from korch.backends.contract import Variant
+
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
@@ -40,7 +42,7 @@ class Tally:
 class Best:
     """What measuring all variants of a backend's offer for a cone came to; `seconds` is inf where none works."""
 
-    variant: str
+    variant: Variant
     seconds: float
     error: float = 0.0
     spread: float = 0.0

@@ -19,7 +19,7 @@ from korch.backends.cuda.triton.linear.tiles import Multiprocessor, ProductTile
 from korch.backends.cuda.triton.linear.tiles import seconds as tiled
 from korch.backends.cuda.triton.windows import has_channel_groups
 from korch.backends.footprint import footprint
-from korch.backends.precision import HALVES, KNOWN, peak, precision_of
+from korch.backends.precision import HALVES, KNOWN, peak
 from korch.devices import LAUNCH, Device
 from korch.ir.macs import multiply_adds
 from korch.ir.ops.table import Category
@@ -67,7 +67,7 @@ def modelled_seconds(kernel: Kernel, device: Device, shares: Efficiencies = SHAR
 
 def modelled_error(kernel: Kernel) -> float:
     """What the kernel errs, of the largest magnitude of its output."""
-    return ERRORS.get(precision_of(kernel.variant), EXACT) if kernel.cone.linear else EXACT
+    return ERRORS.get(kernel.variant.precision, EXACT) if kernel.cone.linear else EXACT
 
 
 def _products(kernel: Kernel, device: Device, shares: Efficiencies) -> float:
@@ -76,7 +76,7 @@ def _products(kernel: Kernel, device: Device, shares: Efficiencies) -> float:
 
 
 def _product(kernel: Kernel, p: Primitive, device: Device, shares: Efficiencies) -> float:
-    precision = precision_of(kernel.variant) or "ieee"
+    precision = kernel.variant.precision or "ieee"
     if not p.spec.contracts:
         return 2 * multiply_adds(p) / (shares.call * peak(device.machine, (precision,)))
     rates, size = _rates(device), Size.of(product_of(p), _widths(kernel, p, precision))

@@ -211,7 +211,7 @@ def _kernel(number: int, step: Step, total: float, again: tuple[Again, ...]) -> 
         type_text(root.dtype, root.shape),
         tuple(t.name for t in step.reads),
         "alias" if step.kernel.alias else step.kernel.backend,
-        step.kernel.variant,
+        str(step.kernel.variant),
         step.cost * 1e6,
         step.cost / total if total else 0.0,
         tuple(map(str, inside(step))),

@@ -18,8 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from korch.backends.contract import Kernel
-from korch.backends.precision import precision_of
+from korch.backends.contract import Kernel, Variant
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
@@ -44,7 +43,7 @@ class Culprit:
         return self.error - self.instead
 
     def __str__(self) -> str:
-        return f"{self.cone.root.name} by {', '.join(' '.join(k).strip() for k in self.kernels)}"
+        return f"{self.cone.root.name} by {', '.join(f'{b} {v}'.strip() for b, v in self.kernels)}"
 
 
 def culprits(ledger: Ledger, chosen: Sequence[int], profiler: Costs, excess: float) -> list[Culprit]:
@@ -91,9 +90,8 @@ def _culprit(ledger: Ledger, i: int, profiler: Costs) -> Culprit | None:
     return Culprit(cone, own.error, least, tuple(worse))
 
 
-def _named(backend: str, variant: str) -> KernelName:
-    precision = precision_of(variant)
-    return ("", precision) if precision else (backend, variant)
+def _named(backend: str, variant: Variant) -> KernelName:
+    return ("", Variant(precision=variant.precision)) if variant.precision else (backend, variant)
 
 
 def _errors(entry: LedgerEntry, profiler: Costs) -> dict[KernelName, float]:

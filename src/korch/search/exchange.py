@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 
-from korch.backends.precision import precision_of
+from korch.backends.contract import Variant
 from korch.executable.plan import Plan, Step
 from korch.search.ledger import Ledger
 from korch.search.offers import LedgerEntry, Offer
@@ -28,7 +28,7 @@ class Way:
     """A variant of an offer: what it takes alone, in seconds, and the square of what it errs."""
 
     offer: Offer
-    variant: str
+    variant: Variant
     seconds: float
     square: float
 
@@ -84,8 +84,8 @@ class Exchange:
 
     def widened(self) -> Plan | None:
         """The plan without products in FP16; None where it has none, or nothing else computes them."""
-        wide = [[w for w in known if precision_of(w.variant) != NARROW] for known in self._known]
-        narrow = [precision_of(own.variant) == NARROW for own in self._own]
+        wide = [[w for w in known if w.variant.precision != NARROW] for known in self._known]
+        narrow = [own.variant.precision == NARROW for own in self._own]
         if not any(narrow) or any(n and not ways for n, ways in zip(narrow, wide, strict=True)):
             return None
         return self._with(
@@ -132,7 +132,7 @@ def exchanges(before: Plan, after: Plan) -> list[str]:
     """The kernels of the plan before that the plan after does without."""
     pairs = zip(before.steps, after.steps, strict=True)
     return [
-        f"{s.writes.name} by {precision_of(s.kernel.variant) or s.kernel.variant}"
+        f"{s.writes.name} by {s.kernel.variant.precision or s.kernel.variant}"
         for s, t in pairs
         if (s.kernel.backend, s.kernel.variant) != (t.kernel.backend, t.kernel.variant)
     ]

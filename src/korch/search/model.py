@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from korch.backends.contract import Backend
-from korch.backends.precision import ROUNDED, precision_of
+from korch.backends.precision import ROUNDED
 from korch.candidates import Limits, enumerate_cones, trimmed
 from korch.executable import Executable
 from korch.executable.plan import Accuracy, Plan
@@ -74,7 +74,7 @@ class Tried:
     @property
     def rounded(self) -> bool:
         """Whether kernels round the factors of products: that errs more than any choice."""
-        return any(precision_of(s.kernel.variant) in ROUNDED for s in self.plan.steps)
+        return any(s.kernel.variant.precision in ROUNDED for s in self.plan.steps)
 
 
 @dataclass

@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from korch.backends.contract import Backend, Kernel
-from korch.backends.precision import precision_of
+from korch.backends.contract import Backend, Kernel, Variant
 from korch.ir.cone import Cone
 from korch.profile.physics import Physics, Work
 from korch.profile.results import Best, Measurement, Result
@@ -16,8 +15,8 @@ from korch.search.forms import Forms, alike
 from korch.search.kinds import Kind
 from korch.search.steering import OUTLYING, SPREAD
 
-KernelName = tuple[str, str]
-"""A backend and one of its variants; or no backend and a precision, for all that multiply in it."""
+KernelName = tuple[str, Variant]
+"""A backend and one of its variants; or no backend and a bare precision, for all that multiply in it."""
 
 
 @dataclass
@@ -39,18 +38,18 @@ class Offer:
     beside: float = 0.0
     work: Work = field(default_factory=Work)
     physics: Physics = field(default_factory=Physics)
-    variant: str = ""
+    variant: Variant = field(default_factory=Variant)
     alone: float | None = None
     spread: float = 0.0
     error: float = 0.0
     in_place: float | None = None
     before: float | None = None
-    banned: frozenset[str] = frozenset()
+    banned: frozenset[Variant] = frozenset()
     known: tuple[Best, ...] = ()
-    sketched: str | None = None
+    sketched: Variant | None = None
     slowness: float = 0.0
-    built: dict[tuple[Cone, int, str], Kernel] = field(
-        default_factory=dict[tuple[Cone, int, str], Kernel], repr=False, compare=False
+    built: dict[tuple[Cone, int, Variant], Kernel] = field(
+        default_factory=dict[tuple[Cone, int, Variant], Kernel], repr=False, compare=False
     )
     forms: Forms = field(default_factory=Forms, repr=False, compare=False)
 
@@ -121,7 +120,7 @@ class Offer:
         """Enters what measuring the kernels, built for so many threads, gave."""
         self.forms.learn(kernels, results)
         self.known = worthy(kernels, results)
-        self.settle(self.known[0] if self.known else Best("", inf))
+        self.settle(self.known[0] if self.known else Best(Variant(), inf))
         if self.alone != inf:
             best = next(k for k in kernels if k.variant == self.variant)
             self.built[best.cone, threads, best.variant] = best
@@ -138,7 +137,7 @@ class Offer:
             self.kind.learn(seconds, self.roofline, self.alone)
             self.alone = seconds
 
-    def ban(self, variants: Collection[str]) -> None:
+    def ban(self, variants: Collection[Variant]) -> None:
         """The offer without `variants`: to be measured again where the best is among them."""
         self.banned |= frozenset(variants)
         self.known = tuple(b for b in self.known if not self._is_banned(b.variant))
@@ -154,10 +153,11 @@ class Offer:
         allowed = [k for k in built if not self._is_banned(k.variant)]
         return alike(allowed, self.sketched) or self.forms.worthwhile(allowed)
 
-    def _is_banned(self, variant: str) -> bool:
-        return variant in self.banned or (precision_of(variant) or None) in self.banned
+    def _is_banned(self, variant: Variant) -> bool:
+        rounded = bool(variant.precision) and Variant(precision=variant.precision) in self.banned
+        return rounded or variant in self.banned
 
-    def kernel(self, cone: Cone, threads: int, variant: str = "") -> Kernel:
+    def kernel(self, cone: Cone, threads: int, variant: Variant | None = None) -> Kernel:
         """The kernel for `cone` of the best variant, or of another that is known."""
         variant = variant or self.variant
         key = cone, threads, variant
@@ -202,7 +202,7 @@ class LedgerEntry:
             if own := [variant for backend, variant in kernels if backend in ("", o.backend.name)]:
                 o.ban(own)
                 if not o.kernels(self.cone, threads):
-                    o.settle(Best("", inf))
+                    o.settle(Best(Variant(), inf))
 
     def add(self, offers: Iterable[Offer]) -> None:
         """The entry with the `offers` of other backends."""
@@ -212,12 +212,12 @@ class LedgerEntry:
 
 def worthy(kernels: Sequence[Kernel], results: Sequence[Result]) -> tuple[Best, ...]:
     """The right variants, the fastest first, one for each precision."""
-    measured = sorted(
-        (r.seconds, k.variant, r.error, r.spread)
+    measured = [
+        Best(k.variant, r.seconds, r.error, r.spread)
         for k, r in zip(kernels, results, strict=True)
         if isinstance(r, Measurement)
-    )
+    ]
     kept = dict[str, Best]()
-    for seconds, variant, error, spread in measured:
-        kept.setdefault(precision_of(variant), Best(variant, seconds, error, spread))
+    for best in sorted(measured, key=lambda b: (b.seconds, str(b.variant))):
+        kept.setdefault(best.variant.precision, best)
     return tuple(kept.values())

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from korch.backends.contract import Variant
 from korch.executable.plan import Plan, Step
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
@@ -50,7 +51,7 @@ class SketchStep:
     """
 
     backend: str
-    variant: str
+    variant: Variant
     primitives: tuple[str, ...]
     slowness: float = 0.0
 

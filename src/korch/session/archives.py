@@ -104,12 +104,14 @@ class ProgramFiles:
         return found if not found.usable or self.archive.is_file() else None
 
     def sketch(self) -> Sketch:
-        """The sketch of the program's plan; empty where there is none."""
+        """The sketch of the program's plan; empty where there is none, or one of another form."""
+        from korch.backends.contract import Variant
         from korch.search.transfer import SketchStep
 
         try:
-            return tuple(SketchStep(b, v, tuple(p), s) for b, v, p, s in json.loads(self._sketch.read_text()))
-        except (OSError, ValueError, TypeError):
+            steps = json.loads(self._sketch.read_text())
+            return tuple(SketchStep(b, Variant.from_json(v), tuple(p), s) for b, v, p, s in steps)
+        except (OSError, ValueError, TypeError, KeyError):
             return ()
 
     def open(self) -> Executable | None:
@@ -128,7 +130,8 @@ class ProgramFiles:
         if executable:
             executable.save(self.archive)
             with replaced(self._sketch) as file:
-                file.write(json.dumps([[s.backend, s.variant, s.primitives, s.slowness] for s in sketch]).encode())
+                steps = [[s.backend, s.variant.to_json(), s.primitives, s.slowness] for s in sketch]
+                file.write(json.dumps(steps).encode())
         with replaced(self._outcome) as file:
             file.write(outcome.to_json().encode())
 

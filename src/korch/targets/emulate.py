@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from korch.backends.precision import precision_of
 from korch.executable.plan import Plan, Step
 from korch.ir.evaluate import evaluate_primitive
 from korch.ir.ops.table import Array
@@ -36,7 +35,7 @@ def emulated(plan: Plan, feeds: Mapping[str, Array]) -> dict[str, Array]:
 
 def _made(step: Step, values: Mapping[Tensor, Array]) -> TensorValues:
     """What the step stores."""
-    cone, precision = step.kernel.cone, precision_of(step.kernel.variant)
+    cone, precision = step.kernel.cone, step.kernel.variant.precision
     inside: TensorValues = {leaf: values[t] for leaf, t in zip(cone.leaves, step.reads, strict=True)}
     for p in cone.primitives:
         inside[p.output] = evaluate_primitive(p, _inputs(p, inside, precision), "float32")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnxruntime
 
-from korch.backends.contract import Declined, Host, Kernel
+from korch.backends.contract import Declined, Host, Kernel, Variant
 from korch.ir.cone import Cone
 from korch.ir.onnx_write import cone_to_onnx
 from korch.machine import Machine
@@ -29,7 +29,7 @@ class OnnxRuntime:
         return CALL + moved / machine.bandwidth(moved)
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
-        return (Kernel(cone, self.name, "", Host(cone_to_onnx(cone).SerializeToString())),)
+        return (Kernel(cone, self.name, Variant(), Host(cone_to_onnx(cone).SerializeToString())),)
 
 
 BACKEND = OnnxRuntime()

@@ -14,7 +14,6 @@ import numpy as np
 from korch.backends.contract import Kernel
 from korch.backends.cuda.buffers import Buffer, buffers_of, prepare
 from korch.backends.cuda.triton.compile import CompiledLaunch
-from korch.backends.precision import precision_of
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes
@@ -79,7 +78,7 @@ class KernelTrials:
     def measure(self, task: Measure) -> Result:
         """The kernel's cost, or what is wrong with it."""
         kernel = task.kernel
-        self._evaluate(kernel.cone, precision_of(kernel.variant))
+        self._evaluate(kernel.cone, kernel.variant.precision)
         prepared = prepare(kernel, self._arrays)
         asked = monotonic()
         with self._alone():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import ModuleType
 
-from korch.backends.contract import Alias, Declined, Kernel
+from korch.backends.contract import Alias, Declined, Kernel, Variant
 from korch.backends.cpu.c import Code
 from korch.backends.cpu.loops import (
     bounds,
@@ -80,7 +80,7 @@ class Loops:
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):
-            return (Kernel(cone, self.name, "", Alias()),)
+            return (Kernel(cone, self.name, Variant(), Alias()),)
         return (self._kernel(cone, _generator(cone)(cone, threads)),)
 
     def places(self, cone: Cone, place: Place) -> bool:
@@ -99,7 +99,7 @@ class Loops:
         return self._kernel(cone, generator(cone, 1, place))
 
     def _kernel(self, cone: Cone, code: Code) -> Kernel:
-        return Kernel(cone, self.name, "", replace(code, headers=HEADERS))
+        return Kernel(cone, self.name, Variant(), replace(code, headers=HEADERS))
 
 
 def _windowed(cone: Cone) -> ModuleType | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from korch.backends.contract import Declined, Kernel
+from korch.backends.contract import Declined, Kernel, Variant
 from korch.backends.cpu.onednn.call import Call
 from korch.backends.cpu.onednn.convolution import convolution_calls, convolution_objection
 from korch.backends.cpu.onednn.emit import emit
@@ -102,4 +102,4 @@ def _objection(m: Match) -> str:
 
 
 def _kernel(cone: Cone, call: Call, macs: int) -> Kernel:
-    return Kernel(cone, OneDnn.name, call.form, emit(cone, call, macs))
+    return Kernel(cone, OneDnn.name, Variant(call.form), emit(cone, call, macs))

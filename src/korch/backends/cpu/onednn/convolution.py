@@ -10,9 +10,12 @@ from korch.backends.cpu.onednn.call import Call, CallWindow, Packing, PostOps, w
 from korch.backends.linear.pattern import Binary, Match
 from korch.backends.linear.views import Shape, View, inverse
 
+DEPTHWISE_FORM = "conv jit_dw"
+"""The form of the second implementation of depthwise convolutions."""
+
 # Implementations that are sometimes faster than oneDNN's first choice (measured on Zen 4: depthwise 5x5, 107 against
-# 79 GFLOP/s; narrow pointwise ones, 7%).
-_DEPTHWISE, _OTHERS = "jit_dw:", "jit:"
+# 79 GFLOP/s; narrow pointwise ones, 7%), and the forms of their calls.
+_DEPTHWISE, _OTHERS = ("jit_dw:", DEPTHWISE_FORM), ("jit:", "conv jit")
 
 
 def convolution_objection(m: Match) -> str | None:
@@ -34,8 +37,8 @@ def convolution_calls(m: Match) -> Iterator[Call]:
     call = convolution_call(m)
     yield call
     if call.kind == "conv" and not _runs_as_gemm(m):
-        name = _DEPTHWISE if 1 < m.linear.attr("group") == call.dst.shape[1] else _OTHERS
-        yield replace(call, implementation=name, form=f"conv {name[:-1]}")
+        name, form = _DEPTHWISE if 1 < m.linear.attr("group") == call.dst.shape[1] else _OTHERS
+        yield replace(call, implementation=name, form=form)
 
 
 def _runs_as_gemm(m: Match) -> bool:

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 import korch.backends.cpu
-from korch.backends.contract import Declined, Kernel
+from korch.backends.contract import Declined, Kernel, Variant
 from korch.backends.cpu.loops.backend import LARGEST
 from korch.backends.cpu.recurrent.emit import emit
 from korch.backends.libraries import backend_digest
@@ -46,7 +46,7 @@ class Recurrent:
         codes = {"apart": emit(cone, threads, together=False, parts=parts)}
         if threads > 1:
             codes["together"] = emit(cone, threads, together=True, parts=1)
-        return tuple(Kernel(cone, self.name, way, code) for way, code in codes.items())
+        return tuple(Kernel(cone, self.name, Variant(way), code) for way, code in codes.items())
 
 
 BACKEND = Recurrent()

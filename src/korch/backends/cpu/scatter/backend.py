@@ -48,7 +48,7 @@ class Scatters:
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         """One for each way in which threads may share out the result."""
-        return tuple(Kernel(cone, self.name, str(share), emit(cone, share)) for share in shares(cone, threads))
+        return tuple(Kernel(cone, self.name, share.variant, emit(cone, share)) for share in shares(cone, threads))
 
 
 def _objection(p: Primitive, scatter: Primitive) -> str:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from korch.backends.contract import Variant
 from korch.backends.cpu.loops.emit import work
 from korch.backends.cpu.loops.writer import SMALL
 from korch.ir.cone import Cone
@@ -37,8 +38,9 @@ class Share:
     columns: int
     width: int
 
-    def __str__(self) -> str:
-        return f"{self.rows}x{self.columns}"
+    @property
+    def variant(self) -> Variant:
+        return Variant("{}x{}", numbers=(self.rows, self.columns))
 
 
 def scatter_of(cone: Cone) -> Primitive:
@@ -54,7 +56,7 @@ def extents(p: Primitive) -> tuple[int, int, int]:
 
 def shares(cone: Cone, threads: int) -> tuple[Share, ...]:
     """The ways that are worth measuring, distinct ones."""
-    return tuple({str(s): s for s in _shares(scatter_of(cone), threads if work(cone) > SMALL else 1)}.values())
+    return tuple({s.variant: s for s in _shares(scatter_of(cone), threads if work(cone) > SMALL else 1)}.values())
 
 
 def _shares(p: Primitive, threads: int) -> Iterator[Share]:

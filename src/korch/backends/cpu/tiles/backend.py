@@ -10,11 +10,12 @@ from math import inf
 from pathlib import Path
 
 import korch.backends.cpu
-from korch.backends.contract import Backend, Declined, Kernel
+from korch.backends.contract import Backend, Declined, Kernel, StageVariant, Variant
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.loops.bounds import checks
 from korch.backends.cpu.loops.caches import L2, SCRATCH
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
+from korch.backends.cpu.onednn.convolution import DEPTHWISE_FORM
 from korch.backends.cpu.tiles.access import length_along, ways_across
 from korch.backends.cpu.tiles.emit import Parts, emit
 from korch.backends.cpu.tiles.piece import Piece, Turn
@@ -48,11 +49,13 @@ strip makes. (5x5 by 2 of 1024 x 1024 x 64, strips of one row: 33.8 -> 30.8 ms w
 cache.)"""
 WEIGHTS = 4 * L2
 """Bytes of constants, which strip after strip reads again: more would be no better than their own kernels."""
-FORMS = (("loops",), ("jit_dw", "loops"))
-"""What is asked for where several kernels could be a stage: parts of their names, the dearest wish first. The second is
-worth a try for depthwise convolutions that move by more than one position."""
+GENERATED, DEPTHWISE = (LOOPS.name, ""), (ONEDNN.name, DEPTHWISE_FORM)
+FORMS = ((GENERATED,), (DEPTHWISE, GENERATED))
+"""What is asked for where several kernels could be a stage: a backend and the form of its variant, the dearest wish
+first. The second is worth a try for depthwise convolutions that move by more than one position."""
 
 Stages = tuple[Cone, ...]
+Wishes = tuple[tuple[str, str], ...]
 
 
 class Tiles:
@@ -234,17 +237,20 @@ def _slides(found: Sequence[Chunk]) -> tuple[int, ...]:
     return (0, SLIDES) if moves and sum(scratch(found).values()) <= L2 else (0,)
 
 
-def _kernel(
-    cone: Cone, cut: StripCut, found: tuple[Chunk, ...], form: tuple[str, ...], threads: int, slides: int
-) -> Kernel:
+def _kernel(cone: Cone, cut: StripCut, found: tuple[Chunk, ...], form: Wishes, threads: int, slides: int) -> Kernel:
     kernels = {key: _stage(piece, form) for key, piece in _pieces(found).items()}
     code = emit(Parts(cone, tuple(_restartable(kernels, chunk) for chunk in found), kernels, threads, slides))
     first = found[0].strips[0]
-    names = [f"{k.backend} {k.variant}".strip() for k in (kernels[piece.kernel] for piece in first)]
+    return Kernel(cone, Tiles.name, _variant(cut, [kernels[piece.kernel] for piece in first], slides > 0), code)
+
+
+def _variant(cut: StripCut, stage_kernels: Iterable[Kernel], slides: bool) -> Variant:
     each = row(cut.stages, cut.axis)
-    bands, steps = f" of {cut.bands} bands" if cut.bands > 1 else "", f" by {cut.step // each}" if cut.step else ""
-    variant = f"{cut.height // each} rows{bands}{steps}{' sliding' if slides else ''}: {', '.join(names)}"
-    return Kernel(cone, Tiles.name, variant, code)
+    sizes = {"{} rows": cut.height // each, "of {} bands": cut.bands if cut.bands > 1 else 0, "by {}": cut.step // each}
+    given = {words: n for words, n in sizes.items() if n}
+    form = " ".join([*given, *["sliding"] * slides])
+    stages = tuple(StageVariant(k.variant, k.backend) for k in stage_kernels)
+    return Variant(form, numbers=tuple(given.values()), stages=stages)
 
 
 def _restartable(kernels: Mapping[str, Kernel], chunk: Chunk) -> Chunk:
@@ -259,13 +265,13 @@ def _restartable(kernels: Mapping[str, Kernel], chunk: Chunk) -> Chunk:
     return replace(chunk, anew=tuple(map(kept, chunk.turns, chunk.anew)))
 
 
-_STAGES = dict[tuple[str, tuple[str, ...]], Kernel]()
+_STAGES = dict[tuple[str, Wishes], Kernel]()
 MOST_STAGES = 1024
 """Kernels of stages that are remembered: the same turn up in strips of several heights and in chains that share a
 link, two of three times."""
 
 
-def _stage(piece: Piece, form: tuple[str, ...]) -> Kernel:
+def _stage(piece: Piece, form: Wishes) -> Kernel:
     """The kernel of a narrowed stage on one thread: one of that form, or the first."""
     key = piece.key, form
     if key not in _STAGES:
@@ -275,11 +281,11 @@ def _stage(piece: Piece, form: tuple[str, ...]) -> Kernel:
     return _STAGES[key]
 
 
-def _stage_kernel(piece: Piece, form: tuple[str, ...]) -> Kernel:
+def _stage_kernel(piece: Piece, form: Wishes) -> Kernel:
     placed = LOOPS.placed(piece.cone, piece.place) if piece.place and _placed(piece) else None
     if placed and (form == FORMS[0] or not piece.whole):
         return placed
     kernels = [k for b in STAGES if b.declines(piece.cone) is None for k in b.build(piece.cone, 1)]
     wishes = form[:1] if placed else form
-    wished = (k for wish in wishes for k in kernels if wish in f"{k.backend} {k.variant}")
+    wished = (k for wish in wishes for k in kernels if wish == (k.backend, k.variant.form))
     return next(wished, placed or kernels[0])

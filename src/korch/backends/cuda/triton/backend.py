@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from types import ModuleType
 
-from korch.backends.contract import Alias, Declined, Kernel
+from korch.backends.contract import Alias, Declined, Kernel, Variant
 from korch.backends.cuda.triton import refusals
 from korch.backends.cuda.triton.plan import kernels
 from korch.backends.footprint import footprint
@@ -66,7 +66,7 @@ class TritonBackend:
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):
-            return (Kernel(cone, self.name, "", Alias()),)
+            return (Kernel(cone, self.name, Variant(), Alias()),)
         if _is_linear(cone) and (linear := _templates()):
             return linear.build(cone, threads, self.precisions)
         return kernels(cone, self.name, threads)

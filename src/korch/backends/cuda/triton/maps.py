@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from korch.backends.contract import Variant
 from korch.backends.cuda.triton.blocks import BlockTrace
 from korch.backends.cuda.triton.program import TritonModule, heavy, store
 from korch.backends.cuda.triton.tiles import Tile, TileAxis, power_up
@@ -31,12 +32,12 @@ class MustStore(Exception):
 
 @dataclass(frozen=True)
 class Mapping:
-    """How a map is tiled: the tile, the position in the root that its variables stand for, and its name."""
+    """How a map is tiled: the tile, the position in the root that its variables stand for, and the launch's variant."""
 
     tile: Tile
     at: Index
     warps: int
-    name: str
+    variant: Variant
 
 
 def write_map(program: TritonModule, target: Tensor, how: Mapping) -> None:
@@ -101,7 +102,9 @@ def _flat(size: int, each: int, multiprocessors: int) -> list[Mapping]:
         warps = min(max(block // 128, 1), 4)
         i = Var("i", 0, size)
         grid = (TileAxis(i, block),) if size > 1 else ()
-        ways.append(Mapping(Tile(grid), Index.of(i) if size > 1 else Index(), warps, f"b{block} w{warps}"))
+        ways.append(
+            Mapping(Tile(grid), Index.of(i) if size > 1 else Index(), warps, Variant("b{} w{}", numbers=(block, warps)))
+        )
     return ways
 
 
@@ -115,7 +118,7 @@ def _rows(axes: Sequence[Var], each: int, multiprocessors: int) -> Mapping:
     high = min(max(area // wide, 1), power_up(rows.extent))
     warps = min(max(high * wide // 128, 1), 4)
     tile = Tile((TileAxis(rows, high), TileAxis(last, wide)))
-    return Mapping(tile, joined((rows, last)), warps, f"r{high}x{wide} w{warps}")
+    return Mapping(tile, joined((rows, last)), warps, Variant("r{}x{} w{}", numbers=(high, wide, warps)))
 
 
 def _tiled(axes: Sequence[Var], across: Var, each: int, area: int) -> Mapping:
@@ -127,7 +130,7 @@ def _tiled(axes: Sequence[Var], across: Var, each: int, area: int) -> Mapping:
     wide = min(power_up(last.extent), max(area // high, 1))
     warps = min(max(high * wide // 512, 1), 8)
     grid = [TileAxis(v) for v in axes[:-1] if v != across] + [TileAxis(across, high), TileAxis(last, wide)]
-    return Mapping(Tile(tuple(grid)), joined(axes), warps, f"t{high}x{wide} w{warps}")
+    return Mapping(Tile(tuple(grid)), joined(axes), warps, Variant("t{}x{} w{}", numbers=(high, wide, warps)))
 
 
 def _across(axes: Sequence[Var], trace: BlockTrace) -> Var | None:

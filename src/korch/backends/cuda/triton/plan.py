@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from korch.backends.contract import Kernel
+from korch.backends.contract import Kernel, StageVariant, Variant
 from korch.backends.cuda.triton import windows
 from korch.backends.cuda.triton.maps import MustStore, mappings, write_map
 from korch.backends.cuda.triton.program import TritonModule
@@ -19,6 +19,8 @@ from korch.ir.tensor import Tensor
 MOST_COPIES = 100
 """How often a value may be computed again because windows overlap."""
 CHOICES = 3
+SPLIT = "split {}"
+"""The form of launches that split rows into so many chunks."""
 
 
 def kernels(cone: Cone, backend: str, multiprocessors: int) -> tuple[Kernel, ...]:
@@ -29,7 +31,7 @@ def kernels(cone: Cone, backend: str, multiprocessors: int) -> tuple[Kernel, ...
     if any(is_stage(p) for p in cone.primitives):
         split = _Plan(cone, multiprocessors, 0, splits=True, cuts=set(stages)).kernel(backend)
         few = max(launch.grid[0] for launch in tries[0].launches) < multiprocessors // 4
-        if any("split" in part for part in split.variant.split(", ")):
+        if any(s.variant.form == SPLIT for s in split.variant.stages):
             tries = [split, *tries] if few else [*tries, split]
     for kernel in tries:
         found.setdefault(kernel.source, kernel)
@@ -57,14 +59,14 @@ class _Plan:
 
     def _written(self, backend: str) -> Kernel:
         program = TritonModule(self.cone)
-        names: list[str] = []
+        launches = list[Variant]()
         for p in self.cone.primitives:
             if p.output in self.cuts and p.output not in program.stored:
-                names.append(self._first(program, p.output))
-        names.append(self._launch(program, [self.cone.root], self.choice))
-        return program.kernel(backend, ", ".join(names))
+                launches.append(self._first(program, p.output))
+        launches.append(self._launch(program, [self.cone.root], self.choice))
+        return program.kernel(backend, Variant(stages=tuple(map(StageVariant, launches))))
 
-    def _first(self, program: TritonModule, t: Tensor) -> str:
+    def _first(self, program: TritonModule, t: Tensor) -> Variant:
         """The launch that stores `t`, and what may be stored with it."""
         together = self._beside(program, t)
         try:
@@ -74,23 +76,23 @@ class _Plan:
                 raise
         return self._launch(program, [t], 0)
 
-    def _launch(self, program: TritonModule, targets: Sequence[Tensor], choice: int) -> str:
+    def _launch(self, program: TritonModule, targets: Sequence[Tensor], choice: int) -> Variant:
         if not any(is_stage(p) for p in program.reach(targets)):
             ways = mappings(program, targets[0], self.multiprocessors)
             how = ways[min(choice, len(ways) - 1)]
             write_map(program, targets[0], how)
-            return how.name
+            return how.variant
         return self._reduce(program, rows_of(program, targets), choice)
 
-    def _reduce(self, program: TritonModule, rows: Rows, choice: int) -> str:
+    def _reduce(self, program: TritonModule, rows: Rows, choice: int) -> Variant:
         chunks = chunks_of(program, rows, self.multiprocessors) if self.splits else 1
         if chunks > 1:
             write_split(program, rows, chunks)
-            return f"split {chunks}"
+            return Variant(SPLIT, numbers=(chunks,))
         ways = forms(rows, self.multiprocessors)
         how = ways[min(choice, len(ways) - 1)]
         write_rows(program, rows, how)
-        return how.name
+        return how.variant
 
     def _beside(self, program: TritonModule, first: Tensor) -> list[Tensor]:
         """`first`, and what else must be stored that is folded from as many elements in rows of the same shape."""

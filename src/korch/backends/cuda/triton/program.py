@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from korch.backends import contract
-from korch.backends.contract import Kernel, Launch, Prepared
+from korch.backends.contract import Kernel, Launch, Prepared, Variant
 from korch.backends.cuda.triton.blocks import BlockTrace
 from korch.backends.cuda.triton.elementwise import TYPES
 from korch.backends.cuda.triton.language import TritonLanguage
@@ -87,7 +87,7 @@ class TritonModule:
         made = [f"packed{i}" for i in range(len(self.packed))] + list(self.tables.values())
         return [*leaves, "out", *made, "workspace"]
 
-    def kernel(self, backend: str, variant: str) -> Kernel:
+    def kernel(self, backend: str, variant: Variant) -> Kernel:
         read = {array for _, used, _, _ in self.launches for array in used}
         self.tables = {values: name for values, name in self.tables.items() if name in read}
         number = {array: i for i, array in enumerate(self._arrays())}

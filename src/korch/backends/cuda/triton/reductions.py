@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from korch.backends.contract import Variant
 from korch.backends.cuda.triton.blocks import BlockTrace
 from korch.backends.cuda.triton.folding import accumulated, fold, fold_accumulated, indented, opened
 from korch.backends.cuda.triton.program import TritonModule, heavy, store
@@ -27,8 +28,9 @@ class Form:
     looped: bool
 
     @property
-    def name(self) -> str:
-        return f"{'loop ' * self.looped}r{self.high}x{self.wide} w{self.warps}"
+    def variant(self) -> Variant:
+        form = "loop r{}x{} w{}" if self.looped else "r{}x{} w{}"
+        return Variant(form, numbers=(self.high, self.wide, self.warps))
 
 
 def forms(rows: Rows, multiprocessors: int) -> list[Form]:

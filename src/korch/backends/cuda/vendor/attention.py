@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from korch.backends.contract import Declined, Kernel
+from korch.backends.contract import Declined, Kernel, Variant
 from korch.backends.cuda.vendor.heads import Attention, find_attention
 from korch.backends.cuda.vendor.kernel import kernel
 from korch.backends.cuda.vendor.operands import CallOperand, refusal, whole_axes
@@ -48,10 +48,9 @@ def _kernel(cone: Cone, a: Attention, precision: str, implementation: str) -> Ke
     }
     return kernel(
         cone,
-        f"{precision} attention {implementation}",
+        Variant(f"attention {implementation}", precision),
         "attention",
         operands,
-        precision=precision,
         implementation=implementation,
         scale=a.scale,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from korch.backends.contract import Declined, Kernel, Prepared
+from korch.backends.contract import Declined, Kernel, Prepared, Variant
 from korch.backends.cuda.vendor.epilogue import CallEpilogue, epilogue_of
 from korch.backends.cuda.vendor.kernel import kernel
 from korch.backends.cuda.vendor.operands import CallOperand, factor, refusal, whole_axes, zeros
@@ -169,13 +169,13 @@ def _is_bias(v: View) -> bool:
 def _kernels(cone: Cone, c: ConvolutionCall, precisions: Sequence[str]) -> Iterator[Kernel]:
     name = "convolution" if c.linear.spec.is_convolution else "transposed convolution"
     for precision in precisions:
-        yield _kernel(cone, c, f"{precision} {name}", _weights(cone, c, precision), precision, direct=False)
+        yield _kernel(cone, c, Variant(name, precision), _weights(cone, c, precision), direct=False)
     floats = [p for p in precisions if p not in HALVES]
     if floats and _is_depthwise(c):
-        yield _kernel(cone, c, f"{floats[0]} depthwise", CallOperand(c.w), floats[0], direct=True)
+        yield _kernel(cone, c, Variant("depthwise", floats[0]), CallOperand(c.w), direct=True)
 
 
-def _kernel(cone: Cone, c: ConvolutionCall, variant: str, w: CallOperand, precision: str, direct: bool) -> Kernel:
+def _kernel(cone: Cone, c: ConvolutionCall, variant: Variant, w: CallOperand, direct: bool) -> Kernel:
     strides, pads, dilations, extra = c.window
     without = zeros(c.out.shape[1]) if c.relu else None  # cuDNN's kernel that ends in Relu always adds one
     operands = {
@@ -190,7 +190,6 @@ def _kernel(cone: Cone, c: ConvolutionCall, variant: str, w: CallOperand, precis
         variant,
         _function(c, direct),
         operands,
-        precision=precision,
         strides=strides,
         pads=pads,
         dilations=dilations,

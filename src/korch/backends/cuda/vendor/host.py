@@ -27,7 +27,7 @@ def find_torch() -> Any:
 def run_on_host(kernel: Kernel, buffers: Sequence[Array]) -> None:
     """Runs the call of `kernel` on `buffers`, numbered as in `Launch.buffers`; BackendError where it has none."""
     if kernel.call is None:
-        raise BackendError(f"the kernel {kernel.variant!r} of the backend {kernel.backend} has no call")
+        raise BackendError(f"the kernel {str(kernel.variant)!r} of the backend {kernel.backend} has no call")
     torch = find_torch()
     CALLS[kernel.call.function](torch, [_tensor(torch, x) for x in buffers], kernel.call.attrs)
 

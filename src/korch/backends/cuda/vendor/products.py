@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from korch.backends.contract import Declined, Kernel, Prepared
+from korch.backends.contract import Declined, Kernel, Prepared, Variant
 from korch.backends.cuda.vendor.epilogue import CallEpilogue, epilogue_of
 from korch.backends.cuda.vendor.kernel import kernel
 from korch.backends.cuda.vendor.operands import CallOperand, factor, refusal, whole_axes, zeros
@@ -63,17 +63,15 @@ def _kernels(cone: Cone, gemm: Gemm, precisions: Sequence[str]) -> Iterator[Kern
     p = gemm.product
     for precision in (name for name in precisions if name in OFFERED):
         a, b = factor(cone, p.a, precision), factor(cone, p.b, precision)
-        yield _kernel(cone, gemm, precision, precision, a, b)
+        yield _kernel(cone, gemm, Variant("product", precision), a, b)
         if precision == "tf32" and (turned := _turned(cone, p)):
-            yield _kernel(cone, gemm, precision, f"{precision} turned", *turned)
+            yield _kernel(cone, gemm, Variant("turned product", precision), *turned)
 
 
-def _kernel(cone: Cone, gemm: Gemm, precision: str, variant: str, a: CallOperand, b: CallOperand) -> Kernel:
+def _kernel(cone: Cone, gemm: Gemm, variant: Variant, a: CallOperand, b: CallOperand) -> Kernel:
     p, e = gemm.product, gemm.epilogue
     views = {"a": _seen(a), "b": _seen(b), "out": _seen(CallOperand(p.c)), "add": _added(gemm)}
-    return kernel(
-        cone, f"{variant} product", "product", views, precision=precision, scale=e.scale, activation=e.activation
-    )
+    return kernel(cone, variant, "product", views, scale=e.scale, activation=e.activation)
 
 
 def _seen(operand: CallOperand) -> CallOperand:

@@ -49,7 +49,7 @@ class ProductWriter:
         prepared = (*(w.prepared for w in self.weights), *TritonLanguage({}, self.tables).prepared())
         launches = tuple(self._launch(*f) for f in functions)
         body = contract.Triton(self._source(functions), launches, prepared, self._workspace())
-        return Kernel(self.cone, "triton", f"{self.precision} {self.tile}", body)
+        return Kernel(self.cone, "triton", self.tile.variant(self.precision), body)
 
     @property
     def size(self) -> Size:

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
+from korch.backends.contract import Variant
 from korch.backends.cuda.triton.linear.product import Size
 from korch.backends.precision import THRICE
 from korch.devices import LAUNCH
@@ -77,8 +78,10 @@ class ProductTile:
     stages: int
     parts: int = 1
 
-    def __str__(self) -> str:
-        return f"{self.rows}x{self.columns}x{self.depth} w{self.warps} s{self.stages} k{self.parts}"
+    def variant(self, precision: str) -> Variant:
+        """Of the kernel whose products are in `precision`."""
+        numbers = (self.rows, self.columns, self.depth, self.warps, self.stages, self.parts)
+        return Variant("{}x{}x{} w{} s{} k{}", precision, numbers)
 
     def shared(self, precision: str, widths: tuple[int, int]) -> int:
         """Bytes of shared memory: of all stages, and of the halves that three products in parts are made of."""
