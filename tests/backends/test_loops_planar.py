@@ -28,7 +28,7 @@ def test_left_to_others():
     assert not kernels.heads(planar((1, 8, 20, 6), 3, (3, 3)))  # rows shorter than a vector
 
 
-def test_declined_with_a_reason():
+def test_refused_with_a_reason():
     assert "row" in refusal(BACKEND, planar((1, 1, 3, 12000), 3, (3, 3)))
     assert "negative" in refusal(BACKEND, planar((1, 3, 20, 40), 3, (3, 3), pads=(0, -1, 0, 0)))
     b = Builder()
@@ -37,7 +37,7 @@ def test_declined_with_a_reason():
     assert "computed weights" in refusal(BACKEND, Cone.of(b.graph([("y", y)]).primitives))
 
 
-def test_another_type_behind_it_is_declined():
+def test_another_type_behind_it_is_refused():
     b = Builder()
     w = b.constant(np.ones((2, 3, 3, 3), np.float32))
     y = b.op(

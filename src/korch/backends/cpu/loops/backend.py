@@ -7,20 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import ModuleType
 
-from korch.backends.contract import Alias, Declined, Kernel
+from korch.backends.contract import Alias, Kernel, Refusal
 from korch.backends.cpu.c import Code
 from korch.backends.cpu.loops import (
     bounds,
+    concatenation,
     convolution,
     depthwise,
-    joins,
     planar,
     products,
     transforms,
     winograd_blocks,
 )
 from korch.backends.cpu.loops.binding import Place
-from korch.backends.cpu.loops.ctypes import C_TYPES, spells
+from korch.backends.cpu.loops.ctypes import C_TYPES, is_expressible
 from korch.backends.cpu.loops.emit import generate
 from korch.backends.cpu.loops.work import operations
 from korch.backends.footprint import footprint
@@ -47,23 +47,23 @@ class Loops:
     version: str = "1"
     fallback: bool = False
 
-    def declines(self, cone: Cone) -> Declined | None:
+    def refuses(self, cone: Cone) -> Refusal | None:
         if windowed := _windowed(cone):
-            objection = windowed.objection(cone) or next(filter(None, map(unfit, cone.primitives)), "")
-            return Declined(objection) if objection else None
-        product, joined = products.product_of(cone), joins.parts(cone)
+            reason = windowed.refusal(cone) or next(filter(None, map(tensor_refusal, cone.primitives)), "")
+            return Refusal(reason) if reason else None
+        product, joined = products.product_of(cone), concatenation.parts(cone)
         for p in cone.primitives:
-            reason = unfit(p) if p == product else unsupported(p)
+            reason = tensor_refusal(p) if p == product else primitive_refusal(p)
             if reason:
-                return Declined(f"{p.output.name}: {reason}")
-        if transforms.transform_of(cone) and (objection := transforms.objection(cone)):
-            return Declined(objection)
-        if product and (objection := joins.objection(joined) if joined else products.objection(cone)):
-            return Declined(objection)
-        if objection := bounds.objection(cone):
-            return Declined(objection)
+                return Refusal(f"{p.output.name}: {reason}")
+        if transforms.transform_of(cone) and (reason := transforms.refusal(cone)):
+            return Refusal(reason)
+        if product and (reason := concatenation.refusal(joined) if joined else products.refusal(cone)):
+            return Refusal(reason)
+        if reason := bounds.refusal(cone):
+            return Refusal(reason)
         if len(cone.leaves) > MOST_LEAVES:
-            return Declined(f"has {len(cone.leaves)} leaves; loops take {MOST_LEAVES}")
+            return Refusal(f"has {len(cone.leaves)} leaves; loops take {MOST_LEAVES}")
         return None
 
     def bound(self, cone: Cone, machine: Machine) -> float:
@@ -84,17 +84,19 @@ class Loops:
 
     def places(self, cone: Cone, place: Place) -> bool:
         """Whether `placed` builds the cone."""
-        if is_view(cone) or self.declines(cone) is not None:
+        if is_view(cone) or self.refuses(cone) is not None:
             return False
-        if joins.parts(cone):
+        if concatenation.parts(cone):
             return place.outermost and place.axis != cone.primitives[-1].attr("axis")
         if _windowed(cone):
             return _windowed(cone) is depthwise and place.begins
-        return _generator(cone) is generate and not joins.objection(((cone, place),))
+        return _generator(cone) is generate and not concatenation.refusal(((cone, place),))
 
     def placed(self, cone: Cone, place: Place) -> Kernel:
         """The kernel of one thread that puts its root into a larger tensor, each element where it belongs."""
-        generator = joins.generate if joins.parts(cone) else depthwise.generate if _windowed(cone) else generate
+        generator = (
+            concatenation.generate if concatenation.parts(cone) else depthwise.generate if _windowed(cone) else generate
+        )
         return self._kernel(cone, generator(cone, 1, place))
 
     def _kernel(self, cone: Cone, code: Code) -> Kernel:
@@ -109,12 +111,12 @@ def _windowed(cone: Cone) -> ModuleType | None:
 def _generator(cone: Cone) -> Callable[[Cone, int], Code]:
     if windowed := _windowed(cone):
         return windowed.generate
-    if joins.parts(cone):
-        return joins.generate
+    if concatenation.parts(cone):
+        return concatenation.generate
     return transforms.generate if transforms.transform_of(cone) else generate
 
 
-def unfit(p: Primitive) -> str:
+def tensor_refusal(p: Primitive) -> str:
     """What no generator takes; empty for all else."""
     if any(t.dtype not in C_TYPES for t in (*p.inputs, p.output)):
         return f"{p.op} on dtype {p.output.dtype}"
@@ -125,9 +127,9 @@ def unfit(p: Primitive) -> str:
     return ""
 
 
-def unsupported(p: Primitive) -> str:
+def primitive_refusal(p: Primitive) -> str:
     """Why loops around a primitive's elements are not written; empty if they are."""
-    if reason := unfit(p):
+    if reason := tensor_refusal(p):
         return reason
     match p.category:
         case Category.OPAQUE:
@@ -135,16 +137,16 @@ def unsupported(p: Primitive) -> str:
         case Category.LINEAR:
             return f"{p.op} is compute-intensive" if p.intensive and p.op not in transforms.TRANSFORMS else ""
         case Category.ELEMENTWISE:
-            return "" if spells(p) else f"{p.op} on {p.inputs[0].dtype}"
+            return "" if is_expressible(p) else f"{p.op} on {p.inputs[0].dtype}"
         case Category.REDUCE if p.op in ("MaxPool", "AveragePool"):
-            return _unsupported_pool(p)
+            return _pool_refusal(p)
         case Category.REDUCE if p.op == "Scatter":
             return "a Scatter"
         case _:
             return ""
 
 
-def _unsupported_pool(p: Primitive) -> str:
+def _pool_refusal(p: Primitive) -> str:
     if not p.inputs[0].is_float:
         return f"pooling on {p.inputs[0].dtype}"
     last = p.output.rank - 1

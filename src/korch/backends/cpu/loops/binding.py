@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from korch.backends.cpu.loops.caches import outgrows
-from korch.backends.cpu.loops.spell import C, c_index
+from korch.backends.cpu.loops.language import C, c_index
 from korch.backends.maps.index import Clamp, Index, Var, flat, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace, broadcast
 from korch.ir.cone import Cone
@@ -127,7 +127,7 @@ class Schedule:
     turns add to the same sums."""
 
     @property
-    def apart(self) -> tuple[Var, ...]:
+    def independent(self) -> tuple[Var, ...]:
         """The shared loops whose turns have nothing to do with each other."""
         return self.hoisted[: len(self.hoisted) - len(self.pieces)]
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from korch.backends.cpu.loops.behind import Behind, behind_of
 from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
-from korch.backends.cpu.loops.spell import c_index
+from korch.backends.cpu.loops.language import c_index
+from korch.backends.cpu.loops.vector_epilogue import VectorEpilogue, vector_epilogue_of
 from korch.backends.cpu.loops.writer import target
 from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Requests, Trace, broadcast
@@ -36,7 +36,7 @@ class Operand:
 class ProductBlock:
     """What one turn of the hoisted loops multiplies: `rows` and `columns` are runs of loops walked as one, outermost
     first, `others` the stage's loops around them. A `second` operand of None lies packed in the kernel's state.
-    `extras` is what the primitives `behind` the product read."""
+    `extras` is what the `epilogue` reads."""
 
     first: Operand
     second: Operand | None
@@ -45,7 +45,7 @@ class ProductBlock:
     rows: tuple[Var, ...]
     columns: tuple[Var, ...]
     step: Var
-    behind: Behind | None = None
+    epilogue: VectorEpilogue | None = None
     extras: tuple[Operand, ...] = ()
 
     @property
@@ -69,14 +69,14 @@ def block_of(plan: Schedule, s: Stage) -> ProductBlock | None:
     if first is None or (second is None and not packed):
         return None
     seconds = [] if packed or second is None else [second]
-    behind = behind_of(plan.cone, s.maker) if plan.config.fused else None
-    extras = _extras(plan, s, behind) if behind else []
+    epilogue = vector_epilogue_of(plan.cone, s.maker) if plan.config.fused else None
+    extras = _extras(plan, s, epilogue) if epilogue else []
     if extras is None:
         return None
     own = [v for v in s.loops if v in s.axes[-1].vars()]
     columns = _run(own, [*seconds, result, *extras])
-    apart = {*own, *(_matrices(s) if packed else ())}
-    rows = _run([v for v in s.loops if v not in apart], [first, result, *extras])
+    fixed = {*own, *(_matrices(s) if packed else ())}
+    rows = _run([v for v in s.loops if v not in fixed], [first, result, *extras])
     if not columns or any(o.step(columns[-1]) != 1 for o in (*seconds, result)) or (packed and len(columns) < len(own)):
         return None
     if len(s.reds) != 1:
@@ -89,7 +89,7 @@ def block_of(plan: Schedule, s: Stage) -> ProductBlock | None:
     if any(o.step(columns[-1]) not in (0, 1) for o in extras):
         return None
     others = tuple(v for v in s.loops if v not in (*rows, *columns))
-    return ProductBlock(first, None if packed else second, result, others, rows, columns, k, behind, tuple(extras))
+    return ProductBlock(first, None if packed else second, result, others, rows, columns, k, epilogue, tuple(extras))
 
 
 def _matrices(s: Stage) -> set[Var]:
@@ -103,9 +103,9 @@ def packs(plan: Schedule, s: Stage) -> bool:
     return leaf.const and leaf.value is None
 
 
-def _extras(plan: Schedule, s: Stage, behind: Behind) -> list[Operand] | None:
+def _extras(plan: Schedule, s: Stage, epilogue: VectorEpilogue) -> list[Operand] | None:
     """What follows the product reads them at the root's place."""
-    found = [_operand(plan, s, t, broadcast(s.axes, t)) for t in behind.operands]
+    found = [_operand(plan, s, t, broadcast(s.axes, t)) for t in epilogue.operands]
     return None if None in found else [o for o in found if o]
 
 

@@ -40,7 +40,7 @@ def heads(cone: Cone) -> bool:
     return _parts(cone) is not None
 
 
-def objection(cone: Cone) -> str:
+def refusal(cone: Cone) -> str:
     """Why a cone that begins with one is not built; empty if it is."""
     found = _parts(cone)
     assert found, "begins with another primitive"
@@ -57,7 +57,7 @@ def objection(cone: Cone) -> str:
     direct = _direct(views, p)
     if not direct.in_panels and 4 * direct.kernel[0] * direct.span(direct.tiles()[1]) * direct.channels > PATCH:
         return "windows at an edge are too large"
-    return epilogue.objection(p, rest)
+    return epilogue.refusal(p, rest)
 
 
 def _parts(cone: Cone) -> tuple[list[Primitive], Primitive, list[Primitive]] | None:

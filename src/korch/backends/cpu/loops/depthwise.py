@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from korch.backends.cpu.c import Block, Code, Function, Linkage, Statement, Statements, own
 from korch.backends.cpu.c.tree import init_function
 from korch.backends.cpu.loops import epilogue
-from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Place
 from korch.backends.cpu.loops.caches import L1, SETS, WAYS, outgrows
 from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.turns import Loop, shared_out
+from korch.backends.cpu.loops.vector_epilogue import vector_epilogue_of
 from korch.backends.cpu.loops.wide import Wide
 from korch.backends.cpu.loops.windows import Window, window_of
 from korch.backends.cpu.loops.writer import LINE, SMALL
@@ -49,7 +49,7 @@ def heads(cone: Cone) -> bool:
     return 1 < channels == p.attr("group") == p.output.shape[-1]
 
 
-def objection(cone: Cone) -> str:
+def refusal(cone: Cone) -> str:
     """Why a cone that begins with one is not built; empty if it is."""
     p = cone.primitives[0]
     w = p.inputs[1]
@@ -59,7 +59,7 @@ def objection(cone: Cone) -> str:
         return "a depthwise convolution with computed weights"
     if math.prod(w.shape[2:]) > MOST_TAPS or min(p.attr("pads")) < 0:
         return f"a window of more than {MOST_TAPS} taps, or negative pads"
-    return epilogue.objection(p, cone.primitives[1:])
+    return epilogue.refusal(p, cone.primitives[1:])
 
 
 def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
@@ -311,10 +311,10 @@ class _Blocks:
     @property
     def begun(self) -> Primitive:
         """The sums, or the sums with what each channel has added first: they begin with it then."""
-        behind = behind_of(self.cone, self.cone.primitives[0])
-        added = behind and behind.added_first()
+        steps = vector_epilogue_of(self.cone, self.cone.primitives[0])
+        added = steps and steps.added_first()
         each = added in self.cone.leaves and added.shape[-1:] == (added.size,) == (self.window.channels,)
-        return behind.steps[0].primitive if behind and each else self.cone.primitives[0]
+        return steps.steps[0].primitive if steps and each else self.cone.primitives[0]
 
     def _start(self, lanes: int) -> str:
         """C of the vector with which the sums begin."""

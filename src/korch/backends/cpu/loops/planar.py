@@ -42,7 +42,7 @@ def heads(cone: Cone) -> bool:
     return made < lanes <= p.output.shape[-1] and p.attr("strides")[-1] == 1 and math.prod(kernel) > 1
 
 
-def objection(cone: Cone) -> str:
+def refusal(cone: Cone) -> str:
     """Why a cone that begins with one is not built; empty if it is."""
     p = cone.primitives[0]
     x, w = p.inputs
@@ -54,7 +54,7 @@ def objection(cone: Cone) -> str:
         return "negative pads"
     if _Shape.of(p).row * 4 > MOST:
         return "too long a row"
-    return epilogue.objection(p, cone.primitives[1:])
+    return epilogue.refusal(p, cone.primitives[1:])
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from korch.backends.cpu.loops.binding import ARGS, POOLS, Stage
 from korch.backends.cpu.loops.ctypes import C_TYPES, extreme
+from korch.backends.cpu.loops.language import c_index
 from korch.backends.cpu.loops.nests import beside
-from korch.backends.cpu.loops.spell import c_index
 from korch.backends.cpu.loops.writer import SMALL, Writer
 from korch.backends.maps.index import Index, Lookup, Var
 from korch.backends.maps.trace import Trace
@@ -100,7 +100,7 @@ class Fold:
             most = f"{name}{i}"
         return [*lines, f"{into} = {unordered} ? NAN : {most};"]
 
-    def steps_apart(self) -> list[str]:
+    def part_steps(self) -> list[str]:
         """Folds into the part; a NaN, into a flag beside it. (The maximum of 1024 floats in the first-level cache takes
         81 ns where NaN is lost, 92 with a flag, 202 where each step keeps NaN.)"""
         if not self.loses_nan:
@@ -108,7 +108,7 @@ class Fold:
         folded = [f"{self.part} = {extreme(self.omp == 'max', False, self.part, v)};" for v in self.values]
         return [*folded, *(f"{self.nan} |= {v} != {v};" for v in self.values)]
 
-    def opened_apart(self) -> tuple[list[str], str]:
+    def part_opened(self) -> tuple[list[str], str]:
         """The declarations of the part and its flag, and their reductions as OpenMP names them."""
         ctype = C_TYPES[self.s.tensor.dtype]
         lines, clause = [f"{ctype} {self.part} = {self.start};"], f"reduction({self.omp}:{self.part})"
@@ -117,7 +117,7 @@ class Fold:
         flag = "int64_t" if ctype == "double" else "int32_t"  # as wide as the values: vectors have as many lanes
         return [*lines, f"{flag} {self.nan} = 0;"], f"{clause} reduction(|:{self.nan})"
 
-    def closed_apart(self) -> str:
+    def part_closed(self) -> str:
         """Folds the part into the accumulator."""
         return self.step(self.acc, f"({self.nan} ? NAN : {self.part})" if self.loses_nan else self.part)
 
@@ -206,11 +206,11 @@ class Reduction:
         if lanes := _lanes(folds, along):
             self._in_lanes(trace, folds, along, lanes, chunk or (str(along.lo), str(along.hi)))
             return
-        opened = [f.opened_apart() for f in folds]
+        opened = [f.part_opened() for f in folds]
         self.text.add(*(line for lines, _ in opened for line in lines))
         with self._red_loop(folds[0].s, along, f"#pragma omp simd {' '.join(clause for _, clause in opened)}", chunk):
-            self.text.add(*trace.lines, *(line for f in folds for line in f.steps_apart()))
-        self.text.add(*(f.closed_apart() for f in folds))
+            self.text.add(*trace.lines, *(line for f in folds for line in f.part_steps()))
+        self.text.add(*(f.part_closed() for f in folds))
 
     def _in_lanes(self, trace: Trace, folds: list[Fold], along: Var, lanes: int, part: tuple[str, str]) -> None:
         """So many sums side by side, added up in pairs. (Compilers add up the lanes of a reduction one after the other,
@@ -310,9 +310,9 @@ class Reduction:
                 self.text.add("#pragma omp for schedule(static)")
             with self.text.block(f"for (int chunk = 0; chunk < {chunks}; ++chunk)"):
                 if along or not s.loops:
-                    self._row(trace, folds, along, _stored_apart, parallel=False, chunk=bounds)
+                    self._row(trace, folds, along, _stored_part, parallel=False, chunk=bounds)
                 else:
-                    self._columns(trace, folds, _stored_apart, parallel=False, chunk=bounds)
+                    self._columns(trace, folds, _stored_part, parallel=False, chunk=bounds)
             if self.parallel:
                 self.text.add("#pragma omp single nowait" if s.root else "#pragma omp single")
             with self.writer.loops(s.loops), self.text.block():
@@ -394,7 +394,7 @@ def _better(p: Primitive, value: str, best: str) -> str:
     return f"!({value} {other}= {best}) & ({best} == {best})"
 
 
-def _stored_apart(f: Fold, acc: str) -> str:
+def _stored_part(f: Fold, acc: str) -> str:
     """Into the results of the chunk."""
     return f"p{f.s.number}[chunk * {f.s.stored} + {c_index(f.s.in_turn(f.s.axes))}] = {acc};"
 

@@ -28,14 +28,14 @@ def transform_of(cone: Cone) -> Primitive | None:
     return next((p for p in cone.primitives if p.op in TRANSFORMS), None)
 
 
-def objection(cone: Cone) -> str:
+def refusal(cone: Cone) -> str:
     """Why a cone with a transform is not built; empty if it is."""
     first, *rest = cone.primitives
     if first.op not in TRANSFORMS:
         return "computes what a transform reads"
     if first.op in INTO and rest:
         return f"goes on behind a {first.op}"
-    return epilogue.objection(first, rest)
+    return epilogue.refusal(first, rest)
 
 
 def generate(cone: Cone, threads: int) -> Code:

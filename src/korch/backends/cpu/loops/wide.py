@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from korch.backends.cpu.loops.behind import CALLED, FUNCTIONS, SPELLED, broadcast, everywhere, expression
-from korch.backends.cpu.loops.spell import C
+from korch.backends.cpu.loops.language import C
 from korch.backends.cpu.loops.tile import registers
+from korch.backends.cpu.loops.vector_epilogue import CALLED, EXPRESSIBLE, FUNCTIONS, broadcast, everywhere, expression
 from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Fused, Maker, Trace
 from korch.ir.primitive import Primitive
@@ -43,10 +43,10 @@ def in_vectors(along: Var, turns: int, trace: Callable[[C], tuple[Trace, str]]) 
 
 def along_loop(along: Var, trace: Callable[[C], tuple[Trace, str]]) -> Wide | None:
     """The same for whole vectors, however good compilers are."""
-    return behind_register(along, registers().lanes, "", trace)
+    return after_register(along, registers().lanes, "", trace)
 
 
-def behind_register(along: Var, lanes: int, register: str, trace: Callable[[C], tuple[Trace, str]]) -> Wide | None:
+def after_register(along: Var, lanes: int, register: str, trace: Callable[[C], tuple[Trace, str]]) -> Wide | None:
     """The same of what follows the vector in `register`, which the trace reads as an array of that name, if there is
     one; None where vectors cannot say it."""
     try:
@@ -88,7 +88,7 @@ class Vectors(C):
         return f"*(const korch_at{self.lanes} *)&{place}" if step else broadcast(place, self.lanes)
 
     def elementwise(self, p: Primitive, args: list[str]) -> str:
-        if p.op not in SPELLED:
+        if p.op not in EXPRESSIBLE:
             raise Unfit
         self.pays |= p.op in CALLED
         return expression(p, args, self.lanes)

@@ -126,7 +126,7 @@ def heads(cone: Cone) -> bool:
     return [p.op for p in cone.primitives[:3]] == ["WinogradInput", "MatMul", "WinogradOutput"]
 
 
-def objection(cone: Cone) -> str:
+def refusal(cone: Cone) -> str:
     """Why it is not built; empty if it is."""
     first, product, last, *rest = cone.primitives
     if first.output not in product.inputs[:1] or product.output not in last.inputs:
@@ -136,7 +136,7 @@ def objection(cone: Cone) -> str:
         return "computed weights, or a transposed convolution"
     if tiling_of(first).images == 1 and last.output.rank == 4:
         return "strips of one image keep what is between the transforms"
-    return epilogue.objection(last, rest)
+    return epilogue.refusal(last, rest)
 
 
 def blocks_of(cone: Cone, threads: int) -> Blocks:

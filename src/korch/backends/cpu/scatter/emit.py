@@ -16,7 +16,7 @@ from korch.backends.cpu.c.tree import comments
 from korch.backends.cpu.loops.backend import HEADERS
 from korch.backends.cpu.loops.bounds import write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES, elementwise
-from korch.backends.cpu.loops.spell import C, c_index, tables_of
+from korch.backends.cpu.loops.language import C, c_index, tables_of
 from korch.backends.cpu.scatter.shares import Share, extents, scatter_of
 from korch.backends.maps.index import Index, Var, flat, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace

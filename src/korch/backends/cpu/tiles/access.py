@@ -119,9 +119,9 @@ def _convolution(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None
         return None
     stride, pad = attrs["strides"][i], attrs["pads"][i]
     reach = (w.shape[2 + i] - 1) * attrs["dilations"][i] + 1
-    read, before, behind = _clipped(span, stride, pad, reach, x.shape[span.axis])
+    read, before, after = _clipped(span, stride, pad, reach, x.shape[span.axis])
     pads = list(attrs["pads"])
-    pads[i], pads[i + k] = before, behind
+    pads[i], pads[i + k] = before, after
     return Part((read, None), attrs | {"pads": tuple(pads)}) if read.length > 0 else None
 
 
@@ -141,8 +141,8 @@ def _winograd_input(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | N
         return None
     rows = Span(1, span.begin // columns, span.end // columns)
     top, left, _, right = attrs["pads"]
-    read, before, behind = _clipped(rows, tiling.steps[0], top, tiling.sides[0], x[1])
-    return Part((read,), attrs | {"pads": (before, left, behind, right)}) if read.length > 0 else None
+    read, before, after = _clipped(rows, tiling.steps[0], top, tiling.sides[0], x[1])
+    return Part((read,), attrs | {"pads": (before, left, after, right)}) if read.length > 0 else None
 
 
 def _winograd_output(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:

@@ -1,4 +1,4 @@
-"""Cones that join a product and other tensors: every part is computed where it lies in the whole."""
+"""Concatenations of a product and other tensors: every part writes directly into its slice of the result."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ PlacedCone = tuple[Cone, Place]
 
 
 def parts(cone: Cone, place: Place | None = None) -> tuple[PlacedCone, ...]:
-    """What the cone's root joins, if one of it is a matrix product and what follows that; else nothing. The root is one
-    piece of memory at its `place`."""
+    """The parts that the cone's root concatenates, if one of them is a matrix product with its epilogue; else none. The
+    root is one piece of memory at its `place`."""
     last = cone.primitives[-1]
     if last.op != "Concat" or not products.product_of(cone):
         return ()
@@ -32,8 +32,8 @@ def parts(cone: Cone, place: Place | None = None) -> tuple[PlacedCone, ...]:
 
 
 def _parts(cone: Cone, last: Primitive, shape: Shape, offset: int) -> Iterator[PlacedCone]:
-    """Those of a concatenation of that shape, which begins at `offset`; of one that joins others and a product in turn,
-    where it is one piece of memory, its own."""
+    """The parts of a concatenation of that shape, which begins at `offset`. A part that is itself a concatenation with
+    a product, and one piece of memory, gives its own parts."""
     axis, start = last.attr("axis"), 0
     for t in last.inputs:
         part, place = _upto(cone, t), Place(shape, axis, start, offset)
@@ -52,10 +52,10 @@ def _upto(cone: Cone, t: Tensor) -> Cone:
     return Cone.of(cone.part(t).primitives)
 
 
-def objection(found: tuple[PlacedCone, ...]) -> str:
+def refusal(found: tuple[PlacedCone, ...]) -> str:
     """Why the parts are not built; empty if they are."""
     for part, place in found:
-        if part.linear and (reason := products.objection(part, place)):
+        if part.linear and (reason := products.refusal(part, place)):
             return reason
         if any(is_reduction(p) for p in part.primitives):
             return "a reduction beside a product"
