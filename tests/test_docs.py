@@ -31,7 +31,7 @@ def run_code(page: Path) -> int:
 
 def test_pages_that_say_how_to_add_something_have_code():
     with_code = {p.stem for p in PAGES if CODE.search(p.read_text())}
-    assert with_code >= {"add-a-fission-rule", "add-a-rewrite", "add-a-backend"}
+    assert with_code >= {"add-a-fission-rule", "add-a-rewrite", "add-a-backend", "add-a-kernel-form"}
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if CODE.search(p.read_text())], ids=lambda p: p.stem)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from korch.backends.contract import Refusal
-from korch.backends.cpu.loops import depthwise as loops
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.backend import BACKEND
+from korch.backends.cpu.loops.forms import depthwise as loops
 from korch.backends.cpu.loops.tile import Registers
 from korch.ir import Builder, Cone
 

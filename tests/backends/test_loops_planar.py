@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.backends.cpu.loops import planar as kernels
 from korch.backends.cpu.loops.backend import BACKEND
+from korch.backends.cpu.loops.forms import planar as kernels
 from korch.ir import Builder, Cone
 
 from .cones import PLANAR, planar
@@ -17,15 +17,15 @@ from .measured import THREADS, measured, refusal, wrong
 
 @pytest.mark.parametrize("threads", THREADS)
 def test_right(threads: int, tmp_path: Path):
-    assert all(map(kernels.heads, PLANAR))
+    assert all(map(kernels.FORM.matches, PLANAR))
     assert not wrong(measured(BACKEND, PLANAR, threads, tmp_path))
 
 
 def test_left_to_others():
-    assert not kernels.heads(planar((1, 8, 20, 40), 16, (3, 3)))  # whole vectors of channels
-    assert not kernels.heads(planar((1, 8, 20, 40), 3, (3, 3), (1, 2)))
-    assert not kernels.heads(planar((1, 8, 20, 40), 3, (1, 1)))  # a matrix product
-    assert not kernels.heads(planar((1, 8, 20, 6), 3, (3, 3)))  # rows shorter than a vector
+    assert not kernels.FORM.matches(planar((1, 8, 20, 40), 16, (3, 3)))  # whole vectors of channels
+    assert not kernels.FORM.matches(planar((1, 8, 20, 40), 3, (3, 3), (1, 2)))
+    assert not kernels.FORM.matches(planar((1, 8, 20, 40), 3, (1, 1)))  # a matrix product
+    assert not kernels.FORM.matches(planar((1, 8, 20, 6), 3, (3, 3)))  # rows shorter than a vector
 
 
 def test_refused_with_a_reason():

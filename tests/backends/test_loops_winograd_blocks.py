@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from korch.backends.cpu.loops import winograd_blocks
 from korch.backends.cpu.loops.backend import BACKEND
-from korch.backends.cpu.loops.winograd_blocks import blocks_of
+from korch.backends.cpu.loops.forms import winograd_blocks
+from korch.backends.cpu.loops.forms.winograd_blocks import blocks_of
 from korch.executable import Executable
 from korch.executable.plan import Plan, Step
 from korch.ir import Builder, Cone, Graph

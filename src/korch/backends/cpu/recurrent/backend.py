@@ -7,7 +7,7 @@ from pathlib import Path
 
 import korch.backends.cpu
 from korch.backends.contract import Kernel, Refusal
-from korch.backends.cpu.loops.backend import LARGEST
+from korch.backends.cpu.loops.refusals import LARGEST
 from korch.backends.cpu.recurrent.emit import emit
 from korch.backends.libraries import backend_digest
 from korch.ir.cone import Cone

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import korch.backends.cpu
 from korch.backends.contract import Kernel, Refusal
-from korch.backends.cpu.loops.backend import MOST_LEAVES, primitive_refusal, tensor_refusal
+from korch.backends.cpu.loops.refusals import MOST_LEAVES, primitive_refusal, tensor_refusal
 from korch.backends.cpu.loops.work import operations
 from korch.backends.cpu.scatter.emit import emit
 from korch.backends.cpu.scatter.shares import shares

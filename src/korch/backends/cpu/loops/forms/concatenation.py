@@ -12,6 +12,8 @@ from korch.backends.cpu.loops import products
 from korch.backends.cpu.loops.binding import Place, is_reduction
 from korch.backends.cpu.loops.emit import generate as generate_part
 from korch.backends.cpu.loops.emit import work
+from korch.backends.cpu.loops.form import KernelForm
+from korch.backends.cpu.loops.refusals import nest_refusal
 from korch.backends.cpu.loops.writer import SMALL
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Shape
@@ -19,6 +21,49 @@ from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
 PlacedCone = tuple[Cone, Place]
+
+
+class ConcatenationForm:
+    """A Concat of a matrix product, with its epilogue, and of what loop nests compute."""
+
+    priority = 20
+    counts_elements = True
+
+    def matches(self, cone: Cone) -> bool:
+        return bool(parts(cone))
+
+    def refusal(self, cone: Cone) -> str:
+        return nest_refusal(cone, cone.linear, _refusal)
+
+    def generate(self, cone: Cone, threads: int, place: Place | None = None) -> Code:
+        """C for one part after the other. One that uses the workspace begins when all are done with what used it
+        before. The product comes first, and its state is the kernel's. Each thread stores the other parts into lines
+        that it has just written. (80 scores and 5 numbers of boxes at 52x52: 69 us, 101 with the boxes first and by one
+        thread.)"""
+        threads = threads if work(cone) > SMALL else 1
+        ordered = sorted(parts(cone, place), key=lambda found: not found[0].linear)
+        made = [(part, generate_part(part, threads, at, small=0)) for part, at in ordered]
+        team = any(code.has(TEAM) for _, code in made)
+        _, *waiting = [i for i, (_, code) in enumerate(made) if code.workspace] or [0]
+        declarations: list[Declaration] = [*comments(cone)]
+        text = Statements()
+        for i, (part, code) in enumerate(made):
+            declarations += prefixed(code, f"part{i}_")
+            given = f"const void *const in{i}[] = {{{', '.join(f'in[{cone.leaves.index(t)}]' for t in part.leaves)}}};"
+            text.add(given, *(["#pragma omp barrier"] if team and i in waiting else []))
+            if team and not code.has(TEAM):
+                text.add("#pragma omp single nowait")
+            text.add(f"{own(f'part{i}_{TEAM if code.has(TEAM) else RUN}')}(state, in{i}, out, workspace);")
+            if code.has(INIT):
+                declarations += _state(i, given)
+        run = run_function(team, text.body)
+        return Code((*declarations, run), max(code.workspace for _, code in made))
+
+    def places(self, cone: Cone, place: Place) -> bool:
+        return place.outermost and place.axis != cone.primitives[-1].attr("axis")
+
+    def place(self, cone: Cone, place: Place) -> Code:
+        return self.generate(cone, 1, place)
 
 
 def parts(cone: Cone, place: Place | None = None) -> tuple[PlacedCone, ...]:
@@ -52,9 +97,9 @@ def _upto(cone: Cone, t: Tensor) -> Cone:
     return Cone.of(cone.part(t).primitives)
 
 
-def refusal(found: tuple[PlacedCone, ...]) -> str:
-    """Why the parts are not built; empty if they are."""
-    for part, place in found:
+def _refusal(cone: Cone) -> str:
+    """Why a part is not built; empty if all are."""
+    for part, place in parts(cone):
         if part.linear and (reason := products.refusal(part, place)):
             return reason
         if any(is_reduction(p) for p in part.primitives):
@@ -62,33 +107,11 @@ def refusal(found: tuple[PlacedCone, ...]) -> str:
     return ""
 
 
-def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
-    """C for one part after the other; one that uses the workspace begins when all are done with what used it before.
-    The product comes first, and its state is the kernel's. What lies beside it each thread puts into lines that it has
-    just written. (80 scores and 5 numbers of boxes at 52x52: 69 us, 101 with the boxes first and by one thread.)
-    """
-    threads = threads if work(cone) > SMALL else 1
-    ordered = sorted(parts(cone, place), key=lambda found: not found[0].linear)
-    made = [(part, generate_part(part, threads, at, small=0)) for part, at in ordered]
-    team = any(code.has(TEAM) for _, code in made)
-    _, *waiting = [i for i, (_, code) in enumerate(made) if code.workspace] or [0]
-    declarations: list[Declaration] = [*comments(cone)]
-    text = Statements()
-    for i, (part, code) in enumerate(made):
-        declarations += prefixed(code, f"part{i}_")
-        given = f"const void *const in{i}[] = {{{', '.join(f'in[{cone.leaves.index(t)}]' for t in part.leaves)}}};"
-        text.add(given, *(["#pragma omp barrier"] if team and i in waiting else []))
-        if team and not code.has(TEAM):
-            text.add("#pragma omp single nowait")
-        text.add(f"{own(f'part{i}_{TEAM if code.has(TEAM) else RUN}')}(state, in{i}, out, workspace);")
-        if code.has(INIT):
-            declarations += _state(i, given)
-    run = run_function(team, text.body)
-    return Code((*declarations, run), max(code.workspace for _, code in made))
-
-
 def _state(i: int, given: str) -> tuple[Function, Function]:
     return (
         init_function((given, f"return {own(f'part{i}_{INIT}')}(state, in{i});")),
         free_function((f"{own(f'part{i}_{FREE}')}(state);",)),
     )
+
+
+FORM: KernelForm = ConcatenationForm()
