@@ -16,7 +16,7 @@ from korch.backends.cpu.loops.language import tables_of
 from korch.backends.cpu.loops.maps import write_map
 from korch.backends.cpu.loops.multiply import column_parts, row_parts, rows_first, write_product
 from korch.backends.cpu.loops.nests import groups
-from korch.backends.cpu.loops.reductions import Reduction
+from korch.backends.cpu.loops.reductions import write_reduction
 from korch.backends.cpu.loops.schedule import schedule
 from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.writer import SMALL, Writer, aligned, width
@@ -137,7 +137,7 @@ def _add_stages(writer: Writer, group: tuple[Stage, ...], parallel: bool) -> Non
     if s.multiplies:
         write_product(writer, s)
     elif s.reduces:
-        Reduction(writer, group, parallel).emit()
+        write_reduction(writer, group, parallel)
     else:
         write_map(writer, s, parallel)
     if parallel and not s.root:
