@@ -413,5 +413,6 @@ def _unrolled(trace: Trace, stage: Stage) -> list[str]:
         safe = lo >= 0 and hi < n
         at = e if safe else Index.of(Clamp(e, 0, n - 1))
         v = trace.value(x, (*stage.source[:axis], at))
-        values.append(v if safe else trace.name(f"({c_index(e)}) < 0 || ({c_index(e)}) >= {n} ? {fill} : {v}", x.dtype))
+        outside = f"({c_index(e)}) < 0 || ({c_index(e)}) >= {n}"
+        values.append(v if safe else trace.name(f"{outside} ? {fill} : {v}", x.dtype, e, v))
     return values or [trace.name(fill, x.dtype)]

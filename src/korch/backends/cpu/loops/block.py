@@ -115,7 +115,8 @@ def _operand(plan: Schedule, s: Stage, t: Tensor, at: tuple[Index, ...]) -> Oper
     trace.value(t, at)
     if len(trace.lines) != 1 or len(trace.loads) != 1:
         return None
-    return Operand(trace.lines[0].split(" = ")[1].split("[")[0], trace.loads[0].at)
+    (load,) = trace.loads
+    return Operand(load.array, load.at)
 
 
 def _run(loops: Sequence[Var], operands: Sequence[Operand]) -> tuple[Var, ...]:

@@ -11,12 +11,12 @@ from korch.ir.ops.reduce import spatial_axes, window_counts
 
 
 def window_bounds(s: Stage, v: Var) -> tuple[str, str]:
-    """The part of a window that lies inside the tensor: 0 <= o * stride + k * dilation - pad < n."""
+    """The part of a reduced loop, in C; of a window, the part inside: 0 <= o * stride + k * dilation - pad < n."""
     p = s.maker
-    if p.op not in POOLS or not v.name.startswith("k"):
+    if p.op not in POOLS:
         return str(v.lo), str(v.hi)
-    i = int(v.name.split("_")[1])
-    axis = spatial_axes(s.tensor.rank, p.attr("channels_last"))[i]
+    spatial = spatial_axes(s.tensor.rank, p.attr("channels_last"))
+    i, axis = next((i, axis) for i, axis in enumerate(spatial) if v in s.source[axis].vars())
     n, d = p.inputs[0].shape[axis], p.attr("dilations")[i]
     at = s.source[axis] - Index.of(v) * d
     lo, hi = at.range()
