@@ -22,8 +22,9 @@ VIEWS = ("Transpose", "Reshape")
 
 @dataclass(frozen=True)
 class Operand:
-    """Where a product finds an operand, or leaves its result: a C array and the position in it."""
+    """Where a product finds an operand, or leaves its result: the tensor, its C array and the position in it."""
 
+    tensor: Tensor
     array: str
     at: Index
 
@@ -64,7 +65,7 @@ class ProductBlock:
 def block_of(plan: Schedule, s: Stage) -> ProductBlock | None:
     """How the stage `s` may be computed by tiles; None where its operands do not lie as those need them."""
     first, second = (_operand(plan, s, t, at) for t, at in zip(s.maker.inputs, (s.source, s.second), strict=True))
-    result = Operand(target(s), plan.destination(s))
+    result = Operand(s.tensor, target(s), plan.destination(s))
     packed = packs(plan, s)
     if first is None or (second is None and not packed):
         return None
@@ -116,7 +117,7 @@ def _operand(plan: Schedule, s: Stage, t: Tensor, at: tuple[Index, ...]) -> Oper
     if len(trace.lines) != 1 or len(trace.loads) != 1:
         return None
     (load,) = trace.loads
-    return Operand(load.array, load.at)
+    return Operand(load.tensor, load.array, load.at)
 
 
 def _run(loops: Sequence[Var], operands: Sequence[Operand]) -> tuple[Var, ...]:

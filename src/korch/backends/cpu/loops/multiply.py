@@ -282,8 +282,7 @@ def _streams(plan: Schedule, s: Stage, block: ProductBlock) -> bool:
 def _comes_from_afar(writer: Writer, o: Operand) -> bool:
     """Whether what the tiles read row by row is worth asking for before it is needed: the processor foresees one stream
     of addresses, not as many as a tile has rows."""
-    leaf = next((t for i, t in enumerate(writer.plan.cone.leaves) if o.array == f"in{i}"), None)
-    return leaf is not None and leaf.nbytes >= FAR
+    return o.tensor in writer.plan.cone.leaves and o.tensor.nbytes >= FAR
 
 
 def _ask_ahead(text: Statements, rows: int, at: str, count: str) -> None:
