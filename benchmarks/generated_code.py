@@ -59,7 +59,8 @@ def kernels(model: Path, plans: Path | None, most: int, threads: int) -> Iterato
         backend = entry.backend
         if not backend or entry.target != "cpu" or entry.name == "onnxruntime":
             continue
-        taken = [c for c in distinct.values() if backend.declines(c) is None]
+        refuses = getattr(backend, "refuses", None) or backend.declines  # its name in older versions
+        taken = [c for c in distinct.values() if refuses(c) is None]
         if wanted is not None:
             taken = [c for c in taken if (c.signature, backend.name) in wanted]
         for cone in taken[:: max(len(taken) // most, 1)]:

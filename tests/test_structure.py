@@ -57,11 +57,6 @@ AVOIDED = {
     *("util", "utils", "helper", "helpers", "common", "manager", "handler"),
 }
 """Words in names that are not the field's."""
-STILL_AVOIDED = {
-    *("_apart", "_common", "_joins", "_stored_apart", "apart", "closed_apart", "joins", "opened_apart", "spell"),
-    *("spells", "steps_apart"),
-}
-"""Names below `backends/cpu` that have one. The set may only shrink."""
 
 
 def layer_of(room: str) -> int:
@@ -138,12 +133,8 @@ def test_a_class_name_means_one_class():
 
 
 def test_names_are_those_of_the_field():
-    found = {path: {path.stem, *named(path, ast.ClassDef, ast.FunctionDef)} for path in FILES}
-    cpu = SOURCE / "backends" / "cpu"
-    inside = {name for path, names in found.items() if cpu in path.parents for name in names}
-    outside = {name for path, names in found.items() if cpu not in path.parents for name in names}
-    assert not with_avoided_words(outside)
-    assert with_avoided_words(inside) == STILL_AVOIDED
+    names = {name for path in FILES for name in (path.stem, *named(path, ast.ClassDef, ast.FunctionDef))}
+    assert not with_avoided_words(names)
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def kernels_of(make: Make, multiprocessors: int, allowed: Sequence[str] = NUMERI
     cone = Cone.of(b.graph([("y", make(b))]).primitives)
     for numerics in allowed:
         for backend in backends("cuda", numerics):
-            for k in backend.build(cone, multiprocessors) if backend.declines(cone) is None else ():
+            for k in backend.build(cone, multiprocessors) if backend.refuses(cone) is None else ():
                 if not k.alias and (k.backend, k.variant) not in seen:
                     seen.add((k.backend, k.variant))
                     yield k

@@ -374,7 +374,7 @@ def depthwise(
     stride: int = 1,
     dilation: int = 1,
     pads: tuple[int, ...] = (1, 1, 1, 1),
-    behind: str = "",
+    epilogue: str = "",
 ) -> Cone:
     rng, b, axes = np.random.default_rng(3), Builder(), len(kernel)
     x, channels = b.input("x", "float32", shape), shape[-1]
@@ -382,25 +382,25 @@ def depthwise(
     y = b.op(
         "Conv", x, w, strides=(stride,) * axes, dilations=(dilation,) * axes, pads=pads, group=channels, channels_last=1
     )
-    y = followed(b, y, behind)
+    y = followed(b, y, epilogue)
     return Cone.of(y.builder.graph([("y", y)]).primitives)
 
 
 DEPTHWISE = [
     depthwise((1, 20, 21, 32)),
-    depthwise((1, 20, 21, 32), behind="tanh"),
+    depthwise((1, 20, 21, 32), epilogue="tanh"),
     depthwise((2, 9, 13, 19), (5, 5), 2, pads=(2, 2, 2, 2)),
-    depthwise((1, 33, 40, 100), (5, 5), pads=(2, 2, 2, 2), behind="tanh"),
+    depthwise((1, 33, 40, 100), (5, 5), pads=(2, 2, 2, 2), epilogue="tanh"),
     depthwise((1, 17, 30, 65), (3, 3), 2, pads=(0, 0, 1, 1)),
     depthwise((1, 24, 24, 8), (7, 7), pads=(3, 3, 3, 3)),
     depthwise((1, 15, 16, 48), (3, 3), dilation=2, pads=(2, 2, 2, 2)),
-    depthwise((3, 1, 40, 5), (1, 3), pads=(0, 1, 0, 1), behind="tanh"),
+    depthwise((3, 1, 40, 5), (1, 3), pads=(0, 1, 0, 1), epilogue="tanh"),
     depthwise((1, 2, 2, 3), (5, 5), pads=(2, 2, 2, 2)),
     depthwise((1, 12, 12, 16), (3, 3), 3, pads=(1, 2, 0, 0)),
-    depthwise((1, 20, 21, 36), behind="silu"),
-    depthwise((2, 20, 21, 48), behind="mish"),
-    depthwise((1, 700, 32), (3,), pads=(1, 1), behind="silu"),
-    depthwise((2, 131, 19), (5,), 2, pads=(3, 0), behind="tanh"),
+    depthwise((1, 20, 21, 36), epilogue="silu"),
+    depthwise((2, 20, 21, 48), epilogue="mish"),
+    depthwise((1, 700, 32), (3,), pads=(1, 1), epilogue="silu"),
+    depthwise((2, 131, 19), (5,), 2, pads=(3, 0), epilogue="tanh"),
     depthwise((1, 77, 48), (3,), dilation=32, pads=(32, 32)),
 ]
 
@@ -414,7 +414,7 @@ def direct(
     pads: tuple[int, ...] = (),
     planar: bool = False,
     rows: slice | None = None,
-    behind: str = "",
+    epilogue: str = "",
     groups: int = 1,
 ) -> Cone:
     """A convolution of an image [n, height, width, channels] or a signal [n, width, channels], which `planar` lies
@@ -442,15 +442,15 @@ def direct(
         group=groups,
         channels_last=1,
     )
-    y = followed(b, y, behind)
+    y = followed(b, y, epilogue)
     return Cone.of(y.builder.graph([("y", y)]).primitives)
 
 
 DIRECT = [
     direct((1, 20, 45, 3), 16, (3, 3), pads=(1, 1, 1, 1)),
     direct((1, 33, 65, 3), 32, (7, 7), (4, 4), pads=(3, 3, 3, 3), planar=True),
-    direct((2, 17, 31, 1), 19, (5, 3), (2, 1), pads=(2, 0, 1, 1), behind="tanh"),
-    direct((2, 21, 30, 4), 70, (3, 3), (2, 2), pads=(0, 0, 1, 1), planar=True, behind="tanh"),
+    direct((2, 17, 31, 1), 19, (5, 3), (2, 1), pads=(2, 0, 1, 1), epilogue="tanh"),
+    direct((2, 21, 30, 4), 70, (3, 3), (2, 2), pads=(0, 0, 1, 1), planar=True, epilogue="tanh"),
     direct((1, 24, 40, 32), 15, (9, 13), (1, 5), pads=(4, 4, 4, 9)),
     direct((1, 18, 22, 5), 8, (3, 3), (1, 2), (2, 3), (2, 3, 2, 3)),
     direct((1, 18, 22, 5), 8, (3, 3), (1, 2), (3, 2), (3, 2, 3, 2), planar=True),
@@ -459,24 +459,24 @@ DIRECT = [
     direct((1, 30, 33, 3), 16, (3, 3), (2, 2), pads=(0, 1, 1, 1), planar=True, rows=slice(7, 20)),
     direct((3, 14, 14, 3), 200, (14, 14), (14, 14)),
     direct((1, 20, 21, 24), 24, (3, 3), pads=(1, 1, 1, 1)),
-    direct((2, 30, 45, 3), 16, (3, 3), (2, 2), pads=(1, 1, 1, 1), planar=True, behind="silu"),
-    direct((1, 20, 45, 3), 72, (3, 3), pads=(1, 1, 1, 1), behind="mish"),
-    direct((1, 13, 14, 40), 72, (3, 3), (2, 2), pads=(1, 1, 1, 1), behind="silu"),
-    direct((1, 14, 14, 64), 64, (3, 3), (2, 2), pads=(1, 1, 1, 1), groups=4, behind="tanh"),
-    direct((2, 9, 17, 60), 105, (3, 1), (1, 2), (2, 1), pads=(1, 0, 2, 1), groups=5, behind="silu"),
+    direct((2, 30, 45, 3), 16, (3, 3), (2, 2), pads=(1, 1, 1, 1), planar=True, epilogue="silu"),
+    direct((1, 20, 45, 3), 72, (3, 3), pads=(1, 1, 1, 1), epilogue="mish"),
+    direct((1, 13, 14, 40), 72, (3, 3), (2, 2), pads=(1, 1, 1, 1), epilogue="silu"),
+    direct((1, 14, 14, 64), 64, (3, 3), (2, 2), pads=(1, 1, 1, 1), groups=4, epilogue="tanh"),
+    direct((2, 9, 17, 60), 105, (3, 1), (1, 2), (2, 1), pads=(1, 0, 2, 1), groups=5, epilogue="silu"),
     direct((1, 8, 21, 8), 12, (2, 4), (1, 1), (1, 3), pads=(0, 4, 1, 0), groups=2),
-    direct((1, 9, 12, 80), 40, (1, 7), pads=(0, 3, 0, 3), behind="tanh"),
-    direct((2, 37, 50), 30, (11,), pads=(5, 5), behind="silu"),
+    direct((1, 9, 12, 80), 40, (1, 7), pads=(0, 3, 0, 3), epilogue="tanh"),
+    direct((2, 37, 50), 30, (11,), pads=(5, 5), epilogue="silu"),
     direct((1, 41, 300), 17, (3,), (2,), (2,), pads=(4, 1)),
-    direct((1, 90, 2), 33, (10,), (5,), planar=True, behind="tanh"),
+    direct((1, 90, 2), 33, (10,), (5,), planar=True, epilogue="tanh"),
     direct((1, 3, 24), 18, (9,), pads=(8, 0), groups=3),
     direct((2, 2, 6), 7, (3,), (3,), pads=(6, 4)),
-    direct((1, 17, 14, 96), 80, (3, 3), (2, 2), pads=(1, 1, 1, 1), behind="silu"),
-    direct((1, 40, 41, 64), 100, (3, 3), (2, 2), pads=(1, 0, 0, 1), behind="tanh"),
+    direct((1, 17, 14, 96), 80, (3, 3), (2, 2), pads=(1, 1, 1, 1), epilogue="silu"),
+    direct((1, 40, 41, 64), 100, (3, 3), (2, 2), pads=(1, 0, 0, 1), epilogue="tanh"),
     direct((1, 6, 9, 160), 420, (3, 3), (1, 2), pads=(1, 1, 1, 1)),
-    direct((1, 25, 12, 192), 400, (3, 5), (2, 1), (1, 2), pads=(2, 3, 0, 7), groups=2, behind="silu"),
+    direct((1, 25, 12, 192), 400, (3, 5), (2, 1), (1, 2), pads=(2, 3, 0, 7), groups=2, epilogue="silu"),
     direct((3, 2, 3, 130), 481, (4, 5), (2, 2), pads=(4, 5, 3, 4)),
-    direct((2, 37, 80), 400, (11,), pads=(5, 5), behind="silu"),
+    direct((2, 37, 80), 400, (11,), pads=(5, 5), epilogue="silu"),
     direct((1, 90, 130), 385, (5,), (2,), (3,), pads=(7, 0)),
     direct((1, 90, 130), 40, (5,), (2,), (3,), pads=(7, 0)),
 ]
@@ -489,7 +489,7 @@ def planar(
     strides: tuple[int, ...] = (1, 1),
     dilations: tuple[int, ...] = (1, 1),
     pads: tuple[int, ...] = (0, 0, 0, 0),
-    behind: str = "",
+    epilogue: str = "",
 ) -> Cone:
     """A convolution of [n, channels, height, width], or of [n, channels, width], to so few channels that they would not
     fill a vector."""
@@ -498,15 +498,15 @@ def planar(
     w = b.constant(rng.standard_normal((made, shape[1], *kernel)).astype(np.float32))
     y = b.op("Conv", x, w, strides=strides, dilations=dilations, pads=pads, group=1, channels_last=0)
     each = b.constant(rng.standard_normal((made,) + (1,) * len(kernel)).astype(np.float32))
-    y = followed(b, b.op("Add", y, each), behind)
+    y = followed(b, b.op("Add", y, each), epilogue)
     return Cone.of(y.builder.graph([("y", y)]).primitives)
 
 
 PLANAR = [
     planar((1, 5, 20, 45), 3, (3, 3), pads=(1, 1, 1, 1)),
     planar((1, 32, 30, 70), 3, (9, 9)),
-    planar((2, 7, 17, 31), 1, (5, 3), (2, 1), pads=(2, 0, 1, 1), behind="tanh"),
-    planar((2, 4, 9, 18), 6, (3, 3), (3, 1), (2, 3), (2, 3, 3, 2), behind="silu"),
+    planar((2, 7, 17, 31), 1, (5, 3), (2, 1), pads=(2, 0, 1, 1), epilogue="tanh"),
+    planar((2, 4, 9, 18), 6, (3, 3), (3, 1), (2, 3), (2, 3, 3, 2), epilogue="silu"),
     planar((1, 70, 8, 17), 2, (1, 2), pads=(0, 0, 0, 0)),
     planar((1, 1, 3, 40), 4, (7, 11), pads=(5, 9, 5, 1)),
     planar((3, 6, 100), 5, (4,), (1,), (2,), (3, 3)),

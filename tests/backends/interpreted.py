@@ -22,7 +22,7 @@ DEVICES = (90, 80)
 
 def built(backend: Backend, cones: Mapping[str, Cone], multiprocessors: int) -> dict[str, Kernel]:
     """Every kernel of `cones`, all of which `backend` must take; views need none."""
-    assert {name: backend.declines(c) for name, c in cones.items()} == dict.fromkeys(cones)
+    assert {name: backend.refuses(c) for name, c in cones.items()} == dict.fromkeys(cones)
     found = {f"{name}: {k.variant}": k for name, c in cones.items() for k in backend.build(c, multiprocessors)}
     return {name: k for name, k in found.items() if not k.alias}
 

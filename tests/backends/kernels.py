@@ -39,7 +39,7 @@ class Case:
 
 def source(case: Case) -> str:
     """The text of the kernel."""
-    assert case.backend.declines(case.cone) is None
+    assert case.backend.refuses(case.cone) is None
     kernel = case.backend.build(case.cone, case.threads)[0]
     return kernel.source if kernel.source.endswith("\n") else kernel.source + "\n"
 
@@ -149,7 +149,7 @@ def _products() -> dict[str, Case]:
     keys_by_values, by_queries = linear_attention(512, 3, 16)
     cones_of = test_loops_products.CONES
     return {name: Case(LOOPS, cones_of[name.replace(" ", "_")]) for name in names} | {
-        "computed": Case(LOOPS, product((4, 32, 32), (4, 32, 32), const=False, behind=True)),
+        "computed": Case(LOOPS, product((4, 32, 32), (4, 32, 32), const=False, epilogue=True)),
         "clipped": Case(LOOPS, test_loops_products.clipped((1, 4, 4, 32), 32)),
         "detected": Case(LOOPS, test_loops_products.detected((1, 4, 8, 32), 27, first=False)),
         "keys by values": Case(LOOPS, keys_by_values),
@@ -171,11 +171,11 @@ def _convolutions() -> dict[str, Case]:
     return {
         "direct": Case(LOOPS, direct((1, 20, 45, 3), 16, (3, 3), pads=(1, 1, 1, 1))),
         "direct of planes": Case(LOOPS, direct((1, 33, 65, 3), 32, (7, 7), (4, 4), pads=(3,) * 4, planar=True)),
-        "direct silu": Case(LOOPS, direct((1, 20, 45, 3), 16, (3, 3), pads=(1,) * 4, behind="silu")),
+        "direct silu": Case(LOOPS, direct((1, 20, 45, 3), 16, (3, 3), pads=(1,) * 4, epilogue="silu")),
         "direct of a signal": Case(LOOPS, direct((1, 41, 48), 16, (3,), (2,), (2,), pads=(4, 1))),
         "direct past caches": Case(LOOPS, direct((1, 160, 90, 3), 208, (3, 3), pads=(1,) * 4)),
         "panels": Case(LOOPS, direct((1, 6, 8, 160), 384, (3, 3), (1, 2), pads=(1,) * 4)),
-        "depthwise": Case(LOOPS, depthwise((1, 8, 8, 16), behind="tanh")),
+        "depthwise": Case(LOOPS, depthwise((1, 8, 8, 16), epilogue="tanh")),
         "depthwise strided": Case(LOOPS, depthwise((1, 5, 5, 16), (3, 3), 2)),
         "depthwise of a signal": Case(LOOPS, depthwise((1, 24, 8), (15,), pads=(7, 7)), 1, "avx2"),
         "depthwise of 16 registers": Case(LOOPS, depthwise((1, 17, 16, 32)), 1, "avx2"),

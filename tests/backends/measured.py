@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from korch.backends.contract import Backend, Declined, Kernel
+from korch.backends.contract import Backend, Kernel, Refusal
 from korch.ir import Cone
 from korch.profile import Database, Measurement, Profiler
 from korch.profile.results import Result
@@ -20,7 +20,7 @@ MANY_THREADS = [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, mark
 def measured(backend: Backend, cones: Sequence[Cone], threads: int, folder: Path) -> list[tuple[Kernel, Result]]:
     """Every kernel of `cones`, all of which `backend` must take, with what checking it against float64 found. Seconds
     are not measured: see `untimed.py`."""
-    assert [backend.declines(cone) for cone in cones] == [None] * len(cones)
+    assert [backend.refuses(cone) for cone in cones] == [None] * len(cones)
     kernels = [k for cone in cones for k in backend.build(cone, threads)]
     with Profiler(threads, Database(folder), worker=f"{__package__}.untimed") as profiler:
         return list(zip(kernels, profiler.measure(kernels), strict=True))
@@ -33,6 +33,6 @@ def wrong(results: Sequence[tuple[Kernel, Result]]) -> list[tuple[str, Result]]:
 
 def refusal(backend: Backend, cone: Cone) -> str:
     """Why the backend does not take the cone."""
-    declined = backend.declines(cone)
-    assert isinstance(declined, Declined)
-    return declined.reason
+    refusal = backend.refuses(cone)
+    assert isinstance(refusal, Refusal)
+    return refusal.reason

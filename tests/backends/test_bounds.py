@@ -70,7 +70,7 @@ def test_where_arithmetic_is_free_no_bound_is_above_what_all_bytes_would_take(na
     cone = CONES[name]
     tensors = {*cone.leaves, *(t for p in cone.primitives for t in (*p.inputs, p.output))}
     most = sum(t.nbytes for t in tensors) / MEMORY + 1e-9
-    taken = [b for b in backends() if not b.fallback and b.declines(cone) is None]
+    taken = [b for b in backends() if not b.fallback and b.refuses(cone) is None]
     assert taken and all(b.bound(cone, Machine(1, 1e30, MACHINE.bandwidths, 1e-9)) <= most for b in taken)
 
 

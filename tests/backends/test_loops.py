@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.backends.contract import Declined
+from korch.backends.contract import Refusal
 from korch.backends.cpu.c import own, run_function
 from korch.backends.cpu.loops.backend import BACKEND
+from korch.backends.cpu.loops.language import table_name, tables_of
 from korch.backends.cpu.loops.schedule import schedule
-from korch.backends.cpu.loops.spell import table_name, tables_of
 from korch.backends.maps.index import Index, Lookup, Var
 from korch.backends.maps.trace import lookup
 from korch.executable import Executable
@@ -92,9 +92,9 @@ def test_nests_of_a_row_are_no_reason_for_chunks():
 def test_refusals_say_why():
     x, y = cone_of(lambda b, x, y: x @ y, (3, 4), (4, 5)), cone_of(lambda b, x: x + x, (0, 4))
     few = "MatMul with fewer than 4 columns or steps, or rows where the second operand is computed"
-    assert BACKEND.declines(x) == Declined(few)
-    declined = BACKEND.declines(y)
-    assert declined and "without elements" in declined.reason
+    assert BACKEND.refuses(x) == Refusal(few)
+    refusal = BACKEND.refuses(y)
+    assert refusal and "without elements" in refusal.reason
 
 
 def test_a_reshape_is_a_view():
@@ -162,11 +162,11 @@ def test_names_of_a_model_are_no_code(name: str, tmp_path: Path):
     assert len(source.splitlines()) == len(BACKEND.build(plain, 1)[0].source.splitlines()) and "\\\n" not in source
 
 
-def test_products_of_too_many_elements_are_declined():
+def test_products_of_too_many_elements_are_refused():
     b = Builder()
     x, w = b.input("x", "float32", (1 << 16, 64)), b.constant(np.ones((64, 1 << 16), np.float32))
-    declined = BACKEND.declines(Cone.of(b.graph([("y", x @ w)]).primitives))
-    assert isinstance(declined, Declined) and "2^31" in declined.reason
+    refusal = BACKEND.refuses(Cone.of(b.graph([("y", x @ w)]).primitives))
+    assert isinstance(refusal, Refusal) and "2^31" in refusal.reason
 
 
 @pytest.mark.parametrize("name", SUMS)

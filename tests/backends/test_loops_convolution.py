@@ -18,7 +18,7 @@ def test_right(threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, DIRECT, threads, tmp_path))
 
 
-def test_declined_with_a_reason():
+def test_refused_with_a_reason():
     assert "channels" in refusal(BACKEND, direct((1, 30, 30, 25), 25, (3, 3)))
     assert "edge" in refusal(BACKEND, direct((1, 900, 900, 16), 1, (30, 30), (60, 60)))
     b = Builder()
@@ -27,7 +27,7 @@ def test_declined_with_a_reason():
     assert "computed weights" in refusal(BACKEND, Cone.of(b.graph([("y", y)]).primitives))
 
 
-def test_an_image_turned_in_another_way_is_declined():
+def test_an_image_turned_in_another_way_is_refused():
     b = Builder()
     x = b.op("Transpose", b.input("x", "float32", (1, 3, 9, 8)), perm=(0, 3, 2, 1))
     w = b.constant([[[[1.0, 2.0], [3.0, 4.0]]] * 3] * 4, "float32")

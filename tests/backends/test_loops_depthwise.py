@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.backends.contract import Declined
-from korch.backends.cpu.loops import depthwise as loops
+from korch.backends.contract import Refusal
 from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.backend import BACKEND
+from korch.backends.cpu.loops.forms import depthwise as loops
 from korch.backends.cpu.loops.tile import Registers
 from korch.ir import Builder, Cone
 
@@ -52,13 +52,13 @@ def test_what_the_next_block_reads_is_asked_for_line_after_line(tmp_path: Path, 
     assert np.mean(np.diff(lines) == 1) > 0.9
 
 
-def test_declined_with_a_reason():
+def test_refused_with_a_reason():
     b = Builder()
     x, w = b.input("x", "float32", (1, 8, 8, 4)), b.input("w", "float32", (4, 1, 3, 3))
     y = b.op("Conv", x, w, strides=(1, 1), dilations=(1, 1), pads=(1, 1, 1, 1), group=4, channels_last=1)
     computed, wide = (
-        BACKEND.declines(Cone.of(b.graph([("y", y)]).primitives)),
-        BACKEND.declines(depthwise((1, 30, 30, 8), (9, 9))),
+        BACKEND.refuses(Cone.of(b.graph([("y", y)]).primitives)),
+        BACKEND.refuses(depthwise((1, 30, 30, 8), (9, 9))),
     )
-    assert isinstance(computed, Declined) and "computed weights" in computed.reason
-    assert isinstance(wide, Declined) and "taps" in wide.reason
+    assert isinstance(computed, Refusal) and "computed weights" in computed.reason
+    assert isinstance(wide, Refusal) and "taps" in wide.reason

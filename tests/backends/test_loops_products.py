@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.backends.contract import Declined
+from korch.backends.contract import Refusal
 from korch.backends.cpu.loops import products, tile
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.loops.binding import Schedule
@@ -33,22 +33,22 @@ def weights(b: Builder, *shape: int) -> Value:
     return b.constant(RNG.standard_normal(shape).astype(np.float32))
 
 
-def pointwise(shape: tuple[int, ...], channels: int, stride: int = 1, group: int = 1, behind: bool = False) -> Cone:
+def pointwise(shape: tuple[int, ...], channels: int, stride: int = 1, group: int = 1, epilogue: bool = False) -> Cone:
     b, axes = Builder(), len(shape) - 2
     x, w = b.input("x", "float32", shape), weights(b, channels, shape[-1] // group, *(1,) * axes)
     y = b.op(
         "Conv", x, w, strides=(stride,) * axes, dilations=(1,) * axes, pads=(0, 0) * axes, group=group, channels_last=1
     )
-    if behind:
+    if epilogue:
         y = y + b.input("bias", "float32", (channels,))
         y = y * b.op("Sigmoid", y) + b.input("residual", "float32", y.shape)
     return cone_of(y)
 
 
-def product(a: tuple[int, ...], c: tuple[int, ...], const: bool = True, behind: bool = False) -> Cone:
+def product(a: tuple[int, ...], c: tuple[int, ...], const: bool = True, epilogue: bool = False) -> Cone:
     b = Builder()
     y = b.op("MatMul", b.input("x", "float32", a), weights(b, *c) if const else b.input("w", "float32", c))
-    return cone_of(b.op("Erf", y + b.input("bias", "float32", (c[-1],))) if behind else y)
+    return cone_of(b.op("Erf", y + b.input("bias", "float32", (c[-1],))) if epilogue else y)
 
 
 def linear_attention(places: int, heads: int, width: int, channels_last: bool = False) -> tuple[Cone, Cone]:
@@ -183,36 +183,36 @@ CONES = {
     "clipped_odd": clipped((2, 3, 7, 301), 21),
     "clipped_long": clipped((1, 4, 9, 600), 40),
     "plain": pointwise((1, 20, 21, 32), 48),
-    "behind": pointwise((1, 20, 21, 64), 64, behind=True),
-    "strided": pointwise((2, 9, 13, 19), 24, stride=2, behind=True),
+    "behind": pointwise((1, 20, 21, 64), 64, epilogue=True),
+    "strided": pointwise((2, 9, 13, 19), 24, stride=2, epilogue=True),
     "odd": pointwise((1, 7, 11, 13), 37),
-    "odd_rows": pointwise((1, 13, 13, 64), 128, behind=True),
+    "odd_rows": pointwise((1, 13, 13, 64), 128, epilogue=True),
     "odd_rows_strided": pointwise((1, 25, 25, 64), 128, stride=2),
-    "odd_matrix": product((169, 96), (96, 144), behind=True),
-    "one_axis": pointwise((2, 301, 40), 70, behind=True),
+    "odd_matrix": product((169, 96), (96, 144), epilogue=True),
+    "one_axis": pointwise((2, 301, 40), 70, epilogue=True),
     "one_axis_strided": pointwise((1, 301, 48), 48, stride=2, group=3),
-    "three_axes": pointwise((1, 3, 10, 11, 24), 40, behind=True),
-    "prime": pointwise((3, 1, 47, 5), 17, behind=True),
+    "three_axes": pointwise((1, 3, 10, 11, 24), 40, epilogue=True),
+    "prime": pointwise((3, 1, 47, 5), 17, epilogue=True),
     "groups": pointwise((1, 16, 16, 48), 48, group=3),
     "groups_of_odd_width": pointwise((1, 10, 12, 20), 20, group=4),
-    "groups_behind": pointwise((1, 10, 12, 40), 80, group=5, behind=True),
-    "long": product((50, 700), (700, 33), behind=True),
+    "groups_behind": pointwise((1, 10, 12, 40), 80, group=5, epilogue=True),
+    "long": product((50, 700), (700, 33), epilogue=True),
     "batch": product((6, 49, 96), (6, 96, 128)),
     "broadcast": product((2, 3, 20, 31), (31, 40), const=False),
-    "computed": product((4, 33, 40), (4, 40, 70), const=False, behind=True),
+    "computed": product((4, 33, 40), (4, 40, 70), const=False, epilogue=True),
     "shared": product((3, 49, 96), (3, 96, 16)),
-    "shared_long": product((2, 3, 100, 301), (3, 301, 24), behind=True),
+    "shared_long": product((2, 3, 100, 301), (3, 301, 24), epilogue=True),
     "one_column_more": product((2, 64, 16), (2, 16, 17), const=False),
     "thin": product((5, 300), (300, 4)),
-    "one_row": product((1, 300), (300, 512), behind=True),
+    "one_row": product((1, 300), (300, 512), epilogue=True),
     "one_row_odd": product((1, 301), (301, 1000)),
-    "one_place": pointwise((1, 1, 1, 301), 1000, behind=True),
+    "one_place": pointwise((1, 1, 1, 301), 1000, epilogue=True),
     "one_row_narrow": product((1, 2500), (2500, 10)),
     "one_row_of_each": product((3, 1, 70), (3, 70, 50)),
-    "two_rows": product((2, 601), (601, 130), behind=True),
-    "three_places": pointwise((1, 1, 3, 200), 330, behind=True),
-    "few_columns": pointwise((1, 20, 21, 64), 5, behind=True),
-    "last_of_computed": product((2, 37, 29), (2, 29, 45), const=False, behind=True),
+    "two_rows": product((2, 601), (601, 130), epilogue=True),
+    "three_places": pointwise((1, 1, 3, 200), 330, epilogue=True),
+    "few_columns": pointwise((1, 20, 21, 64), 5, epilogue=True),
+    "last_of_computed": product((2, 37, 29), (2, 29, 45), const=False, epilogue=True),
     "backwards": backwards(64, 64, 48),
     "last_of_long": product((3, 40, 301), (3, 301, 21), const=False),
 }
@@ -237,7 +237,7 @@ def test_right(threads: int, tmp_path: Path):
 def test_registers(lanes: tile.Registers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Vectors wider than the machine's are slow, not wrong."""
     with_registers(lanes, monkeypatch)
-    cones = [pointwise((1, 12, 14, 24), 40), product((30, 20), (20, 77)), pointwise((1, 6, 6, 8), 100, behind=True)]
+    cones = [pointwise((1, 12, 14, 24), 40), product((30, 20), (20, 77)), pointwise((1, 6, 6, 8), 100, epilogue=True)]
     assert not wrong(measured(BACKEND, cones, 1, tmp_path))
 
 
@@ -296,7 +296,7 @@ def test_operands_of_long_sums_are_stored_in_pieces():
 
 
 def test_constants_that_come_from_memory(tmp_path: Path):
-    heavy = product((3, 13, 320), (3, 320, 300)), product((36, 16, 96), (36, 96, 144), behind=True)
+    heavy = product((3, 13, 320), (3, 320, 300)), product((36, 16, 96), (36, 96, 144), epilogue=True)
     assert not wrong(measured(BACKEND, heavy, 2, tmp_path))
 
 
@@ -319,7 +319,7 @@ def test_rows_of_all_matrices_are_divided_where_constants_are_few(
 
 @pytest.mark.parametrize("rows", [13, 26])
 def test_threads_have_rows_of_a_product_and_not_columns(rows: int):
-    assert block(pointwise((1, rows, rows, 64), 128, behind=True), 2).width == 128
+    assert block(pointwise((1, rows, rows, 64), 128, epilogue=True), 2).width == 128
 
 
 def block(cone: Cone, threads: int) -> ProductBlock:
@@ -376,7 +376,7 @@ def test_parts_are_computed_where_they_lie():
 def test_parts_of_a_part_lie_where_the_whole_has_them():
     (kernel,) = BACKEND.build(CONES["detected"], 1)
     assert kernel.workspace == 0  # nothing is stored on the way
-    assert BACKEND.declines(detected((2, 5, 6, 16), 16, first=False))  # each image's rows lie apart
+    assert BACKEND.refuses(detected((2, 5, 6, 16), 16, first=False))  # each image's rows lie apart
 
 
 def test_only_a_product_and_maps_are_joined():
@@ -386,13 +386,13 @@ def test_only_a_product_and_maps_are_joined():
         "Conv", x, weights(b, 8, 16, 1, 1), strides=(1, 1), dilations=(1, 1), pads=(0,) * 4, group=1, channels_last=1
     )
     mean = b.op("ReduceMean", x, axes=(3,), keepdims=1)
-    declined = BACKEND.declines(cone_of(b.op("Concat", y, mean, axis=3)))
-    assert isinstance(declined, Declined) and "reduction" in declined.reason
+    refusal = BACKEND.refuses(cone_of(b.op("Concat", y, mean, axis=3)))
+    assert isinstance(refusal, Refusal) and "reduction" in refusal.reason
 
 
-def test_declined_with_a_reason():
-    few = BACKEND.declines(product((64, 64), (64, 2)))
-    assert isinstance(few, Declined) and "fewer than" in few.reason
+def test_refused_with_a_reason():
+    few = BACKEND.refuses(product((64, 64), (64, 2)))
+    assert isinstance(few, Refusal) and "fewer than" in few.reason
 
 
 def test_what_vectors_can_say_needs_no_pass_of_its_own():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from korch.backends.contract import Backend, Declined
+from korch.backends.contract import Backend, Refusal
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.onednn.backend import BACKEND as ONEDNN
 from korch.backends.cuda.triton.backend import BACKEND as TRITON
@@ -70,19 +70,19 @@ def test_right(threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
 
 
-def test_declined_with_a_reason():
+def test_refused_with_a_reason():
     b = Builder()
     x = b.input("x", "float32", (8, 16))
-    before = BACKEND.declines(cone_of(b, b.op("StrassenInput", b.op("Exp", x))))
-    behind = BACKEND.declines(cone_of(b, b.op("Relu", b.op("StrassenInput", x))))
+    before = BACKEND.refuses(cone_of(b, b.op("StrassenInput", b.op("Exp", x))))
+    after = BACKEND.refuses(cone_of(b, b.op("Relu", b.op("StrassenInput", x))))
     y = b.op("StrassenOutput", b.input("m", "float32", (7, 4, 8)), shape=(8, 16))
-    moved = BACKEND.declines(cone_of(b, b.op("Transpose", y, perm=(1, 0))))
-    assert isinstance(before, Declined) and "computes what" in before.reason
-    assert isinstance(behind, Declined) and "behind a StrassenInput" in behind.reason
-    assert isinstance(moved, Declined) and "elementwise" in moved.reason
+    moved = BACKEND.refuses(cone_of(b, b.op("Transpose", y, perm=(1, 0))))
+    assert isinstance(before, Refusal) and "computes what" in before.reason
+    assert isinstance(after, Refusal) and "behind a StrassenInput" in after.reason
+    assert isinstance(moved, Refusal) and "elementwise" in moved.reason
 
 
 @pytest.mark.parametrize("backend", [ONEDNN, TRITON, VENDOR], ids=lambda b: b.name)
 def test_no_other_backend_takes_them(backend: Backend):
     for cone in (into(64, 32), back((64, 32)), back((64, 160), (160,))):
-        assert isinstance(backend.declines(cone), Declined)
+        assert isinstance(backend.refuses(cone), Refusal)

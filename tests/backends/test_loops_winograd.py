@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from korch.backends.contract import Declined
+from korch.backends.contract import Refusal
 from korch.backends.cpu.loops import winograd
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.loops.tile import Registers
@@ -39,7 +39,7 @@ def into(
 def back(
     form: Form,
     shape: tuple[int, ...],
-    behind: str,
+    after: str,
     phases: int = 1,
     skipped: tuple[int, int] = (0, 0),
     along: Along = BOTH,
@@ -62,7 +62,7 @@ def back(
         phases=phases,
         skipped=skipped,
     )
-    return cone_of(b, followed(b, y, behind))
+    return cone_of(b, followed(b, y, after))
 
 
 FORMS = [(2, 3, 1), (4, 3, 1), (3, 2, 1), (5, 2, 1), (2, 5, 1)]
@@ -78,22 +78,22 @@ CONES = [
     into((5, 2, 1), (1, 2, 2, 5), (1, 1, 1, 1)),
     into((5, 2, 1), (1, 37, 41, 64), (1, 0, 1, 3)),
     *(
-        back(form, shape, behind)
+        back(form, shape, after)
         for form in FORMS
-        for behind in ("", "tanh")
+        for after in ("", "tanh")
         for shape in [(1, 8, 8, 16), (2, 7, 9, 19), (1, 33, 34, 100), (1, 1, 1, 1)]
     ),
     *(
-        back(form, shape, behind, 2, skipped)
+        back(form, shape, after, 2, skipped)
         for form in FORMS
-        for behind in ("", "tanh")
+        for after in ("", "tanh")
         for shape, skipped in [((1, 8, 8, 16), (1, 1)), ((2, 7, 9, 19), (0, 1)), ((1, 33, 34, 100), (1, 0))]
     ),
     back((5, 2, 1), (1, 29, 31, 20), "tanh", 3, (2, 1)),
     *(
-        back(form, shape, behind, phases)
+        back(form, shape, after, phases)
         for form in [(2, 3, 1), (4, 3, 1)]
-        for behind in ("", "tanh")
+        for after in ("", "tanh")
         for shape, phases in [((1, 32, 33, 3), 4), ((2, 13, 11, 1), 3), ((1, 50, 47, 15), 2), ((1, 30, 37, 100), 5)]
     ),
     back((5, 2, 1), (1, 29, 31, 7), "silu", 2, (1, 0)),
@@ -110,9 +110,9 @@ CONES = [
         ]
     ),
     *(
-        back(form, shape, behind)
+        back(form, shape, after)
         for form in STRIDED
-        for behind in ("", "tanh")
+        for after in ("", "tanh")
         for shape in [(2, 7, 9, 19), (1, 33, 34, 100), (1, 1, 1, 1)]
     ),
     *(
@@ -126,9 +126,9 @@ CONES = [
         ]
     ),
     *(
-        back(form, shape, behind, along=along)
+        back(form, shape, after, along=along)
         for form in [(4, 3, 1), (2, 5, 1), (5, 3, 2)]
-        for shape, along, behind in [
+        for shape, along, after in [
             ((1, 6, 21, 16), (False, True), "tanh"),
             ((2, 19, 7, 19), (True, False), ""),
             ((2, 37, 33), (False, True), "silu"),
@@ -145,7 +145,7 @@ CONES = [
             ((2, 3, 9, 7, 5), Frames()),
         ]
     ),
-    *(back(form, (2, 3, 9, 7, 19), behind) for form in [(4, 3, 1), (3, 3, 2)] for behind in ("", "tanh")),
+    *(back(form, (2, 3, 9, 7, 19), after) for form in [(4, 3, 1), (3, 3, 2)] for after in ("", "tanh")),
 ]
 
 
@@ -179,7 +179,7 @@ def test_right_with_any_streams(streams: float, threads: int, tmp_path: Path, mo
     assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
 
 
-def test_declined_with_a_reason():
+def test_refused_with_a_reason():
     b = Builder()
     v = b.op(
         "WinogradInput",
@@ -190,7 +190,7 @@ def test_declined_with_a_reason():
         along=BOTH,
         pads=(1, 1, 1, 1),
     )
-    before = BACKEND.declines(cone_of(b, v))
-    behind = BACKEND.declines(cone_of(b, b.op("Relu", v)))
-    assert isinstance(before, Declined) and "computes what" in before.reason
-    assert isinstance(behind, Declined)
+    before = BACKEND.refuses(cone_of(b, v))
+    after = BACKEND.refuses(cone_of(b, b.op("Relu", v)))
+    assert isinstance(before, Refusal) and "computes what" in before.reason
+    assert isinstance(after, Refusal)

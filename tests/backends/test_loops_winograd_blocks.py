@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from korch.backends.cpu.loops import winograd_blocks
 from korch.backends.cpu.loops.backend import BACKEND
-from korch.backends.cpu.loops.winograd_blocks import blocks_of
+from korch.backends.cpu.loops.forms import winograd_blocks
+from korch.backends.cpu.loops.forms.winograd_blocks import blocks_of
 from korch.executable import Executable
 from korch.executable.plan import Plan, Step
 from korch.ir import Builder, Cone, Graph
@@ -25,12 +25,12 @@ def convolution(
     made: int,
     window: tuple[int, ...] = (3, 3, 3),
     pads: tuple[int, ...] = (1,) * 6,
-    behind: str = "",
+    epilogue: str = "",
     tile: int = 4,
     **attrs: Any,
 ) -> Cone:
     """With a bias per channel, a residual of the output's shape and a function `behind` it."""
-    return transformed(shape, made, window, pads, behind, tile, **attrs)[1]
+    return transformed(shape, made, window, pads, epilogue, tile, **attrs)[1]
 
 
 def transformed(
@@ -38,7 +38,7 @@ def transformed(
     made: int,
     window: tuple[int, ...],
     pads: tuple[int, ...],
-    behind: str = "",
+    epilogue: str = "",
     tile: int = 4,
     **attrs: Any,
 ) -> tuple[Graph, Cone]:
@@ -49,7 +49,7 @@ def transformed(
     y = b.op("Conv", b.input("x", "float32", shape), b.constant(w), **attrs)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("korch.rewrite.winograd.WORTH", float("inf"))
-        graph = winograd(b.graph([("y", followed(b, y, behind))]))
+        graph = winograd(b.graph([("y", followed(b, y, epilogue))]))
     chosen = next(p for p in graph.primitives if p.op == "WinogradOutput" and p.attr("tile") == tile)
     (product,) = graph.producers[chosen.inputs[0]]
     first = [*graph.producers[product.inputs[0]], product, chosen]
@@ -57,18 +57,18 @@ def transformed(
 
 
 CONES = [
-    convolution((1, 6, 16, 16, 16), 16, behind="tanh"),
-    convolution((1, 5, 9, 14, 19), 33, behind="silu"),
+    convolution((1, 6, 16, 16, 16), 16, epilogue="tanh"),
+    convolution((1, 5, 9, 14, 19), 33, epilogue="silu"),
     convolution((2, 7, 13, 11, 24), 20, pads=(2, 1, 0, 1, 2, 1), tile=2),
-    convolution((1, 1, 5, 3, 8), 9, behind="tanh"),
+    convolution((1, 1, 5, 3, 8), 9, epilogue="tanh"),
     convolution((1, 2, 8, 8, 130), 100),
-    convolution((1, 9, 12, 12, 16), 24, pads=(0,) * 6, strides=(2, 1, 1), behind="tanh"),
+    convolution((1, 9, 12, 12, 16), 24, pads=(0,) * 6, strides=(2, 1, 1), epilogue="tanh"),
     convolution((2, 9, 12, 13, 8), 16, pads=(3, 1, 1, 2, 1, 1), dilations=(2, 1, 1), strides=(3, 1, 1)),
-    convolution((1, 8, 21, 19, 16), 16, strides=(2, 2, 2), tile=3, behind="tanh"),
+    convolution((1, 8, 21, 19, 16), 16, strides=(2, 2, 2), tile=3, epilogue="tanh"),
     convolution((1, 70, 8, 9, 8), 8, (5, 2, 2), tile=5),
-    convolution((1, 4, 3, 17, 12), 8, (3, 1, 3), pads=(1, 0, 1, 1, 0, 1), behind="silu"),
+    convolution((1, 4, 3, 17, 12), 8, (3, 1, 3), pads=(1, 0, 1, 1, 0, 1), epilogue="silu"),
     convolution((1, 6, 18, 4, 12), 8, (1, 5, 1), pads=(0, 2, 0, 0, 2, 0), tile=2),
-    convolution((3, 10, 11, 16), 24, (3, 3), pads=(1,) * 4, behind="tanh"),
+    convolution((3, 10, 11, 16), 24, (3, 3), pads=(1,) * 4, epilogue="tanh"),
     convolution((2, 40, 9), 16, (3,), pads=(1, 1)),
 ]
 

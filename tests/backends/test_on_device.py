@@ -48,7 +48,7 @@ def kernels_of(cone: Cone) -> list[Kernel]:
         k
         for numerics in ("strict", "default", "fast")
         for b in backends("cuda", numerics)
-        if b.declines(cone) is None
+        if b.refuses(cone) is None
         for k in b.build(cone, installed()[0].multiprocessors)
     ]
     return [k for k in {(k.backend, k.variant): k for k in offered}.values() if not k.alias]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.backends.contract import Declined
+from korch.backends.contract import Refusal
 from korch.backends.cpu.onednn.backend import BACKEND
 from korch.backends.linear.pattern import match
 from korch.ir import Builder, Value
@@ -51,7 +51,7 @@ def deconv(x: Value, w: Value, strides=2, pads=1, extra=0, group=1, last=0, dila
 def check(y: Value, tmp_path: Path) -> None:
     """Every variant that oneDNN has an implementation for is right; the first one or another exists."""
     cone = cone_of(y)
-    assert BACKEND.declines(cone) is None
+    assert BACKEND.refuses(cone) is None
     leaves = random_leaves(cone, y.builder.constants)
     expected = evaluate_cone(cone, leaves)
     runs = [run_kernel(kernel, leaves, tmp_path) for kernel in BACKEND.build(cone, threads=2)]
@@ -177,7 +177,7 @@ def test_an_activation_is_one_post_op():
     y = b.input("x", "float32", (3, 4)) @ b.input("w", "float32", (4, 5))
     for name in ("mish", "silu", "gelu", "gelu by tanh", "hard swish by relu", "hard swish by 6", "elu", "relu6"):
         m = match(cone_of((ACTIVATED | LOSING)[name](b, y)))
-        assert not isinstance(m, Declined) and len(m.post_ops) == 1, name
+        assert not isinstance(m, Refusal) and len(m.post_ops) == 1, name
 
 
 @pytest.mark.parametrize("act", ACTIVATED.values(), ids=ACTIVATED)
@@ -188,7 +188,7 @@ def test_activations(act, tmp_path):
 
 
 @pytest.mark.parametrize("act", LOSING.values(), ids=LOSING)
-def test_what_loses_nan_is_declined(act):
+def test_what_loses_nan_is_refused(act):
     b = Builder()
     y = act(b, b.input("x", "float32", (9, 20)) @ weights(b, 20, 33))
     assert "NaN" in refusal(BACKEND, cone_of(y))
@@ -299,7 +299,7 @@ def test_pointwise_convolutions_of_channels_last_are_no_products_too():
     assert names == ["conv", "conv jit"]
 
 
-DECLINED = {
+REFUSED = {
     "two linear": (lambda b, y: y @ b.input("z", "float32", (7, 3)), "2 linear primitives"),
     "no post-op": (lambda b, y: b.op("Sin", y), "no post-op"),
     "used twice": (lambda b, y: y + b.op("Tanh", y), "twice"),
@@ -311,19 +311,19 @@ DECLINED = {
 }
 
 
-@pytest.mark.parametrize("extend, reason", DECLINED.values(), ids=DECLINED)
-def test_declines_with_a_reason(extend, reason):
+@pytest.mark.parametrize("extend, reason", REFUSED.values(), ids=REFUSED)
+def test_refuses_with_a_reason(extend, reason):
     b = Builder()
     y = conv(image(b, 0, 1, 4, 7, 7), weights(b, 4, 4, 3, 3), pads=1)
-    refusal = BACKEND.declines(cone_of(extend(b, y)))
-    assert isinstance(refusal, Declined) and reason in refusal.reason
+    refusal = BACKEND.refuses(cone_of(extend(b, y)))
+    assert isinstance(refusal, Refusal) and reason in refusal.reason
 
 
-@pytest.mark.parametrize("shape, declined", [((4 * 24,), True), ((1, 1), False)])
-def test_rows_for_matrices_that_lie_inside_one_another(shape, declined):
+@pytest.mark.parametrize("shape, refused", [((4 * 24,), True), ((1, 1), False)])
+def test_rows_for_matrices_that_lie_inside_one_another(shape, refused):
     """Heads side by side, with one number for each channel or for all."""
     b = Builder()
     y = b.input("x", "float32", (4, 9, 12)) @ b.input("w", "float32", (4, 12, 24))
     y = b.op("Reshape", b.op("Transpose", y, perm=(1, 0, 2)), shape=(9, 4 * 24))
-    refusal = BACKEND.declines(cone_of(y * b.input("z", "float32", shape)))
-    assert (refusal is not None) == declined
+    refusal = BACKEND.refuses(cone_of(y * b.input("z", "float32", shape)))
+    assert (refusal is not None) == refused

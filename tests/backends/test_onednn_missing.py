@@ -16,7 +16,7 @@ import pytest
 
 import korch
 from korch.backends import libraries, table
-from korch.backends.contract import Declined
+from korch.backends.contract import Refusal
 from korch.backends.cpu.onednn import install
 from korch.backends.cpu.onednn.backend import BACKEND, OneDnn
 from korch.backends.cpu.tiles.backend import Tiles
@@ -92,9 +92,9 @@ def test_the_backend_is_listed_with_its_reason(missing: None):
     assert {"loops", "tiles", "onnxruntime"} <= {b.name for b in table.backends()}
 
 
-def test_every_cone_is_declined(missing: None):
-    assert BACKEND.declines(product()) == Declined(WAY_OUT)
-    assert BACKEND.refusal(product()) is None
+def test_every_cone_is_refused(missing: None):
+    assert BACKEND.refuses(product()) == Refusal(WAY_OUT)
+    assert BACKEND.call_refusal(product()) is None
 
 
 @pytest.mark.onednn

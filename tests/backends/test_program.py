@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests import by_hand
 
-from korch.backends.contract import Declined, Kernel
+from korch.backends.contract import Kernel, Refusal
 from korch.backends.cpu.c import Code, Comment, Function, Linkage, Statement, Table, own
 from korch.backends.cpu.c.json import from_json, to_json
 from korch.backends.cpu.c.printing import code_digest, split
@@ -57,7 +57,7 @@ def test_a_kernel_for_another_place_is_the_one_that_is_built_there(primitives: i
     built = [
         (k, other)
         for b in backends()
-        if b.declines(here) is None
+        if b.refuses(here) is None
         for k, other in zip(b.build(here, 2), b.build(there, 2), strict=True)
     ]
     assert built and here.signature == there.signature
@@ -223,6 +223,6 @@ def test_onnxruntime_takes_one_primitive() -> None:
     assert backend
     b = Builder()
     b.op("Exp", b.op("Relu", b.input("x", "float32", (4,))))
-    assert isinstance(backend.declines(Cone.of(b.primitives)), Declined)
-    assert backend.declines(Cone.of(b.primitives[:1])) is None
+    assert isinstance(backend.refuses(Cone.of(b.primitives)), Refusal)
+    assert backend.refuses(Cone.of(b.primitives[:1])) is None
     assert backend.build(Cone.of(b.primitives[:1]), 1)[0].host

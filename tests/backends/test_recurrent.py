@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from korch.backends.contract import Declined
+from korch.backends.contract import Refusal
 from korch.backends.cpu.loops.tile import Registers
 from korch.backends.cpu.recurrent import emit
 from korch.backends.cpu.recurrent.backend import BACKEND
@@ -78,13 +78,13 @@ def test_directions_one_behind_the_other(tmp_path: Path, monkeypatch: pytest.Mon
     assert not wrong(measured(BACKEND, [recurrence("LSTM", direction="bidirectional")], 2, tmp_path))
 
 
-def test_declined_with_a_reason():
+def test_refused_with_a_reason():
     b = Builder()
-    alone = BACKEND.declines(Cone.of(b.graph([("y", b.op("Exp", b.input("x", "float32", (3,))))]).primitives))
+    alone = BACKEND.refuses(Cone.of(b.graph([("y", b.op("Exp", b.input("x", "float32", (3,))))]).primitives))
     computed, single = recurrence("RNN", constant=False), recurrence("LSTM", hidden=1)
-    answers = (alone, BACKEND.declines(computed), BACKEND.declines(single))
-    for declined, reason in zip(answers, ("one recurrence", "computed", "one number"), strict=True):
-        assert isinstance(declined, Declined) and reason in declined.reason
+    answers = (alone, BACKEND.refuses(computed), BACKEND.refuses(single))
+    for refusal, reason in zip(answers, ("one recurrence", "computed", "one number"), strict=True):
+        assert isinstance(refusal, Refusal) and reason in refusal.reason
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def scatter(
     dtype: str = "float32",
     number: bool = False,
     before: Build | None = None,
-    behind: Build | None = None,
+    epilogue: Build | None = None,
     picked: str = "int64",
 ) -> Cone:
     """Updates for `places` of a tensor of `shape`, or of one that is the same number everywhere; `before` computes the
@@ -55,7 +55,7 @@ def scatter(
         length=shape[axis],
         reduction=reduction,
     )
-    return Cone.of(b.graph([("y", behind(b, y) if behind else y)]).primitives)
+    return Cone.of(b.graph([("y", epilogue(b, y) if epilogue else y)]).primitives)
 
 
 def edges(nodes: int, count: int, width: int) -> Cone:
@@ -88,7 +88,7 @@ CONES = [
     scatter((1, 1), (1, 1)),
     scatter((17,), (1,)),
     scatter((300, 70), (400, 1), before=lambda b, u: b.op("Exp", u * b.input("v", "float32", (70,)))),
-    scatter((300, 70), (400, 1), behind=lambda b, y: b.op("Relu", y + b.input("v", "float32", (70,)))),
+    scatter((300, 70), (400, 1), epilogue=lambda b, y: b.op("Relu", y + b.input("v", "float32", (70,)))),
     scatter((300, 6, 20), (400, 1, 1), before=lambda b, u: u + b.input("v", "float32", (6, 1))),
     edges(60, 500, 48),
     edges(60, 500, 7),
@@ -201,21 +201,21 @@ def test_threads_share_out_columns_and_rows():
     assert parts(scatter((4000, 128), (20, 1), reduction="none"), 2) == [(2, 1), (1, 1)]
 
 
-def test_others_decline_it():
-    cone = scatter((7, 5), (9, 1), behind=lambda b, y: b.op("Relu", y))
+def test_others_refuse_it():
+    cone = scatter((7, 5), (9, 1), epilogue=lambda b, y: b.op("Relu", y))
     assert "a Scatter" in refusal(LOOPS, cone) and triton_refusal(cone).endswith("a Scatter")
 
 
-def test_declined_with_a_reason():
-    def behind(build: Build) -> str:
-        return refusal(BACKEND, scatter((7, 5), (9, 1), behind=build))
+def test_refused_with_a_reason():
+    def epilogue(build: Build) -> str:
+        return refusal(BACKEND, scatter((7, 5), (9, 1), epilogue=build))
 
-    assert "Transpose behind" in behind(lambda b, y: b.op("Transpose", y, perm=(1, 0)))
-    assert "Add behind" in behind(lambda b, y: y + b.input("wide", "float32", (2, 7, 5)))
-    assert "ReduceSum beside" in behind(
+    assert "Transpose behind" in epilogue(lambda b, y: b.op("Transpose", y, perm=(1, 0)))
+    assert "Add behind" in epilogue(lambda b, y: y + b.input("wide", "float32", (2, 7, 5)))
+    assert "ReduceSum beside" in epilogue(
         lambda b, y: y / b.op("ReduceSum", b.input("z", "float32", (5, 9)), axes=(1,), keepdims=0)
     )
-    assert "take the place" in behind(lambda b, y: b.op("Cast", y, to="int32"))
+    assert "take the place" in epilogue(lambda b, y: b.op("Cast", y, to="int32"))
     assert "without elements" in refusal(BACKEND, scatter((7, 0), (9, 1)))
     assert "float16" in refusal(BACKEND, scatter((7, 2), (9, 1), dtype="float16"))
     b = Builder()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.executable.small_plans import plan_of
 
-from korch.backends.contract import Declined, Kernel
+from korch.backends.contract import Kernel, Refusal
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.errors import Error
 from korch.executable import Executable
@@ -98,23 +98,23 @@ def test_integers_divide_by_anything(dtype: str):
     assert_like_reference(b, outputs, {"x": grid[:, 0].copy(), "y": grid[:, 1].copy()})
 
 
-@pytest.mark.parametrize("behind", ["Greater", "Cast", "Where"])
+@pytest.mark.parametrize("epilogue", ["Greater", "Cast", "Where"])
 @pytest.mark.parametrize(("weights", "group"), [((8, 1, 3, 3), 8), ((16, 3, 3, 3), 1)], ids=["depthwise", "direct"])
-def test_kernels_of_floats_decline_other_types_beside_them(behind: str, weights: tuple[int, ...], group: int):
+def test_kernels_of_floats_refuse_other_types_beside_them(epilogue: str, weights: tuple[int, ...], group: int):
     """Such convolutions write and read nothing but floats."""
     b = Builder()
     x = b.input("x", "float32", (1, 9, 9, weights[1] * group))
     w = b.constant(np.ones(weights, np.float32))
     y = b.op("Conv", x, w, strides=(1, 1), dilations=(1, 1), pads=(1,) * 4, group=group, channels_last=1)
-    assert BACKEND.declines(Cone.of(b.primitives)) is None
-    match behind:
+    assert BACKEND.refuses(Cone.of(b.primitives)) is None
+    match epilogue:
         case "Greater":
             b.op("Greater", y, 0.0)
         case "Cast":
             b.op("Cast", y, to="uint8")
         case _:
             b.op("Where", b.input("mask", "bool", y.shape), y, 0.0)
-    assert isinstance(BACKEND.declines(Cone.of(b.primitives)), Declined)
+    assert isinstance(BACKEND.refuses(Cone.of(b.primitives)), Refusal)
 
 
 def test_indices_beside_a_product():

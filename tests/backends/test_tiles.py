@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import korch.backends.cpu.tiles.backend as tiles
-from korch.backends.contract import Declined, Kernel, StageVariant, Variant
+from korch.backends.contract import Kernel, Refusal, StageVariant, Variant
 from korch.backends.cpu.c import Code
 from korch.backends.cpu.onednn.convolution import DEPTHWISE_FORM
 from korch.backends.cpu.tiles.access import part, ways_across
@@ -545,10 +545,10 @@ def _from(read: Span | None, rank: int) -> tuple[slice, ...]:
     return tuple(slice(read.begin, None) if read and a == read.axis else slice(None) for a in range(rank))
 
 
-def test_declined_with_a_reason():
-    one = BACKEND.declines(cone_of(conv(image(1, 8, 8, 4), 4)))
-    columns = BACKEND.declines(cone_of(relu(conv(image(1, 1, 1, 64), 64)) @ Builder().constant(weights(64, 3))))
-    wide = BACKEND.declines(cone_of(conv(relu(conv(image(1, 64, 64, 512), 512, 3)), 512, 3)))
-    assert isinstance(one, Declined) and "two and more" in one.reason
-    assert isinstance(columns, Declined)
-    assert isinstance(wide, Declined) and "weights" in wide.reason
+def test_refused_with_a_reason():
+    one = BACKEND.refuses(cone_of(conv(image(1, 8, 8, 4), 4)))
+    columns = BACKEND.refuses(cone_of(relu(conv(image(1, 1, 1, 64), 64)) @ Builder().constant(weights(64, 3))))
+    wide = BACKEND.refuses(cone_of(conv(relu(conv(image(1, 64, 64, 512), 512, 3)), 512, 3)))
+    assert isinstance(one, Refusal) and "two and more" in one.reason
+    assert isinstance(columns, Refusal)
+    assert isinstance(wide, Refusal) and "weights" in wide.reason

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from korch.backends.contract import Declined, Kernel
+from korch.backends.contract import Kernel, Refusal
 from korch.devices import device_named
 from korch.ir import Builder, Cone, Value
 
@@ -130,9 +130,9 @@ def test_indices_outside_of_an_axis_mean_its_nearest_element():
 
 def test_refusals_say_why():
     def reason(cone: Cone) -> str:
-        declined = BACKEND.declines(cone)
-        assert isinstance(declined, Declined)
-        return declined.reason
+        refusal = BACKEND.refuses(cone)
+        assert isinstance(refusal, Refusal)
+        return refusal.reason
 
     assert "without elements" in reason(cone_of(lambda b, x: b.op("Exp", x), (0, 4)))
     assert "2^31" in reason(cone_of(lambda b, x: b.op("Exp", x), (1 << 16, 1 << 16)))
@@ -142,7 +142,7 @@ def test_refusals_say_why():
 
 def test_a_refusal_is_quick():
     cone = CONES["instance norm pad"]
-    assert min(timeit.repeat(lambda: BACKEND.declines(cone), number=20, repeat=5)) / 20 < 1e-3
+    assert min(timeit.repeat(lambda: BACKEND.refuses(cone), number=20, repeat=5)) / 20 < 1e-3
 
 
 def test_a_view_runs_nothing_and_is_bound_by_nothing():

@@ -47,7 +47,7 @@ def matmul(a: tuple[int, ...], c: tuple[int, ...], const: bool = False) -> Cone:
     return cone_of(b.op("MatMul", leaf(b, "x", *a), weights(b, *c) if const else leaf(b, "w", *c)))
 
 
-def behind(a: tuple[int, ...], c: tuple[int, ...]) -> Cone:
+def epilogue(a: tuple[int, ...], c: tuple[int, ...]) -> Cone:
     """Bias, GELU, scales of rows, a residual."""
     b = Builder()
     y = b.op("MatMul", leaf(b, "x", *a), weights(b, *c)) + leaf(b, "bias", c[-1])
@@ -202,7 +202,7 @@ CONES = {
     "broadcast_left": matmul((24, 20), (5, 20, 7)),
     "broadcast_both": matmul((3, 1, 1, 9, 8), (1, 2, 8, 10)),
     "broadcast_mixed": matmul((2, 1, 9, 8), (2, 3, 8, 10)),
-    "behind": behind((2, 19, 40), (40, 34)),
+    "behind": epilogue((2, 19, 40), (40, 34)),
     "heads": heads(21, 3, 8),
     "scores": scores(18, 2, 20),
     "back": back(11, 3, 8),
@@ -305,10 +305,10 @@ def _tile(cone: Cone, precision: str) -> ProductTile:
     return chosen(Size.of(product_of(cone.linear[0])), 132, precision)[0]
 
 
-# What is declined, what is tried -----------------------------------------------------------------------------------
+# What is refused, what is tried -----------------------------------------------------------------------------------
 
 
-def test_declined_with_a_reason():
+def test_refused_with_a_reason():
     b = Builder()
     y = b.op("MatMul", leaf(b, "x", 20, 20), leaf(b, "w", 20, 20))
     assert "ReduceSum" in linear.refusal(cone_of(b.op("ReduceSum", y, axes=(1,), keepdims=0)))

@@ -100,7 +100,7 @@ HELPED = [
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[ctypes.CDLL, list[Kernel]]:
     """All kernels that a team runs, in one library."""
-    every = [k for c in HELPED for b in (TILES, LOOPS) if b.declines(c) is None for k in b.build(c, THREADS)]
+    every = [k for c in HELPED for b in (TILES, LOOPS) if b.refuses(c) is None for k in b.build(c, THREADS)]
     kernels = [k for k in every if k.code and k.code.steals]
     folder = tmp_path_factory.mktemp("turns")
     libraries = find_libraries(n for k in kernels for n in k.libraries)

@@ -1,4 +1,4 @@
-"""Calls of cuBLAS and cuDNN, run by torch on the host, against float64; and what is declined, with its reason."""
+"""Calls of cuBLAS and cuDNN, run by torch on the host, against float64; and what is refused, with its reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from korch.backends.contract import Declined, Kernel, Variant
+from korch.backends.contract import Kernel, Refusal, Variant
 from korch.backends.cuda.buffers import buffers_of, prepare
 from korch.backends.cuda.interpret import interpret
 from korch.backends.cuda.vendor import calls
@@ -72,7 +72,7 @@ def assert_right(kernel: Kernel, leaves: list[np.ndarray]) -> None:
 def assert_all_right(cone: Cone, backend: Vendor = ALL) -> list[Variant]:
     """Every variant computes the cone; all of them."""
     pytest.importorskip("torch", reason="calls run through torch")
-    assert backend.declines(cone) is None
+    assert backend.refuses(cone) is None
     kernels, leaves = backend.build(cone, 132), leaf_arrays(cone)
     for kernel in kernels:
         assert kernel.call and kernel.call.function in CALLS
@@ -275,7 +275,7 @@ def test_the_implementations_of_attention_depend_on_sizes_and_mask():
 @pytest.mark.parametrize("name", ATTENTION)
 def test_what_attention_is_made_of(name):
     found = find_attention(cone_of(ATTENTION[name]))
-    assert not isinstance(found, Declined)
+    assert not isinstance(found, Refusal)
     assert (found.mask is not None) == (name in ("projected", "flat", "by definition, masked"))
     assert found.q.shape[:2] == found.k.shape[:2] == found.v.shape[:2] == found.out.shape[:2]
     scales = {name: 8**-0.5 for name in ATTENTION if "definition" in name or name == "projected"}
@@ -288,7 +288,7 @@ def test_the_search_offers_attentions(name):
     """Among its chains are some that compute the output from views of the inputs."""
     b = Builder("test")
     graph = b.graph([("y", ATTENTION[name](b))])
-    taken = [c for c in enumerate_cones(graph, Limits(chain=0)) if len(c.linear) == 2 and not BACKEND.declines(c)]
+    taken = [c for c in enumerate_cones(graph, Limits(chain=0)) if len(c.linear) == 2 and not BACKEND.refuses(c)]
     whole = [c for c in taken if c.root == graph.outputs[0]]
     assert whole and max(len(c.primitives) for c in whole) >= len(graph.primitives) - 6
 
@@ -315,7 +315,7 @@ def _wrong_sums(b: Builder) -> Value:
     return e / b.op("ReduceSum", e, axes=(2,), keepdims=1) @ v
 
 
-DECLINED = {
+REFUSED = {
     "map": (lambda b: relu(x(b, 5)), "no linear primitive"),
     "sparse": (lambda b: b.op("Interpolate", x(b, 5), axis=0, taps=1, indices=(0, 1), weights=(1.0, 2.0)), "no linear"),
     "two products": (lambda b: x(b, 4, 5) @ const(b, 5, 6) @ const(b, 6, 7, name="z"), "no softmax"),
@@ -361,19 +361,19 @@ DECLINED = {
 }
 
 
-@pytest.mark.parametrize("make, reason", DECLINED.values(), ids=DECLINED)
-def test_declines_with_a_reason(make, reason):
-    refusal = BACKEND.declines(cone_of(make))
-    assert isinstance(refusal, Declined) and reason in refusal.reason
+@pytest.mark.parametrize("make, reason", REFUSED.values(), ids=REFUSED)
+def test_refuses_with_a_reason(make, reason):
+    refusal = BACKEND.refuses(cone_of(make))
+    assert isinstance(refusal, Refusal) and reason in refusal.reason
 
 
 def test_strict_numerics_have_no_fused_attention():
-    refusal = BACKEND.under("strict").declines(cone_of(ATTENTION["plain"]))
-    assert isinstance(refusal, Declined) and "in ieee" in refusal.reason
+    refusal = BACKEND.under("strict").refuses(cone_of(ATTENTION["plain"]))
+    assert isinstance(refusal, Refusal) and "in ieee" in refusal.reason
 
 
 @pytest.mark.parametrize("name", ["map", "several", "sigmoid", "two products"])
 def test_refusals_are_quick(name):
-    cone = cone_of(DECLINED[name][0])
-    BACKEND.declines(cone)
-    assert min(timeit.repeat(lambda: BACKEND.declines(cone), number=20, repeat=5)) / 20 < 500e-6
+    cone = cone_of(REFUSED[name][0])
+    BACKEND.refuses(cone)
+    assert min(timeit.repeat(lambda: BACKEND.refuses(cone), number=20, repeat=5)) / 20 < 500e-6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from korch.backends.contract import Backend, Declined
+from korch.backends.contract import Backend, Refusal
 from korch.backends.cpu.loops.backend import Loops
 from korch.backends.cpu.onednn.backend import OneDnn
 from korch.candidates import enumerate_cones
@@ -27,23 +27,23 @@ V100 = Machine(80, 14e12, ((6 * MB, 2.5e12), (1 << 40, 0.9e12)), 5e-6, "the pape
 class Memory(Loops):
     """Generated code as the paper has it: for kernels that move memory."""
 
-    def declines(self, cone: Cone) -> Declined | None:
-        return Declined("a linear primitive") if cone.linear else super().declines(cone)
+    def refuses(self, cone: Cone) -> Refusal | None:
+        return Refusal("a linear primitive") if cone.linear else super().refuses(cone)
 
 
 class Fusing(OneDnn):
     """A library whose post-ops keep NaN, whatever this version does."""
 
-    def declines(self, cone: Cone) -> Declined | None:
-        answer = self.refusal(cone)
+    def refuses(self, cone: Cone) -> Refusal | None:
+        answer = self.call_refusal(cone)
         return None if answer and "NaN" in answer.reason else answer
 
 
 class Products(OneDnn):
     """A library as the paper has it: one linear primitive, no views before it and nothing behind it."""
 
-    def declines(self, cone: Cone) -> Declined | None:
-        return Declined("more than a product") if len(cone.primitives) > 1 else self.refusal(cone)
+    def refuses(self, cone: Cone) -> Refusal | None:
+        return Refusal("more than a product") if len(cone.primitives) > 1 else self.call_refusal(cone)
 
 
 FUSING: tuple[Backend, ...] = (Memory(), Fusing())

@@ -31,7 +31,7 @@ class Twofold:
         self.extra = extra
         """Seconds that the exact kernel of a product with so many columns takes more."""
 
-    def declines(self, cone: Any) -> None:
+    def refuses(self, cone: Any) -> None:
         return None
 
     def bound(self, cone: Any, machine: Machine) -> float:

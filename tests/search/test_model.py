@@ -18,7 +18,7 @@ from onnx import helper, numpy_helper
 from tests.by_hand import by_hand, code
 
 from korch.backends import table
-from korch.backends.contract import Backend, Declined, Kernel
+from korch.backends.contract import Backend, Kernel, Refusal
 from korch.executable import Profile
 from korch.ir import Builder
 from korch.ir.cone import Cone
@@ -62,10 +62,10 @@ class ByHand:
     fallback: bool = False
     version: str = "1"
 
-    def declines(self, cone: Cone) -> Declined | None:
+    def refuses(self, cone: Cone) -> Refusal | None:
         ops = [p.op for p in cone.primitives]
         takes = ops == ["MatMul"] or (ops == ["MatMul", "Relu"] and not self.fallback)
-        return None if takes and cone.root.shape == (ROWS, COLUMNS) else Declined("is another cone")
+        return None if takes and cone.root.shape == (ROWS, COLUMNS) else Refusal("is another cone")
 
     def bound(self, cone: Cone, machine: Machine) -> float:
         return 1e-9

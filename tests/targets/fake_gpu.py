@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from korch.backends import table
-from korch.backends.contract import Alias, Backend, Declined, Kernel, Launch, LibraryCall, Triton, Variant
+from korch.backends.contract import Alias, Backend, Kernel, Launch, LibraryCall, Refusal, Triton, Variant
 from korch.backends.footprint import footprint
 from korch.backends.precision import THRICE, allowed, peak
 from korch.devices import Device
@@ -38,9 +38,9 @@ class Toy:
     def under(self, numerics: str) -> Backend:
         return Toy(tuple(p for p in allowed(numerics) if p not in THRICE))
 
-    def declines(self, cone: Cone) -> Declined | None:
+    def refuses(self, cone: Cone) -> Refusal | None:
         fine = all(p.category is not Category.OPAQUE for p in cone.primitives)
-        return None if fine and len(cone.linear) < 2 else Declined("is no toy")
+        return None if fine and len(cone.linear) < 2 else Refusal("is no toy")
 
     def bound(self, cone: Cone, machine: Machine) -> float:
         if is_view(cone):

@@ -14,7 +14,7 @@ from korch.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
-class Declined:
+class Refusal:
     """Why a backend does not build a cone."""
 
     reason: str
@@ -218,7 +218,7 @@ class Backend(Protocol):
         """Whether the backend takes any single primitive, slowly: asked only where no other takes the cone."""
         ...
 
-    def declines(self, cone: Cone) -> Declined | None:
+    def refuses(self, cone: Cone) -> Refusal | None:
         """Why this backend cannot build `cone`; None if it can. Cheap."""
         ...
 

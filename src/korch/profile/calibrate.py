@@ -78,7 +78,7 @@ def _product_rate(profiler: Profiler) -> float:
 def _products(threads: int) -> list[Kernel]:
     x, y = Tensor("x", "float32", (SIDE, SIDE)), Tensor("y", "float32", (SIDE, SIDE), const=True)
     cone = Cone.of([Primitive("MatMul", (x, y), Tensor("z", "float32", (SIDE, SIDE)))])
-    return [k for b in backends() if b.declines(cone) is None for k in b.build(cone, threads)]
+    return [k for b in backends() if b.refuses(cone) is None for k in b.build(cone, threads)]
 
 
 def _moves(profiler: Profiler) -> tuple[tuple[int, float], ...]:
@@ -106,12 +106,7 @@ def _elements(profiler: Profiler) -> tuple[tuple[str, float], ...]:
 def _seconds(profiler: Profiler, cones: list[Cone]) -> list[float]:
     """The fastest right kernel's time for each cone."""
     offered = [
-        [
-            k
-            for b in backends()
-            if not b.fallback and b.declines(c) is None
-            for k in b.build(c, profiler.setting.threads)
-        ]
+        [k for b in backends() if not b.fallback and b.refuses(c) is None for k in b.build(c, profiler.setting.threads)]
         for c in cones
     ]
     results = iter(profiler.measure([k for kernels in offered for k in kernels]))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from korch.backends.contract import Backend, Declined
+from korch.backends.contract import Backend, Refusal
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.machine import Machine
@@ -95,7 +95,7 @@ def open_ledger(
     physics: Physics | None = None,
     way_out: str = "",
 ) -> Ledger:
-    """Asks every backend about every distinct cone; cones that all decline are left out. A refusal ends in `way_out`.
+    """Asks every backend about every distinct cone; cones that all refuse are left out. A refusal ends in `way_out`.
 
     Fallback backends (those that take any single primitive) are asked only where no other takes the cone. `physics`:
     the best rates known, by default the machine's.
@@ -114,12 +114,12 @@ class _Collector:
     way_out: str = ""
     known: dict[str, LedgerEntry | None] = field(default_factory=dict[str, LedgerEntry | None])
     refusals: dict[str, str] = field(default_factory=dict[str, str])
-    declined: dict[str, int] = field(default_factory=dict[str, int])
+    refused: dict[str, int] = field(default_factory=dict[str, int])
     kinds: dict[tuple[object, ...], Kind] = field(default_factory=dict[tuple[object, ...], Kind])
     forms: dict[tuple[str, ...], Forms] = field(default_factory=dict[tuple[str, ...], Forms])
 
     def entry_of(self, cone: Cone) -> LedgerEntry | None:
-        """The entry of all cones of that signature; None where all backends decline."""
+        """The entry of all cones of that signature; None where all backends refuse."""
         if cone.signature not in self.known:
             self.known[cone.signature] = self._entry(cone)
         entry = self.known[cone.signature]
@@ -137,8 +137,8 @@ class _Collector:
         return [self._offer(b, cone) for b in self.backends if b.fallback and self._takes(b, cone)]
 
     def refusal(self, cone: Cone) -> str:
-        """Why all backends decline the only primitive of the cone, in one line."""
-        (p,), answers = cone.primitives, [(b.name, b.declines(cone)) for b in self.backends]
+        """Why all backends refuse the only primitive of the cone, in one line."""
+        (p,), answers = cone.primitives, [(b.name, b.refuses(cone)) for b in self.backends]
         reasons = [f"{name}: {answer.reason}" for name, answer in answers if answer]
         return f"{p.origin or p.op}: {'; '.join(reasons) or 'there is no backend'}"
 
@@ -153,8 +153,8 @@ class _Collector:
         return Offer(backend, roofline, kind, beside, work, self.physics, forms=forms)
 
     def _takes(self, backend: Backend, cone: Cone) -> bool:
-        answer = backend.declines(cone)
-        if isinstance(answer, Declined):
-            self.declined[backend.name] = self.declined.get(backend.name, 0) + 1
+        answer = backend.refuses(cone)
+        if isinstance(answer, Refusal):
+            self.refused[backend.name] = self.refused.get(backend.name, 0) + 1
             return False
         return True

@@ -264,13 +264,13 @@ def surely_paying(cones: Sequence[Cone], backends: Sequence[Backend]) -> tuple[l
     are dear to measure, and whose links have to be placed before they are known to pay, with those that keep from
     memory what no cache would hold, or that are one kernel for a backend that builds links, too: that is no dearer than
     they are."""
-    quick = [b for b in backends if any(b.declines(c) is None for c in cones if is_link(c))]
+    quick = [b for b in backends if any(b.refuses(c) is None for c in cones if is_link(c))]
     parts: tuple[list[Cone], list[Cone]] = [], []
     known = dict[str, bool]()
     for cone in cones:
         if cone.signature not in known:
             between = max((p.output.nbytes for p in cone.primitives if p.output != cone.root), default=0)
-            pays = is_link(cone) or between >= FAR or any(b.declines(cone) is None for b in quick)
+            pays = is_link(cone) or between >= FAR or any(b.refuses(cone) is None for b in quick)
             known[cone.signature] = pays
         parts[not known[cone.signature]].append(cone)
     return parts

@@ -51,7 +51,7 @@ class _Gpu:
         return _needed(graph.without(untaken)) if untaken else graph
 
     def _takes(self, cone: Cone) -> bool:
-        return any(b.declines(cone) is None for b in self.backends())
+        return any(b.refuses(cone) is None for b in self.backends())
 
     def peak(self, machine: Machine) -> float:
         return peak(machine, allowed(self.options.numerics))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from korch.backends.contract import Declined
+from korch.backends.contract import Refusal
 from korch.backends.linear.activations import Eltwise, activation
 from korch.backends.linear.views import OUT, View, inverse
 from korch.ir import Category, Cone, Primitive, Tensor
@@ -43,12 +43,12 @@ class _NoMatch(Exception):
     """The cone is none of ours; the text is the reason."""
 
 
-def match(cone: Cone) -> Match | Declined:
+def match(cone: Cone) -> Match | Refusal:
     """The cone as one call, or why it is none."""
     try:
         return _match(cone)
     except _NoMatch as reason:
-        return Declined(str(reason))
+        return Refusal(str(reason))
 
 
 def _match(cone: Cone) -> Match:

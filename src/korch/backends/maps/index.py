@@ -155,6 +155,14 @@ class Index:
             if not isinstance(atom, Var):
                 yield from atom.of.atoms()
 
+    def names(self) -> Iterator[str]:
+        """The variables in its text."""
+        for atom, _ in self.terms:
+            if isinstance(atom, Var | Fetched):
+                yield atom.name
+            else:
+                yield from atom.of.names()
+
     def coefficient(self, v: Var) -> int | None:
         """The coefficient of `v`; None if v also hides inside another atom."""
         if any(not isinstance(a, Var) and v in _vars(a) for a, _ in self.terms):

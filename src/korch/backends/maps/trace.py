@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Protocol
 
 from korch.backends.maps.index import Clamp, Div, Fetched, Index, Lookup, Mod, Var, flat, unflat
@@ -20,10 +21,20 @@ Indices = tuple[Index, ...]
 
 @dataclass(frozen=True)
 class Load:
-    """One read: of which tensor, at which flat position of its array."""
+    """One read: of which tensor, at which flat position of its `array`."""
 
     tensor: Tensor
+    array: str
     at: Index
+
+
+@dataclass(frozen=True)
+class Definition:
+    """The `statement` that gives a variable its value, and the variables that this is made of."""
+
+    variable: str
+    statement: str
+    uses: frozenset[str]
 
 
 Maker = Callable[[Tensor], Primitive | None]
@@ -119,7 +130,7 @@ class Trace:
     """The statements of one innermost loop body.
 
     `arrays` names the array of each leaf; `stage(t, idx)` gives array and position where `t` has been stored by
-    an earlier stage.
+    an earlier stage. Names of variables begin with the `stem`. `definitions` are the `lines` with what they define.
     """
 
     def __init__(
@@ -129,13 +140,16 @@ class Trace:
         stored: Mapping[Tensor, ReadStage],
         requests: Requests,
         language: Language,
+        stem: str = "v",
     ) -> None:
         self.makers = makers
         self.arrays = arrays
         self.stored = stored
         self.requests = requests
         self.language = language
+        self.stem = stem
         self.lines: list[str] = []
+        self.definitions: list[Definition] = []
         self.loads: list[Load] = []
         self.reads: list[tuple[Tensor, Indices]] = []
         self.indices: list[Index] = []
@@ -151,10 +165,12 @@ class Trace:
             self._memo[key] = self._compute(t, idx)
         return self._memo[key]
 
-    def name(self, expression: str, dtype: str) -> str:
-        """A new variable holding `expression`."""
-        variable = f"v{len(self.lines)}"
+    def name(self, expression: str, dtype: str, *operands: str | Index) -> str:
+        """A new variable that holds `expression`, which is made of the `operands`: variables and indices."""
+        variable = f"{self.stem}{len(self.lines)}"
         self.lines.append(self.language.declared(variable, dtype, expression))
+        uses = (o.names() if isinstance(o, Index) else (o,) for o in operands)
+        self.definitions.append(Definition(variable, self.lines[-1], frozenset(chain.from_iterable(uses))))
         return variable
 
     def _compute(self, t: Tensor, idx: Indices) -> str:
@@ -167,10 +183,10 @@ class Trace:
         return self.through(self.makers[t], idx)
 
     def _load(self, t: Tensor, array: str, at: Index) -> str:
-        self.loads.append(Load(t, at))
+        self.loads.append(Load(t, array, at))
         self.indices.append(at)
         self._split(at)
-        return self.name(self.language.load(t, array, at), t.dtype)
+        return self.name(self.language.load(t, array, at), t.dtype, at)
 
     def through(self, p: Primitive, idx: Indices) -> str:
         """The value that `p` gives at `idx`."""
@@ -206,9 +222,9 @@ class Trace:
     def _elementwise(self, p: Primitive, idx: Indices) -> str:
         if fused := self.language.together(p, self._maker, self.makers.get):
             value = self.value(fused.source, broadcast(idx, fused.source))
-            return self.name(f"{fused.function}({value})", p.output.dtype)
+            return self.name(f"{fused.function}({value})", p.output.dtype, value)
         args = [self.value(t, broadcast(idx, t)) for t in p.inputs]
-        return self.name(self.language.elementwise(p, args), p.output.dtype)
+        return self.name(self.language.elementwise(p, args), p.output.dtype, *args)
 
     def _maker(self, t: Tensor) -> Primitive | None:
         """What computes `t` here, where it has not been stored."""
@@ -239,8 +255,8 @@ class Trace:
         key = (t, idx, n)
         if key not in self._fetched:
             v = self.value(t, idx)
-            wrapped = self.name(self.language.wrapped(v, n), t.dtype)
-            inside = self.name(self.language.clamped(wrapped, n - 1), "int32")
+            wrapped = self.name(self.language.wrapped(v, n), t.dtype, v)
+            inside = self.name(self.language.clamped(wrapped, n - 1), "int32", wrapped)
             self._fetched[key] = Index.of(Fetched(inside, flat(idx, t.shape), n))
         return self._fetched[key]
 
@@ -257,7 +273,8 @@ class Trace:
                 v = self.value(t, (*idx[:axis], own, *idx[axis + 1 :]))
                 if result:
                     self.requests.break_at(e, start)
-                    result = self.name(self.language.chosen(self.language.below(e, start), result, v), p.output.dtype)
+                    chosen = self.language.chosen(self.language.below(e, start), result, v)
+                    result = self.name(chosen, p.output.dtype, e, result, v)
                 else:
                     result = v
             start = end
@@ -272,6 +289,7 @@ class Trace:
         x, pads, mode = p.inputs[0], p.attr("pads"), p.attr("mode")
         own: list[Index] = []
         outside: list[str] = []
+        edges: list[Index] = []
         for axis, (i, n) in enumerate(zip(idx, x.shape, strict=True)):
             e = i - pads[axis]
             lo, hi = e.range()
@@ -281,6 +299,7 @@ class Trace:
                 self.requests.break_at(e, n)
             if mode == "constant":
                 outside += [self.language.below(e, 0)] * (lo < 0) + [self.language.reaches(e, n)] * (hi >= n)
+                edges += [e] * (lo < 0 or hi >= n)
                 own.append(self._inside(e, n))
             else:
                 own.append(self._mirrored(e, n, mode))
@@ -292,7 +311,7 @@ class Trace:
         v = self.value(x, tuple(own))
         if not outside:
             return v
-        return self.name(self.language.chosen(self.language.any_of(outside), fill, v), p.output.dtype)
+        return self.name(self.language.chosen(self.language.any_of(outside), fill, v), p.output.dtype, v, *edges)
 
     def _mirrored(self, e: Index, n: int, mode: str) -> Index:
         lo, hi = e.range()
@@ -318,7 +337,8 @@ class Trace:
             at = Index.of(Lookup(p.attr("indices"), idx[axis], taps, j))
             v = self.value(x, (*idx[:axis], at, *idx[axis + 1 :]))
             weight = self.language.entry(tuple(p.attr("weights")), idx[axis] * taps + j)
-            total = self.name(f"{total} + {v} * {weight}" if total else f"{v} * {weight}", p.output.dtype)
+            added = f"{total} + {v} * {weight}" if total else f"{v} * {weight}"
+            total = self.name(added, p.output.dtype, total, v, idx[axis])
         return total
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnxruntime
 
-from korch.backends.contract import Declined, Host, Kernel, Variant
+from korch.backends.contract import Host, Kernel, Refusal, Variant
 from korch.ir.cone import Cone
 from korch.ir.onnx_write import cone_to_onnx
 from korch.machine import Machine
@@ -19,9 +19,9 @@ class OnnxRuntime:
     version = onnxruntime.__version__
     fallback = True
 
-    def declines(self, cone: Cone) -> Declined | None:
+    def refuses(self, cone: Cone) -> Refusal | None:
         count = len(cone.primitives)
-        return None if count == 1 else Declined(f"has {count} primitives; onnxruntime takes one")
+        return None if count == 1 else Refusal(f"has {count} primitives; onnxruntime takes one")
 
     def bound(self, cone: Cone, machine: Machine) -> float:
         """Every leaf is read and the root written, after a call."""

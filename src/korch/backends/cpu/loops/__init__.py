@@ -1,6 +1,6 @@
-"""Generated C for memory-intensive cones (paper section 5.2). In: a cone. Out: one C function.
+"""Generated C for one cone (paper section 5.2). In: a cone. Out: one C function.
 
-Start with `backend.py`; `schedule.py` cuts a cone into loop nests, `binding.py` gives these their loops, `trace.py`
-pulls values through it, `emit.py` writes the function, `maps.py` and `reductions.py` the nests in it. `winograd.py`,
-`winograd_blocks.py`, `strassen.py` and `depthwise.py` write kernels of a shape of their own.
+Start with `backend.py`: it asks the kernel forms of `forms/`. Loop nests are a form, and a product is a stage of them:
+`schedule.py` cuts a cone into stages, `binding.py` gives these their loops, `emit.py` writes the function, `maps.py`,
+`reductions.py` and `multiply.py` the nests in it. The other files are toolkits that several forms share.
 """

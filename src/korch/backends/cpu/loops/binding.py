@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from korch.backends.cpu.loops.caches import outgrows
-from korch.backends.cpu.loops.spell import C, c_index
+from korch.backends.cpu.loops.language import C, c_index
 from korch.backends.maps.index import Clamp, Index, Var, flat, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace, broadcast
 from korch.ir.cone import Cone
@@ -123,7 +123,7 @@ class Schedule:
     turns add to the same sums."""
 
     @property
-    def apart(self) -> tuple[Var, ...]:
+    def independent(self) -> tuple[Var, ...]:
         """The shared loops whose turns have nothing to do with each other."""
         return self.hoisted[: len(self.hoisted) - len(self.pieces)]
 
@@ -409,5 +409,6 @@ def _unrolled(trace: Trace, stage: Stage) -> list[str]:
         safe = lo >= 0 and hi < n
         at = e if safe else Index.of(Clamp(e, 0, n - 1))
         v = trace.value(x, (*stage.source[:axis], at))
-        values.append(v if safe else trace.name(f"({c_index(e)}) < 0 || ({c_index(e)}) >= {n} ? {fill} : {v}", x.dtype))
+        outside = f"({c_index(e)}) < 0 || ({c_index(e)}) >= {n}"
+        values.append(v if safe else trace.name(f"{outside} ? {fill} : {v}", x.dtype, e, v))
     return values or [trace.name(fill, x.dtype)]

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from korch.backends.cpu.loops.behind import Behind, behind_of
 from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
-from korch.backends.cpu.loops.spell import c_index
+from korch.backends.cpu.loops.language import c_index
+from korch.backends.cpu.loops.vector_epilogue import VectorEpilogue, vector_epilogue_of
 from korch.backends.cpu.loops.writer import target
 from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Requests, Trace, broadcast
@@ -22,8 +22,9 @@ LEAST = 4
 
 @dataclass(frozen=True)
 class Operand:
-    """Where a product finds an operand, or leaves its result: a C array and the position in it."""
+    """Where a product finds an operand, or leaves its result: the tensor, its C array and the position in it."""
 
+    tensor: Tensor
     array: str
     at: Index
 
@@ -36,7 +37,7 @@ class Operand:
 class ProductBlock:
     """What one turn of the hoisted loops multiplies: `rows` and `columns` are runs of loops walked as one, outermost
     first, `others` the stage's loops around them. A `second` operand of None lies packed in the kernel's state.
-    `extras` is what the primitives `behind` the product read."""
+    `extras` is what the `epilogue` reads."""
 
     first: Operand
     second: Operand | None
@@ -45,7 +46,7 @@ class ProductBlock:
     rows: tuple[Var, ...]
     columns: tuple[Var, ...]
     step: Var
-    behind: Behind | None = None
+    epilogue: VectorEpilogue | None = None
     extras: tuple[Operand, ...] = ()
 
     @property
@@ -64,19 +65,19 @@ class ProductBlock:
 def block_of(plan: Schedule, s: Stage) -> ProductBlock | None:
     """How the stage `s` may be computed by tiles; None where its operands do not lie as those need them."""
     first, second = (_operand(plan, s, t, at) for t, at in zip(s.maker.inputs, (s.source, s.second), strict=True))
-    result = Operand(target(s), plan.destination(s))
+    result = Operand(s.tensor, target(s), plan.destination(s))
     packed = packs(plan, s)
     if first is None or (second is None and not packed):
         return None
     seconds = [] if packed or second is None else [second]
-    behind = behind_of(plan.cone, s.maker) if plan.config.fused else None
-    extras = _extras(plan, s, behind) if behind else []
+    epilogue = vector_epilogue_of(plan.cone, s.maker) if plan.config.fused else None
+    extras = _extras(plan, s, epilogue) if epilogue else []
     if extras is None:
         return None
     own = [v for v in s.loops if v in s.axes[-1].vars()]
     columns = _run(own, [*seconds, result, *extras])
-    apart = {*own, *(_matrices(s) if packed else ())}
-    rows = _run([v for v in s.loops if v not in apart], [first, result, *extras])
+    fixed = {*own, *(_matrices(s) if packed else ())}
+    rows = _run([v for v in s.loops if v not in fixed], [first, result, *extras])
     if not columns or any(o.step(columns[-1]) != 1 for o in (*seconds, result)) or (packed and len(columns) < len(own)):
         return None
     if len(s.reds) != 1:
@@ -89,7 +90,7 @@ def block_of(plan: Schedule, s: Stage) -> ProductBlock | None:
     if any(o.step(columns[-1]) not in (0, 1) for o in extras):
         return None
     others = tuple(v for v in s.loops if v not in (*rows, *columns))
-    return ProductBlock(first, None if packed else second, result, others, rows, columns, k, behind, tuple(extras))
+    return ProductBlock(first, None if packed else second, result, others, rows, columns, k, epilogue, tuple(extras))
 
 
 def _matrices(s: Stage) -> set[Var]:
@@ -103,9 +104,9 @@ def packs(plan: Schedule, s: Stage) -> bool:
     return leaf.const and leaf.value is None
 
 
-def _extras(plan: Schedule, s: Stage, behind: Behind) -> list[Operand] | None:
+def _extras(plan: Schedule, s: Stage, epilogue: VectorEpilogue) -> list[Operand] | None:
     """What follows the product reads them at the root's place."""
-    found = [_operand(plan, s, t, broadcast(s.axes, t)) for t in behind.operands]
+    found = [_operand(plan, s, t, broadcast(s.axes, t)) for t in epilogue.operands]
     return None if None in found else [o for o in found if o]
 
 
@@ -115,7 +116,8 @@ def _operand(plan: Schedule, s: Stage, t: Tensor, at: tuple[Index, ...]) -> Oper
     trace.value(t, at)
     if len(trace.lines) != 1 or len(trace.loads) != 1:
         return None
-    return Operand(trace.lines[0].split(" = ")[1].split("[")[0], trace.loads[0].at)
+    (load,) = trace.loads
+    return Operand(load.tensor, load.array, load.at)
 
 
 def _run(loops: Sequence[Var], operands: Sequence[Operand]) -> tuple[Var, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from korch.backends.cpu.c import Comment, Statements
-from korch.backends.cpu.loops.spell import C
+from korch.backends.cpu.loops.language import C
 from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Requests, Trace
 from korch.ir.cone import Cone
@@ -38,7 +38,7 @@ def checks(cone: Cone) -> bool:
     return bool(_taken(cone))
 
 
-def objection(cone: Cone) -> str:
+def refusal(cone: Cone) -> str:
     """Why the indices of `cone` cannot be checked; empty if they can."""
     makers = cone.makers
     for indices, _ in _taken(cone):

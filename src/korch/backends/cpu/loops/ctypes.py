@@ -1,4 +1,4 @@
-"""How dtypes and elementwise operators are spelled in C."""
+"""The C of dtypes and elementwise operators."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def elementwise(p: Primitive, args: list[str]) -> str:
             return _call(op, dtype, args)
 
 
-def spells(p: Primitive) -> bool:
+def is_expressible(p: Primitive) -> bool:
     """Whether `elementwise` has a form for `p`."""
     if any(t.dtype not in C_TYPES for t in (*p.inputs, p.output)):
         return False

@@ -12,12 +12,12 @@ from korch.backends.cpu.loops import ahead, products
 from korch.backends.cpu.loops.binding import Place, Schedule, Stage
 from korch.backends.cpu.loops.bounds import write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES
+from korch.backends.cpu.loops.language import tables_of
 from korch.backends.cpu.loops.maps import write_map
 from korch.backends.cpu.loops.multiply import column_parts, row_parts, rows_first, write_product
 from korch.backends.cpu.loops.nests import groups
-from korch.backends.cpu.loops.reductions import Reduction
+from korch.backends.cpu.loops.reductions import write_reduction
 from korch.backends.cpu.loops.schedule import schedule
-from korch.backends.cpu.loops.spell import tables_of
 from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.writer import SMALL, Writer, aligned, width
 from korch.backends.maps.index import Var
@@ -37,7 +37,7 @@ def generate(cone: Cone, threads: int, place: Place | None = None, small: float 
     """C for `cone`, run by `threads` threads, or by one where there is no more than `small` to do."""
     product = products.product_of(cone)
     plan = products.planned(cone, threads, place) if product else schedule(cone, threads, place)
-    assert plan, "declined"
+    assert plan, "refused"
     writer = Writer(plan, threads if work(cone) > small else 1)
     writer.text.add("(void)state; (void)workspace;", *_pointers(plan))
     _add_body(writer)
@@ -95,18 +95,18 @@ def _shared_loops(writer: Writer, plan: Schedule) -> Iterator[None]:
     first = plan.pieces if ahead.lie_between(writer) else ()
     unrolled = _unrolled(writer) if loops and loops == plan.hoisted else None
     inner = [v for v in loops if v not in first]
-    apart = inner[: len(plan.apart) - (plan.apart[-1:] == (unrolled,))]
+    independent = inner[: len(plan.independent) - (plan.independent[-1:] == (unrolled,))]
     with ExitStack() as blocks:
         blocks.enter_context(writer.loops(first))
         if parts := row_parts(writer) or column_parts(writer):
             text.add("#pragma omp for schedule(static) nowait")
             blocks.enter_context(text.block(f"for (int part = 0; part < {parts}; ++part)"))
         elif writer.threads > 1 and first:  # one turn in pieces by one thread
-            text.add(f"#pragma omp for schedule(static) nowait collapse({len(apart)})")
+            text.add(f"#pragma omp for schedule(static) nowait collapse({len(independent)})")
         elif writer.threads > 1:
-            shared = [Loop(v.name, v.extent, low=v.lo) for v in apart]
+            shared = [Loop(v.name, v.extent, low=v.lo) for v in independent]
             blocks.enter_context(shared_out(text, shared, writer.threads, work(plan.cone)))
-            inner = inner[len(apart) :]
+            inner = inner[len(independent) :]
         for v in inner:
             if v == unrolled:
                 text.add(f"#pragma GCC unroll {v.extent}")
@@ -118,7 +118,7 @@ def _unrolled(writer: Writer) -> Var | None:
     """The innermost shared loop where its turns are so short that finding one's place takes as long (heads of 16)."""
     *outer, v = writer.plan.hoisted
     work = sum(math.prod(u.extent for u in (*s.loops, *s.reds)) for s in writer.plan.stages)
-    enough = math.prod(u.extent for u in writer.plan.apart if u != v) >= MANY_TURNS * writer.threads
+    enough = math.prod(u.extent for u in writer.plan.independent if u != v) >= MANY_TURNS * writer.threads
     return v if outer and work <= TINY and v.extent <= UNROLLED and enough else None
 
 
@@ -136,7 +136,7 @@ def _add_stages(writer: Writer, group: tuple[Stage, ...], parallel: bool) -> Non
     if s.multiplies:
         write_product(writer, s)
     elif s.reduces:
-        Reduction(writer, group, parallel).emit()
+        write_reduction(writer, group, parallel)
     else:
         write_map(writer, s, parallel)
     if parallel and not s.root:

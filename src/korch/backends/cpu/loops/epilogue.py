@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from korch.backends.cpu.c import Code, Statement, Statements, run_function
 from korch.backends.cpu.c.tree import Declaration, comments
 from korch.backends.cpu.loops.caches import outgrows
-from korch.backends.cpu.loops.ctypes import spells
-from korch.backends.cpu.loops.spell import C, c_index
-from korch.backends.cpu.loops.wide import Wide, behind_register, in_vectors
+from korch.backends.cpu.loops.ctypes import is_expressible
+from korch.backends.cpu.loops.language import C, c_index
+from korch.backends.cpu.loops.wide import Wide, after_register, in_vectors
 from korch.backends.cpu.loops.writer import LINE
 from korch.backends.maps.index import Index, Var, flat, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace
@@ -24,15 +24,15 @@ BLOCK = 64
 """Channels of a result that wait, in the first-level cache, for what follows them."""
 
 
-def objection(first: Primitive, rest: Sequence[Primitive]) -> str:
-    """Why the `rest` of a cone, behind the primitive `first`, is not built; empty if it is."""
+def refusal(first: Primitive, rest: Sequence[Primitive]) -> str:
+    """Why the epilogue `rest` of the primitive `first` is not built; empty if it is."""
     if any(p.category is not Category.ELEMENTWISE or p.output.shape != first.output.shape for p in rest):
         return f"more than elementwise primitives behind {first.op}"
     made = {p.output for p in (first, *rest)}
     stored = (*(t for p in (first, *rest) for t in p.inputs if t not in made), first.output, (first, *rest)[-1].output)
     if other := next((t for t in stored if t.dtype != "float32" and t.value is None), None):
         return f"{first.op} beside {other.dtype}"
-    return next((f"{p.op} on {p.inputs[0].dtype}" for p in rest if not spells(p)), "")
+    return next((f"{p.op} on {p.inputs[0].dtype}" for p in rest if not is_expressible(p)), "")
 
 
 def begun(cone: Cone, x: Tensor) -> Statements:
@@ -117,7 +117,7 @@ def from_register(cone: Cone, t: Tensor, lanes: int, register: str) -> tuple[Wid
     (image, w, c0); None where vectors cannot say what lies between."""
     c = Var("c0", 0, t.shape[-1])
     idx = (*_lead(t.shape), Index.of(c))
-    wide = behind_register(c, lanes, register, _tracer(cone, t, idx, (register, Index())))
+    wide = after_register(c, lanes, register, _tracer(cone, t, idx, (register, Index())))
     return (wide, f"out + {c_index(flat(idx, t.shape))}") if wide else None
 
 

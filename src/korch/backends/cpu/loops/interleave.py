@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from korch.backends.cpu.loops.binding import Schedule, Stage, within
-from korch.backends.cpu.loops.spell import C, c_index
+from korch.backends.cpu.loops.language import C, c_index
 from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.wide import Wide, along_loop
 from korch.backends.cpu.loops.writer import Writer, target

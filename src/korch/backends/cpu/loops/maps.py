@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from korch.backends.cpu.loops import ahead
 from korch.backends.cpu.loops.binding import Schedule, Stage
 from korch.backends.cpu.loops.interleave import Interleaved, interleaved
-from korch.backends.cpu.loops.spell import C, c_index
+from korch.backends.cpu.loops.language import C, c_index
 from korch.backends.cpu.loops.wide import Wide, in_vectors
 from korch.backends.cpu.loops.writer import LINE, Writer, target
 from korch.backends.maps.index import Index, Var
@@ -61,7 +61,7 @@ class _Nest:
     def outer(self) -> tuple[Var, ...]:
         return self.stage.loops[:-1]
 
-    def joins(self, other: _Nest) -> bool:
+    def shares_loops_with(self, other: _Nest) -> bool:
         """Whether both may stand in the same outer loops; without such a loop there is nothing to share."""
         return bool(self.outer) and (self.across, self.outer) == (other.across, other.outer)
 
@@ -82,10 +82,10 @@ def write_map(writer: Writer, s: Stage, parallel: bool) -> None:
 
 
 def _alike(nests: Iterable[_Nest]) -> list[list[_Nest]]:
-    """Consecutive nests that join, together."""
+    """Consecutive nests that share outer loops, together."""
     found: list[list[_Nest]] = []
     for nest in nests:
-        if found and nest.joins(found[-1][0]):
+        if found and nest.shares_loops_with(found[-1][0]):
             found[-1].append(nest)
         else:
             found.append([nest])

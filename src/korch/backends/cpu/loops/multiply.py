@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from korch.backends.cpu.c import Statements, own
 from korch.backends.cpu.loops import ahead, tile
-from korch.backends.cpu.loops.behind import Behind
 from korch.backends.cpu.loops.binding import Schedule, Stage
 from korch.backends.cpu.loops.block import LEAST, Operand, ProductBlock, block_of, packs, start_of, step_of
 from korch.backends.cpu.loops.packing import packed_at, packing
 from korch.backends.cpu.loops.tile import Group, Strides
+from korch.backends.cpu.loops.vector_epilogue import VectorEpilogue
 from korch.backends.cpu.loops.writer import FAR, LINE, Writer
 from korch.backends.maps.index import Var
 
@@ -215,12 +215,12 @@ def _write_group(
                 if row and column == 1 and _comes_from_afar(writer, o):
                     _ask_ahead(text, rows, f"e{i} + (r + j) * {row} + {group.first}", str(group.columns))
             if not turns:
-                text.add(f"{tiles.named(False, block.behind)}{call}{ends});")
+                text.add(f"{tiles.named(False, block.epilogue)}{call}{ends});")
             else:
                 text.add(
                     f"if ({turns[0]}) {tiles.named(False, None)}{call});",
                     f"else if ({turns[1]}) {tiles.named(True, None)}{call});",
-                    f"else {tiles.named(True, block.behind)}{call}{ends});",
+                    f"else {tiles.named(True, block.epilogue)}{call}{ends});",
                 )
 
 
@@ -282,8 +282,7 @@ def _streams(plan: Schedule, s: Stage, block: ProductBlock) -> bool:
 def _comes_from_afar(writer: Writer, o: Operand) -> bool:
     """Whether what the tiles read row by row is worth asking for before it is needed: the processor foresees one stream
     of addresses, not as many as a tile has rows."""
-    leaf = next((t for i, t in enumerate(writer.plan.cone.leaves) if o.array == f"in{i}"), None)
-    return leaf is not None and leaf.nbytes >= FAR
+    return o.tensor in writer.plan.cone.leaves and o.tensor.nbytes >= FAR
 
 
 def _ask_ahead(text: Statements, rows: int, at: str, count: str) -> None:
@@ -304,14 +303,16 @@ class _Tiles:
     strides: Strides
     ahead: tile.Ahead | None
 
-    def named(self, more: bool, behind: Behind | None) -> str:
+    def named(self, more: bool, epilogue: VectorEpilogue | None) -> str:
         """The name of such a function, which the kernel has then."""
-        strides = self.strides if behind else replace(self.strides, others=())
+        strides = self.strides if epilogue else replace(self.strides, others=())
         numbers = (self.rows, self.group.columns, strides.row, strides.step, strides.second, strides.result, int(more))
         ahead = f"_{self.ahead.lines}ahead{self.ahead.step}" if self.ahead else ""
-        forms = {ahead: self.ahead, "_streamed": strides.streamed, "_all": behind}
+        forms = {ahead: self.ahead, "_streamed": strides.streamed, "_all": epilogue}
         named = "_".join(map(str, numbers)) + "".join(form for form, is_so in forms.items() if is_so)
         name = f"tile_{named.replace('-', 'm')}"
         if name not in self.writer.functions:
-            self.writer.functions[name] = tile.function(name, self.rows, self.group, strides, more, behind, self.ahead)
+            self.writer.functions[name] = tile.function(
+                name, self.rows, self.group, strides, more, epilogue, self.ahead
+            )
         return own(name)

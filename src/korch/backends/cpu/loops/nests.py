@@ -42,14 +42,14 @@ def joined(cone: Cone) -> list[tuple[Primitive, ...]]:
     stages = [p for p in cone.primitives if is_reduction(p) or p.output in kept or p.output == cone.root]
     stored, found = {p.output for p in stages}, [[stages[0]]]
     for p in stages[1:]:
-        if len(found[-1]) < MOST and p.output != cone.root and _joins(cone, stored, found[-1], p):
+        if len(found[-1]) < MOST and p.output != cone.root and _folds_alike(cone, stored, found[-1], p):
             found[-1].append(p)
         else:
             found.append([p])
     return [tuple(group) for group in found if len(group) > 1]
 
 
-def _joins(cone: Cone, stored: Collection[Tensor], group: Sequence[Primitive], p: Primitive) -> bool:
+def _folds_alike(cone: Cone, stored: Collection[Tensor], group: Sequence[Primitive], p: Primitive) -> bool:
     """Whether `p` folds along the same axes, reads something that the group reads, and nothing that it makes."""
     first, reads = group[0], _read(cone, stored, p)
     return (

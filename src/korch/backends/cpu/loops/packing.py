@@ -9,7 +9,7 @@ from korch.backends.cpu.c.tree import init_function
 from korch.backends.cpu.loops import tile
 from korch.backends.cpu.loops.binding import Schedule, Stage, tracer
 from korch.backends.cpu.loops.block import ProductBlock, without
-from korch.backends.cpu.loops.spell import c_index
+from korch.backends.cpu.loops.language import c_index
 from korch.backends.cpu.packed import FREE_PACKED, packed
 from korch.backends.maps.index import Index, Var, flat
 from korch.backends.maps.trace import Requests

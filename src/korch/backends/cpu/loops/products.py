@@ -13,12 +13,12 @@ from functools import lru_cache
 from itertools import product
 
 from korch.backends.cpu.loops import tile
-from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Config, Place, Schedule, Stage, is_product, is_reduction
 from korch.backends.cpu.loops.block import LEAST, block_of, packs
 from korch.backends.cpu.loops.caches import L2
 from korch.backends.cpu.loops.schedule import settled
 from korch.backends.cpu.loops.turns import helped
+from korch.backends.cpu.loops.vector_epilogue import vector_epilogue_of
 from korch.backends.cpu.loops.writer import LINE
 from korch.backends.maps.index import Var
 from korch.ir.cone import Cone
@@ -66,7 +66,7 @@ def product_of(cone: Cone) -> Primitive | None:
     return p if p.spec.is_product or _is_pointwise(p) else None
 
 
-def objection(cone: Cone, place: Place | None = None) -> str:
+def refusal(cone: Cone, place: Place | None = None) -> str:
     """Why the loops do not build a cone with a product; empty if they do."""
     p = product_of(cone)
     if p is None:
@@ -86,7 +86,7 @@ def objection(cone: Cone, place: Place | None = None) -> str:
 def planned(cone: Cone, threads: int, place: Place | None = None) -> Schedule | None:
     """The cheapest blocks for so many threads, of what stores least where that is near the cheapest; None where tiles
     cannot compute the product."""
-    fused = (True, False) if behind_of(cone, cone.linear[0]) else (False,)
+    fused = (True, False) if vector_epilogue_of(cone, cone.linear[0]) else (False,)
     best: tuple[float, Schedule] | None = None
     for kept, fuse in product(_kept(cone), fused):
         found = _cheapest(settled(cone, Config(kept=kept, fused=fuse, place=place)), threads)
@@ -102,7 +102,7 @@ def _in_pieces(plan: Schedule) -> Schedule:
     if steps <= PIECE or steps % PIECE or stored < MOST_STORED:
         return plan
     found = settled(plan.cone, replace(plan.config, piece=PIECE))
-    block = block_of(found, found.stages[-1]) if found.pieces and found.apart else None
+    block = block_of(found, found.stages[-1]) if found.pieces and found.independent else None
     return found if block and block.second else plan
 
 

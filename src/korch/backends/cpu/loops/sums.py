@@ -30,7 +30,7 @@ class Runs:
         return self.outer * self.inner
 
     @property
-    def apart(self) -> str:
+    def run_stride(self) -> str:
         """C for the distance of two runs."""
         return "plane" if self.outer_step is None else str(self.outer_step)
 
@@ -46,7 +46,7 @@ def add(text: Statements, name: str, runs: Runs, group: Group) -> None:
         "int more = 0;",
         f"for (int l = first; l < last || !more; l += {lines})",
         f"  for (int o = 0; o < {runs.outer}; o += {some}, more = 1)",
-        f"    {own(name)}(own + (l - first) * line + o * {runs.apart}, line, plane, {at}, y, "
+        f"    {own(name)}(own + (l - first) * line + o * {runs.run_stride}, line, plane, {at}, y, "
         f"KORCH_MIN({lines}, last - l), KORCH_MIN({some}, {runs.outer} - o), more);",
     )
 
@@ -60,9 +60,9 @@ def alike(columns: Sequence[Group]) -> Iterator[tuple[int, int, Group]]:
         at += len(same) * same[0].width
 
 
-def function(name: str, rows: int, apart: int, runs: Runs, group: Group) -> Function:
+def function(name: str, rows: int, row_stride: int, runs: Runs, group: Group) -> Function:
     """Sums a tile into y, so many rows of the group's vectors, over so many lines of the windows, of each so many runs;
-    the windows of neighbouring rows are so many floats `apart`."""
+    the windows of neighbouring rows are `row_stride` floats apart."""
     vectors = list(group.vectors())
     sums = [(r, j, at, lanes) for r in range(rows) for j, (at, lanes, _) in enumerate(vectors)]
     text = Statements()
@@ -76,7 +76,7 @@ def function(name: str, rows: int, apart: int, runs: Runs, group: Group) -> Func
             for j, (at, lanes, _) in enumerate(vectors):
                 text.add(f"korch_f{lanes} b{j} = *(const korch_at{lanes} *)(b + {at});", *tile.held(f"b{j}"))
             for r in range(rows):
-                place = f"a[o * {runs.apart} + {r * apart} + k * {runs.inner_step}]"
+                place = f"a[o * {runs.run_stride} + {r * row_stride} + k * {runs.inner_step}]"
                 text.add(
                     tile.multiplied(place, [(f"s{r}_{j}", f"b{j}", lanes) for j, (_, lanes, _) in enumerate(vectors)])
                 )

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import pairwise
 
 from korch.backends.cpu.c import Function, Linkage, Statements
-from korch.backends.cpu.loops.behind import Behind, broadcast
+from korch.backends.cpu.loops.vector_epilogue import VectorEpilogue, broadcast
 from korch.backends.cpu.loops.writer import LINE
 from korch.ir.tensor import Tensor
 from korch.system.processor import computes_512_bits_at_once, cpu_flags
@@ -149,13 +149,19 @@ class Ahead:
 
 
 def function(
-    name: str, rows: int, group: Group, strides: Strides, more: bool, behind: Behind | None, ahead: Ahead | None = None
+    name: str,
+    rows: int,
+    group: Group,
+    strides: Strides,
+    more: bool,
+    epilogue: VectorEpilogue | None,
+    ahead: Ahead | None = None,
 ) -> Function:
-    """Multiplies `count` steps of a tile and ends with what is `behind` it. With `more`, the sums are added to what the
+    """Multiplies `count` steps of a tile and ends with the `epilogue`. With `more`, the sums are added to what the
     result holds already: sums of sums err less than one long sum."""
     vectors = list(group.vectors())
     tail = _tail_of(rows, group, strides)
-    first = None if more or tail else _first_of(behind, strides)
+    first = None if more or tail else _first_of(epilogue, strides)
     sums = [(f"s{r}_{j}", r, v) for r in range(rows) for j, v in enumerate(vectors)]
     whole = list(enumerate(vectors))[: len(vectors) - bool(tail)]
     text = Statements()
@@ -164,8 +170,8 @@ def function(
     else:
         text.add(*(_loaded(f"s0_{j}", f"e{first} + {at}", *width) for j, (at, *width) in whole))
         text.add(*(f"korch_f{lanes} s{r}_{j} = s0_{j};" for r in range(1, rows) for j, (_, lanes, _) in whole))
-        assert behind
-        behind = behind.without_first()
+        assert epilogue
+        epilogue = epilogue.without_first()
     text.add(*(tail.before if tail else ()))
     step = list[str]()
     for j, (at, lanes, wanted) in whole:
@@ -177,7 +183,7 @@ def function(
     _add_steps(text, [*step, *(tail.within if tail else ()), STEP_ENDS], ahead)
     text.add(*(tail.after if tail else ()))
     for s, r, vector in sums:
-        text.add(*_stored(s, r, vector, strides, more, behind))
+        text.add(*_stored(s, r, vector, strides, more, epilogue))
     parameters = [
         "const float *restrict a, const float *restrict b, float *restrict c, int count",
         *(["const float *ahead"] if ahead else []),
@@ -210,12 +216,12 @@ def _add_steps(text: Statements, step: list[str], ahead: Ahead | None) -> None:
         text.add(*asked, *step)
 
 
-def _first_of(behind: Behind | None, strides: Strides) -> int | None:
+def _first_of(epilogue: VectorEpilogue | None, strides: Strides) -> int | None:
     """The number of the operand that is added to every row of a product before anything else, with which sums begin."""
-    added = behind and behind.added_first()
-    if not behind or not added:
+    added = epilogue and epilogue.added_first()
+    if not epilogue or not added:
         return None
-    i = behind.operands.index(added)
+    i = epilogue.operands.index(added)
     return i if strides.others[i] == (0, 1) else None
 
 
@@ -253,23 +259,23 @@ def _tail_of(rows: int, group: Group, strides: Strides) -> _Tail | None:
 
 
 def _stored(
-    s: str, r: int, vector: tuple[int, int, int], strides: Strides, more: bool, behind: Behind | None
+    s: str, r: int, vector: tuple[int, int, int], strides: Strides, more: bool, epilogue: VectorEpilogue | None
 ) -> list[str]:
     """C that puts the sum `s` of row `r`, with what is added to it and what follows it, in its place."""
     at, lanes, wanted = vector
     place, lines = f"c + {r * strides.result + at}", list[str]()
     if more:
         lines += [_loaded(f"c_{s}", place, lanes, wanted), f"{s} += c_{s};"]
-    if behind:
+    if epilogue:
         loaded: dict[Tensor, str] = {}
-        needed = {t for step in behind.steps for t in step.inputs}
-        for i, (t, (row, column)) in enumerate(zip(behind.operands, strides.others, strict=True)):
+        needed = {t for step in epilogue.steps for t in step.inputs}
+        for i, (t, (row, column)) in enumerate(zip(epilogue.operands, strides.others, strict=True)):
             if t not in needed:
                 continue
             loaded[t], where = f"x{i}{s}", f"e{i} + {r * row + at * column}"
             single = f"korch_f{lanes} {loaded[t]} = {broadcast('*(' + where + ')', lanes)};"
             lines.append(_loaded(loaded[t], where, lanes, wanted) if column else single)
-        statements, s = behind.lines(s, lanes, loaded, s)
+        statements, s = epilogue.lines(s, lanes, loaded, s)
         lines += statements
     if lanes != wanted:
         return [*lines, f"korch_store_first{lanes}({place}, {s}, {wanted});"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from korch.backends.cpu.loops.behind import CALLED, FUNCTIONS, SPELLED, broadcast, everywhere, expression
-from korch.backends.cpu.loops.spell import C
+from korch.backends.cpu.loops.language import C
 from korch.backends.cpu.loops.tile import registers
+from korch.backends.cpu.loops.vector_epilogue import CALLED, EXPRESSIBLE, FUNCTIONS, broadcast, everywhere, expression
 from korch.backends.maps.index import Index, Var
 from korch.backends.maps.trace import Fused, Maker, Trace
 from korch.ir.primitive import Primitive
@@ -36,32 +36,32 @@ def in_vectors(along: Var, turns: int, trace: Callable[[C], tuple[Trace, str]]) 
         return None
     try:
         traced, value = trace(language)
-    except Unfit:
+    except Inexpressible:
         return None
     return Wide(language.lanes, traced.lines, value) if language.pays else None
 
 
 def along_loop(along: Var, trace: Callable[[C], tuple[Trace, str]]) -> Wide | None:
     """The same for whole vectors, however good compilers are."""
-    return behind_register(along, registers().lanes, "", trace)
+    return after_register(along, registers().lanes, "", trace)
 
 
-def behind_register(along: Var, lanes: int, register: str, trace: Callable[[C], tuple[Trace, str]]) -> Wide | None:
+def after_register(along: Var, lanes: int, register: str, trace: Callable[[C], tuple[Trace, str]]) -> Wide | None:
     """The same of what follows the vector in `register`, which the trace reads as an array of that name, if there is
     one; None where vectors cannot say it."""
     try:
         traced, value = trace(Vectors(along, lanes, register))
-    except Unfit:
+    except Inexpressible:
         return None
     return Wide(lanes, traced.lines, value)
 
 
-class Unfit(Exception):
+class Inexpressible(Exception):
     """The body does something that vectors cannot."""
 
 
 class Vectors(C):
-    """The language of `lanes` neighbours along a loop; Unfit where it has no word for something. What `register` names
+    """The language of `lanes` neighbours along a loop; Inexpressible where it has no text. What `register` names
     is no array, but the vector itself."""
 
     def __init__(self, along: Var, lanes: int, register: str = "") -> None:
@@ -71,7 +71,7 @@ class Vectors(C):
 
     def declared(self, name: str, dtype: str, expression: str) -> str:
         if dtype != "float32":
-            raise Unfit
+            raise Inexpressible
         return f"const korch_f{self.lanes} {name} = {expression};"
 
     def literal(self, value: float | int | bool, dtype: str) -> str:
@@ -82,14 +82,14 @@ class Vectors(C):
             return array
         step, place = at.coefficient(self.along), f"{array}[{self.index(at)}]"
         if t.dtype != "float32" or step not in (0, 1, 2):
-            raise Unfit
+            raise Inexpressible
         if step == 2:
             return f"korch_every_other{self.lanes}(&{place})"
         return f"*(const korch_at{self.lanes} *)&{place}" if step else broadcast(place, self.lanes)
 
     def elementwise(self, p: Primitive, args: list[str]) -> str:
-        if p.op not in SPELLED:
-            raise Unfit
+        if p.op not in EXPRESSIBLE:
+            raise Inexpressible
         self.pays |= p.op in CALLED
         return expression(p, args, self.lanes)
 
@@ -98,15 +98,15 @@ class Vectors(C):
         if fused is None:
             return None
         if fused.function not in FUNCTIONS:
-            raise Unfit
+            raise Inexpressible
         self.pays = True
         return Fused(f"{FUNCTIONS[fused.function]}{self.lanes}", fused.source, fused.members)
 
     def entry(self, table: tuple[float, ...], at: Index) -> str:
-        raise Unfit
+        raise Inexpressible
 
     def any_of(self, conditions: Sequence[str]) -> str:
-        raise Unfit
+        raise Inexpressible
 
     def chosen(self, condition: str, yes: str, no: str) -> str:
-        raise Unfit
+        raise Inexpressible

@@ -57,18 +57,18 @@ def into(cone: Cone, p: Primitive, threads: int) -> Code:
             f"float *const v = out + (tile * {frames.taps} + tap) * {channels};",
         )
         add_patch(text, p, "part" if several else "0")
-    return epilogue.code(cone, text, threads, declarations=patch_functions(p, _apart(p), parts))
+    return epilogue.code(cone, text, threads, declarations=patch_functions(p, _place_stride(p), parts))
 
 
 def _parts(p: Primitive) -> list[range]:
     """Rows of the result whose places are written together. (In two passes each row is by itself.)"""
     high, wide = tiling_of(p).sides
-    count = 1 if _vectors(p, _apart(p)) else max(ceil(high * wide / STREAMS), 1)
+    count = 1 if _vectors(p, _place_stride(p)) else max(ceil(high * wide / STREAMS), 1)
     ends = [round(high * i / count) for i in range(count + 1)]
     return [range(a, b) for a, b in pairwise(ends)]
 
 
-def _apart(p: Primitive) -> int:
+def _place_stride(p: Primitive) -> int:
     """Floats from one place of the result to the next."""
     return tiling_of(p).tiles * p.output.shape[-1]
 
@@ -261,11 +261,11 @@ def _short(p: Primitive) -> bool:
 
 
 def _phases(
-    text: Statements, p: Primitive, first: str, step: int, result: str, apart: int, half: range | None = None
+    text: Statements, p: Primitive, first: str, step: int, result: str, stride: int, half: range | None = None
 ) -> str:
-    """A^T m A for every phase, to `result` with its places `apart`; positions of m are `step` floats apart. Of its rows
-    all, or a `half`: what is kept of the first is added to the second. Gives the place in the result, in C, of row i
-    and column j of what the tile makes."""
+    """A^T m A for every phase, to `result` with its places `stride` floats apart; positions of m are `step` floats
+    apart. Of its rows all, or a `half`: what is kept of the first is added to the second. Gives the place in the
+    result, in C, of row i and column j of what the tile makes."""
     phases, (high, span), channels = p.attr("phases"), _span(p), p.output.shape[-1]
     second = half is not None and half.start > 0
 
@@ -276,12 +276,12 @@ def _phases(
         text.add(
             f"const float *restrict m = {first} + phase * {channels};",
             f"const int at = phase / {phases} * {span} + phase % {phases};",
-            f"float *restrict to = {result} + at * {apart};",
+            f"float *restrict to = {result} + at * {stride};",
         )
         if second:
             start = f"kept + (tile - begin) * {high * span * channels} + c0"
             text.add(f"const float *restrict more = {start} + at * {channels};")
-        simd(text, back_sandwich(p, step, lambda i, j: (i * span + j) * phases * apart, half, more))
+        simd(text, back_sandwich(p, step, lambda i, j: (i * span + j) * phases * stride, half, more))
     return f"i * {span} + j"
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise, product
 from korch.backends.cpu.c import Function, Statements
 from korch.backends.cpu.loops.binding import Schedule, Stage, trace_body, tracer, within
 from korch.backends.cpu.loops.ctypes import C_TYPES
-from korch.backends.cpu.loops.spell import C, c_index
+from korch.backends.cpu.loops.language import C, c_index
 from korch.backends.maps.index import Var
 from korch.backends.maps.trace import Requests, Trace
 

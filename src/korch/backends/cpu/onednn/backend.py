@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from korch.backends.contract import Declined, Kernel, Variant
+from korch.backends.contract import Kernel, Refusal, Variant
 from korch.backends.cpu.onednn.call import Call
-from korch.backends.cpu.onednn.convolution import convolution_calls, convolution_objection
+from korch.backends.cpu.onednn.convolution import convolution_calls, convolution_refusal
 from korch.backends.cpu.onednn.emit import emit
 from korch.backends.cpu.onednn.install import absence, find
 from korch.backends.cpu.onednn.matmul import product_calls
@@ -24,7 +24,7 @@ LOSES_NAN = frozenset({"clip", "exp", "hardsigmoid", "max", "min"})
 class OneDnn:
     """One linear primitive, its operands and result seen through strides, and a chain of post-ops.
 
-    The library is optional: where it is not installed every cone is declined, and `table.py` says why.
+    The library is optional: where it is not installed every cone is refused, and `table.py` says why.
     Whether oneDNN has a fast implementation is known only to oneDNN: the function that makes the state returns a status
     other than 0 where it has none (KORCH_DNNL_REFERENCE, or dnnl_unimplemented), and such a kernel is no candidate.
     """
@@ -36,17 +36,17 @@ class OneDnn:
     def version(self) -> str:
         return "" if absence() else find().version
 
-    def declines(self, cone: Cone) -> Declined | None:
-        return Declined(reason) if (reason := absence()) else self.refusal(cone)
+    def refuses(self, cone: Cone) -> Refusal | None:
+        return Refusal(reason) if (reason := absence()) else self.call_refusal(cone)
 
-    def refusal(self, cone: Cone) -> Declined | None:
+    def call_refusal(self, cone: Cone) -> Refusal | None:
         """Why oneDNN has no call for the cone, whether it is installed or not."""
         m = match(cone)
-        if isinstance(m, Declined):
+        if isinstance(m, Refusal):
             return m
         if lost := next((op.alg for op in m.post_ops if op.alg in LOSES_NAN), None):
-            return Declined(f"oneDNN makes a number of NaN in its post-op {lost}")
-        return None if any(True for _ in _calls(m)) else Declined(_objection(m))
+            return Refusal(f"oneDNN makes a number of NaN in its post-op {lost}")
+        return None if any(True for _ in _calls(m)) else Refusal(_refusal(m))
 
     def bound(self, cone: Cone, machine: Machine) -> float:
         """Arithmetic at peak, or every element that is seen moved once at the best bandwidth."""
@@ -65,7 +65,7 @@ BACKEND = OneDnn()
 
 def _matched(cone: Cone) -> Match:
     m = match(cone)
-    assert not isinstance(m, Declined), f"declined: {m.reason}"
+    assert not isinstance(m, Refusal), f"refused: {m.reason}"
     return m
 
 
@@ -84,7 +84,7 @@ def _calls(m: Match) -> Iterator[Call]:
     if m.linear.spec.is_product:
         yield from product_calls(matmul_product(m), "matmul")
         return
-    convolves = convolution_objection(m) is None
+    convolves = not convolution_refusal(m)
     if convolves:
         yield from convolution_calls(m)
     product = pointwise_product(m)
@@ -92,13 +92,13 @@ def _calls(m: Match) -> Iterator[Call]:
         yield from product_calls(product, "matmul")
 
 
-def _objection(m: Match) -> str:
+def _refusal(m: Match) -> str:
     """Why `m` has no call."""
     strided = (
         "an operand has no dense axis among its last two, the result's last axis is not dense, or a row is "
         "added to each of matrices that lie inside one another"
     )
-    return strided if m.linear.spec.is_product else convolution_objection(m) or strided
+    return strided if m.linear.spec.is_product else convolution_refusal(m) or strided
 
 
 def _kernel(cone: Cone, call: Call, macs: int) -> Kernel:

@@ -18,8 +18,8 @@ DEPTHWISE_FORM = "conv jit_dw"
 _DEPTHWISE, _OTHERS = ("jit_dw:", DEPTHWISE_FORM), ("jit:", "conv jit")
 
 
-def convolution_objection(m: Match) -> str | None:
-    """Why oneDNN has no fast convolution for this; None if it may have one."""
+def convolution_refusal(m: Match) -> str:
+    """Why oneDNN has no fast convolution for this; empty if it may have one."""
     if not m.x.is_dense or not m.output.is_dense:
         return "the convolution's input or output is a strided view; oneDNN wants both dense and in one layout"
     if not m.w_const and not m.w.is_dense:
@@ -29,7 +29,7 @@ def convolution_objection(m: Match) -> str | None:
     call = convolution_call(m)
     if _runs_as_gemm(m) and any(isinstance(op, Binary) for op in call.post_ops):
         return "channels-first convolutions take a bias and a residual as operands, in this order, and no other"
-    return None
+    return ""
 
 
 def convolution_calls(m: Match) -> Iterator[Call]:

@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 
 import korch.backends.cpu
-from korch.backends.contract import Declined, Kernel, Variant
-from korch.backends.cpu.loops.backend import LARGEST
+from korch.backends.contract import Kernel, Refusal, Variant
+from korch.backends.cpu.loops.refusals import LARGEST
 from korch.backends.cpu.recurrent.emit import emit
 from korch.backends.libraries import backend_digest
 from korch.ir.cone import Cone
@@ -25,14 +25,14 @@ class Recurrent:
     def version(self) -> str:
         return f"1 {backend_digest(Path(korch.backends.cpu.__path__[0]) / 'loops')}"
 
-    def declines(self, cone: Cone) -> Declined | None:
+    def refuses(self, cone: Cone) -> Refusal | None:
         (first, *others), tensors = cone.primitives, (*cone.leaves, cone.root)
         if others or not first.spec.recurs:
-            return Declined("is not one recurrence")
+            return Refusal("is not one recurrence")
         if not first.inputs[1].const:
-            return Declined("has computed weights")
+            return Refusal("has computed weights")
         if any(t.dtype != "float32" or not 1 < t.size <= LARGEST for t in tensors):
-            return Declined("has tensors of one number, of none, of more than 2^31, or not of float32")
+            return Refusal("has tensors of one number, of none, of more than 2^31, or not of float32")
         return None
 
     def bound(self, cone: Cone, machine: Machine) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import korch.backends.cpu
-from korch.backends.contract import Declined, Kernel
-from korch.backends.cpu.loops.backend import MOST_LEAVES, unfit, unsupported
+from korch.backends.contract import Kernel, Refusal
+from korch.backends.cpu.loops.refusals import MOST_LEAVES, primitive_refusal, tensor_refusal
 from korch.backends.cpu.loops.work import operations
 from korch.backends.cpu.scatter.emit import emit
 from korch.backends.cpu.scatter.shares import shares
@@ -28,15 +28,15 @@ class Scatters:
     def version(self) -> str:
         return f"1 {backend_digest(Path(korch.backends.cpu.__path__[0]) / 'loops')}"
 
-    def declines(self, cone: Cone) -> Declined | None:
+    def refuses(self, cone: Cone) -> Refusal | None:
         found = [p for p in cone.primitives if p.spec.scatters]
         if len(found) != 1:
-            return Declined(f"has {len(found)} Scatters; one is taken")
-        reasons = (_objection(p, found[0]) for p in cone.primitives)
-        if reason := next(filter(None, reasons), "") or _objection_behind(cone, found[0]):
-            return Declined(reason)
+            return Refusal(f"has {len(found)} Scatters; one is taken")
+        reasons = (_refusal(p, found[0]) for p in cone.primitives)
+        if reason := next(filter(None, reasons), "") or _epilogue_refusal(cone, found[0]):
+            return Refusal(reason)
         if len(cone.leaves) > MOST_LEAVES:
-            return Declined(f"has more than {MOST_LEAVES} leaves")
+            return Refusal(f"has more than {MOST_LEAVES} leaves")
         return None
 
     def bound(self, cone: Cone, machine: Machine) -> float:
@@ -51,23 +51,23 @@ class Scatters:
         return tuple(Kernel(cone, self.name, share.variant, emit(cone, share)) for share in shares(cone, threads))
 
 
-def _objection(p: Primitive, scatter: Primitive) -> str:
-    if reason := unsupported(p) if p != scatter else unfit(p):
+def _refusal(p: Primitive, scatter: Primitive) -> str:
+    if reason := primitive_refusal(p) if p != scatter else tensor_refusal(p):
         return f"{p.output.name}: {reason}"
     if p != scatter and p.category in (Category.REDUCE, Category.LINEAR):
         return f"{p.output.name}: {p.op} beside a Scatter"
     return ""
 
 
-def _objection_behind(cone: Cone, scatter: Primitive) -> str:
+def _epilogue_refusal(cone: Cone, scatter: Primitive) -> str:
     """Why what follows the Scatter cannot be computed where its result lies; empty if it can."""
-    behind, y = {scatter.output}, scatter.output
+    after, y = {scatter.output}, scatter.output
     for p in cone.primitives:
-        if not behind.isdisjoint(p.inputs):
+        if not after.isdisjoint(p.inputs):
             if p.category is not Category.ELEMENTWISE or p.output.shape != y.shape:
                 return f"{p.output.name}: {p.op} behind a Scatter"
-            behind.add(p.output)
-    if cone.root not in behind or cone.root.dtype != y.dtype:
+            after.add(p.output)
+    if cone.root not in after or cone.root.dtype != y.dtype:
         return f"{cone.root.name}: does not take the place of the Scatter's result"
     return ""
 

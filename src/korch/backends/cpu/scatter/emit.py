@@ -7,8 +7,7 @@ outside.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from korch.backends.cpu.c import Code, Comment, Function, Linkage, Statements, own, run_function
@@ -16,10 +15,10 @@ from korch.backends.cpu.c.tree import comments
 from korch.backends.cpu.loops.backend import HEADERS
 from korch.backends.cpu.loops.bounds import write_checks
 from korch.backends.cpu.loops.ctypes import C_TYPES, elementwise
-from korch.backends.cpu.loops.spell import C, c_index, tables_of
+from korch.backends.cpu.loops.language import C, c_index, tables_of
 from korch.backends.cpu.scatter.shares import Share, extents, scatter_of
 from korch.backends.maps.index import Index, Var, flat, unflat
-from korch.backends.maps.trace import Indices, Requests, Trace
+from korch.backends.maps.trace import Definition, Indices, Requests, Trace
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor, type_text
@@ -31,8 +30,6 @@ class _Rows(C):
     def clamped(self, value: str, last: int) -> str:
         return f"(int)korch_nearest({value}, {last + 1})"
 
-
-_WORDS = re.compile(r"[a-z_]\w*")
 
 OPERATORS = {"add": "Add", "mul": "Mul", "max": "Max", "min": "Min"}
 """The elementwise primitives that combine an element and an update."""
@@ -161,7 +158,7 @@ def _map(form: _Form, text: Statements, t: Tensor, opaque: bool = False) -> None
         text.add(f"const volatile {form.ctype} number = {value};", f"const {form.ctype} filled = number;")
         value = "filled"
     with text.block("for (int n = begin; n < end; ++n)"):
-        _inner(text, trace.lines, [f"out[{form.place(n)}] = {value};"])
+        _inner(text, trace.definitions, [f"out[{form.place(n)}] = {value};"])
 
 
 def _updates(form: _Form, text: Statements) -> None:
@@ -169,27 +166,27 @@ def _updates(form: _Form, text: Statements) -> None:
     trace, k = form.trace(), Var("k", 0, extents(form.p)[1])
     text.add(*comments(form.p))
     position = [*_position(form, trace, k)]
-    known = len(trace.lines)
+    known = len(trace.definitions)
     combined = _combined(form, trace, k)
+    updates = trace.definitions[known:]
     with text.block(f"for (int k = 0; k < {k.hi}; ++k)"):
         if form.single:
             text.add(*position)
-            _inner(text, trace.lines[known:], combined)
+            _inner(text, updates, combined)
         else:
-            _inner(text, [], [*position, *trace.lines[known:], *combined])
+            _inner(text, [], [*position, *(d.statement for d in updates), *combined])
 
 
-def _inner(text: Statements, lines: list[str], last: list[str]) -> None:
-    """The loop over inner elements. Before it stand those of the `lines`, each a declaration, that are the same for all
-    of them: compilers do not see that of every one, and then make no vectors."""
+def _inner(text: Statements, definitions: Sequence[Definition], last: Sequence[str]) -> None:
+    """The loop over inner elements. Definitions that are the same for all of them stand before it: compilers do not see
+    that of every one, and then make no vectors."""
     varying, inside = {"c"}, list[str]()
-    for line in lines:
-        name, expression = line.split(" = ", 1)
-        if varying.isdisjoint(_WORDS.findall(expression)):
-            text.add(line)
+    for d in definitions:
+        if varying.isdisjoint(d.uses):
+            text.add(d.statement)
         else:
-            varying.add(name.split()[-1])
-            inside.append(line)
+            varying.add(d.variable)
+            inside.append(d.statement)
     with text.block("for (int c = first; c < last; ++c)"):
         text.add(*inside, *last)
 

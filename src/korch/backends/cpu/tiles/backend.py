@@ -10,7 +10,7 @@ from math import inf
 from pathlib import Path
 
 import korch.backends.cpu
-from korch.backends.contract import Backend, Declined, Kernel, StageVariant, Variant
+from korch.backends.contract import Backend, Kernel, Refusal, StageVariant, Variant
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.loops.bounds import checks
 from korch.backends.cpu.loops.caches import L2, SCRATCH
@@ -70,15 +70,15 @@ class Tiles:
             (ONEDNN.version, *(backend_digest(Path(korch.backends.cpu.__path__[0]) / b.name) for b in STAGES))
         )
 
-    def declines(self, cone: Cone) -> Declined | None:
+    def refuses(self, cone: Cone) -> Refusal | None:
         if len(cone.linear) < 2:
-            return Declined(f"has {len(cone.linear)} linear primitives; tiles take two and more")
+            return Refusal(f"has {len(cone.linear)} linear primitives; tiles take two and more")
         if checks(cone):
-            return Declined("has indices to check")
+            return Refusal("has indices to check")
         if sum(t.nbytes for t in cone.leaves if t.const) > WEIGHTS:
-            return Declined("has more weights than are worth reading for every strip")
+            return Refusal("has more weights than are worth reading for every strip")
         if not any(_can_be_cut(cone, staged) for staged in _staged(cone)):
-            return Declined("its stages cannot be narrowed to strips that fit a cache")
+            return Refusal("its stages cannot be narrowed to strips that fit a cache")
         return None
 
     def bound(self, cone: Cone, machine: Machine) -> float:
@@ -109,8 +109,8 @@ def _strided(p: Primitive) -> bool:
 
 @lru_cache(maxsize=1024)
 def _staged(cone: Cone) -> tuple[Stages, ...]:
-    """The stages, costly functions apart or not."""
-    ways = [stages(cone, STAGES, apart) for apart in ((False, True) if costly(cone) else (False,))]
+    """The stages, costly functions as separate stages or not."""
+    ways = [stages(cone, STAGES, separate) for separate in ((False, True) if costly(cone) else (False,))]
     return tuple(staged for staged in ways if staged and len(staged) > 1)
 
 
@@ -285,7 +285,7 @@ def _stage_kernel(piece: Piece, form: Wishes) -> Kernel:
     placed = LOOPS.placed(piece.cone, piece.place) if piece.place and _placed(piece) else None
     if placed and (form == FORMS[0] or not piece.whole):
         return placed
-    kernels = [k for b in STAGES if b.declines(piece.cone) is None for k in b.build(piece.cone, 1)]
+    kernels = [k for b in STAGES if b.refuses(piece.cone) is None for k in b.build(piece.cone, 1)]
     wishes = form[:1] if placed else form
     wished = (k for wish in wishes for k in kernels if wish == (k.backend, k.variant.form))
     return next(wished, placed or kernels[0])

@@ -130,10 +130,11 @@ class Parts:
     @cached_property
     def own(self) -> int:
         """Bytes of a thread's scratch: the stages' roots, then the kernels' workspace."""
-        return self.behind + aligned(max(k.workspace for k in self.kernels.values()))
+        return self.buffers + aligned(max(k.workspace for k in self.kernels.values()))
 
     @cached_property
-    def behind(self) -> int:
+    def buffers(self) -> int:
+        """Bytes of the stages' roots; the kernels' workspace is after them."""
         return sum(map(aligned, self.sizes.values()))
 
 
@@ -247,7 +248,7 @@ def _strip(parts: Parts, form: int, strip: Strip) -> Function:
             text.add(
                 f"char *const made = {buffer} + at[{n}];",
                 f"const void *const given[] = {{{', '.join((*given, 'made'))}}};",
-                f"{own(f'stage{i}_{RUN}')}(own[{i}], given, made, scratch + {parts.behind});",
+                f"{own(f'stage{i}_{RUN}')}(own[{i}], given, made, scratch + {parts.buffers});",
             )
         n += 1
     parameters = "void **own, const void *const *in, char *out, char *scratch, const int64_t *at"

@@ -11,13 +11,13 @@ from korch.ir.tensor import Tensor
 from korch.ir.views import moves_nothing
 
 
-def stages(cone: Cone, backends: Sequence[Backend], apart: bool = False) -> tuple[Cone, ...] | None:
+def stages(cone: Cone, backends: Sequence[Backend], separate: bool = False) -> tuple[Cone, ...] | None:
     """The stages in order of execution, each a cone that one of `backends` takes; None where there is no such cut.
 
-    The leaves of a stage are the cone's or roots of earlier stages. With `apart` costly functions behind a linear
+    The leaves of a stage are the cone's or roots of earlier stages. With `separate` costly functions behind a linear
     primitive are a stage of their own.
     """
-    more = turned(cone) | (costly(cone) if apart else set())
+    more = turned(cone) | (costly(cone) if separate else set())
     ways = (ends | more for ends in _ways(cone))
     return next(filter(None, (_taken(cone, ends, backends) for ends in ways)), None)
 
@@ -28,10 +28,10 @@ def _ways(cone: Cone) -> Iterator[set[Tensor]]:
     A product both of whose factors are made of one tensor makes them itself; other operands are stored as they are
     read. Or as they are made, with views that the primitive reads through.
     """
-    common = {p: {t} for p in cone.linear if (t := _common(cone, p))}
+    shared = {p: {t} for p in cone.linear if (t := _shared_factor(cone, p))}
     made = {p: {cone.behind_views(t) for t in p.inputs} & set(cone.makers) for p in cone.linear}
     stored = {p: {_as_read(cone, t) for t in p.inputs if cone.behind_views(t) in cone.makers} for p in cone.linear}
-    for way in (stored | common, made | common, stored, made):
+    for way in (stored | shared, made | shared, stored, made):
         yield set[Tensor]().union(*way.values())
 
 
@@ -39,18 +39,18 @@ def _taken(cone: Cone, ends: set[Tensor], backends: Sequence[Backend]) -> tuple[
     """The stages that end there. Where no backend takes a linear primitive with all that is behind it, another stage
     begins behind what one takes; and views that none reads through are a stage of their own."""
     refused = [(p, s) for s in _cut(cone, ends) if not _takes(s, backends) for p in s.linear]
-    behind = {_last_taken(s, p, backends) for p, s in refused}
+    after = {_last_taken(s, p, backends) for p, s in refused}
     products = {p.output for p, _ in refused}
     operands = {t for p, _ in refused for t in p.inputs if t in cone.makers}
-    found = (_cut(cone, ends | more) for more in (set[Tensor](), behind, products, operands, products | operands))
+    found = (_cut(cone, ends | more) for more in (set[Tensor](), after, products, operands, products | operands))
     return next((some for some in found if all(_takes(s, backends) for s in some)), None)
 
 
 def _last_taken(stage: Cone, p: Primitive, backends: Sequence[Backend]) -> Tensor:
     """What the longest stage makes that begins like this one, and is all that the rest of it reads of `p`; views are
     left to the rest."""
-    behind = stage.primitives[stage.primitives.index(p) + 1 : -1]
-    for q in reversed([q for q in behind if not q.spec.is_view]):
+    after = stage.primitives[stage.primitives.index(p) + 1 : -1]
+    for q in reversed([q for q in after if not q.spec.is_view]):
         parts = _cut(stage, {q.output})
         if sum(p in part.primitives for part in parts) == 1 and p in parts[0].primitives and _takes(parts[0], backends):
             return q.output
@@ -69,7 +69,7 @@ def _takes(stage: Cone, backends: Sequence[Backend]) -> bool:
     return not all(map(moves_nothing, stage.primitives)) and taker(stage, backends) is not None
 
 
-def _common(cone: Cone, product: Primitive) -> Tensor | None:
+def _shared_factor(cone: Cone, product: Primitive) -> Tensor | None:
     """The last tensor that the cone computes of which alone both factors of a product are made, behind views."""
     if not product.spec.is_product or not all(t in cone.makers for t in product.inputs):
         return None
@@ -104,7 +104,7 @@ def costly(cone: Cone) -> set[Tensor]:
 
 def taker(cone: Cone, backends: Iterable[Backend]) -> Backend | None:
     """The first backend that takes the cone."""
-    return next((b for b in backends if b.declines(cone) is None), None)
+    return next((b for b in backends if b.refuses(cone) is None), None)
 
 
 def _cut(cone: Cone, ends: set[Tensor]) -> tuple[Cone, ...]:

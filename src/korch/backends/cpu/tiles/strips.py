@@ -188,17 +188,17 @@ def _chunks(cut: StripCut, shares: Shares, helped: bool = False) -> tuple[Chunk,
             return None
         anew = _anew(cut, later, spans) if helped else ()
         alike = (
-            a if _leaves_alike(turn, a, behind) else ()
-            for turn, a, behind in zip(turns[1:], anew, (*turns[2:], ()), strict=False)
+            a if _leaves_alike(turn, a, following) else ()
+            for turn, a, following in zip(turns[1:], anew, (*turns[2:], ()), strict=False)
         )
         found.append(Chunk(turns, (turns[0], *alike)))
     return tuple(found)
 
 
-def _leaves_alike(turn: Turn, anew: Turn, behind: Turn) -> bool:
-    """Whether the turn `behind` may follow either: buffers that keep a halo begin with the same positions. Where two
+def _leaves_alike(turn: Turn, anew: Turn, following: Turn) -> bool:
+    """Whether the turn `following` may follow either: buffers that keep a halo begin with the same positions. Where two
     stages read one, a turn that has the later's halo from before holds less of it than one that makes all."""
-    kept = {p.stage for strip in (*turn, *behind) for p in strip if p.kept}
+    kept = {p.stage for strip in (*turn, *following) for p in strip if p.kept}
     begins = {p.stage: p.holds.begin for strip in turn for p in strip if p.stage in kept}
     return all(p.holds.begin == begins.get(p.stage, p.holds.begin) for strip in anew for p in strip)
 

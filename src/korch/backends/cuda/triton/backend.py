@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from types import ModuleType
 
-from korch.backends.contract import Alias, Declined, Kernel, Variant
+from korch.backends.contract import Alias, Kernel, Refusal, Variant
 from korch.backends.cuda.triton import refusals
 from korch.backends.cuda.triton.plan import kernels
 from korch.backends.footprint import footprint
@@ -49,10 +49,10 @@ class TritonBackend:
     def under(self, numerics: str) -> TritonBackend:
         return replace(self, precisions=allowed(numerics))
 
-    def declines(self, cone: Cone) -> Declined | None:
+    def refuses(self, cone: Cone) -> Refusal | None:
         linear = _templates() if _is_linear(cone) else None
         reason = linear.refusal(cone) if linear else refusals.refusal(cone)
-        return Declined(reason) if reason else None
+        return Refusal(reason) if reason else None
 
     def bound(self, cone: Cone, machine: Machine) -> float:
         """Bytes and arithmetic that no kernel avoids; nothing at all for a view."""

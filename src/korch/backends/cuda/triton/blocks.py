@@ -31,14 +31,12 @@ class BlockTrace(Trace):
         held: dict[Tensor, str],
         stem: str = "v",
     ) -> None:
-        super().__init__(makers, arrays, stored, Requests(), language)
+        super().__init__(makers, arrays, stored, Requests(), language, stem)
         self.dims = dict(dims)
         self.held = held
-        self.stem = stem
 
-    def name(self, expression: str, dtype: str) -> str:
-        variable = f"{self.stem}{len(self.lines)}"
-        self.lines.append(self.language.declared(variable, dtype, expression))
+    def name(self, expression: str, dtype: str, *operands: str | Index) -> str:
+        variable = super().name(expression, dtype, *operands)
         self.dims[variable] = self.dims_of(expression)
         return variable
 

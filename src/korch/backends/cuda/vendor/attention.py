@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from korch.backends.contract import Declined, Kernel, Variant
+from korch.backends.contract import Kernel, Refusal, Variant
 from korch.backends.cuda.vendor.heads import Attention, find_attention
 from korch.backends.cuda.vendor.kernel import kernel
 from korch.backends.cuda.vendor.operands import CallOperand, refusal, whole_axes
 from korch.ir import Cone
 
 
-def attention_kernels(cone: Cone, precisions: Sequence[str]) -> tuple[Kernel, ...] | Declined:
+def attention_kernels(cone: Cone, precisions: Sequence[str]) -> tuple[Kernel, ...] | Refusal:
     """A kernel for each implementation that torch has of such an attention."""
     found = find_attention(cone)
-    if isinstance(found, Declined):
+    if isinstance(found, Refusal):
         return found
     if reason := refusal(cone, found.views):
-        return Declined(reason)
+        return Refusal(reason)
     kernels = tuple(_kernel(cone, found, p, name) for p, name in _implementations(found, precisions))
-    return kernels or Declined(
+    return kernels or Refusal(
         f"no fused attention for heads of {found.q.shape[-1]} and {found.v.shape[-1]} numbers "
         f"in {', '.join(precisions)}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from korch.backends.contract import Declined, Kernel
+from korch.backends.contract import Kernel, Refusal
 from korch.backends.cuda.vendor.attention import attention_kernels
 from korch.backends.cuda.vendor.convolutions import convolution_kernels
 from korch.backends.cuda.vendor.products import product_kernels
@@ -17,8 +17,8 @@ from korch.ir import Cone
 from korch.ir.macs import total
 from korch.machine import Machine
 
-NOTHING = Declined("has no linear primitive")
-SEVERAL = Declined("has several linear primitives and is no attention")
+NOTHING = Refusal("has no linear primitive")
+SEVERAL = Refusal("has several linear primitives and is no attention")
 ATTENTION = ("MatMul", "MatMul")
 TAKEN = frozenset(
     (
@@ -65,11 +65,11 @@ class Vendor:
     def under(self, numerics: str) -> Vendor:
         return Vendor(allowed(numerics))
 
-    def declines(self, cone: Cone) -> Declined | None:
+    def refuses(self, cone: Cone) -> Refusal | None:
         if not cone.linear:
             return NOTHING
         kernels = self._kernels(cone)
-        return kernels if isinstance(kernels, Declined) else None
+        return kernels if isinstance(kernels, Refusal) else None
 
     def bound(self, cone: Cone, machine: Machine) -> float:
         """Arithmetic at the peak of the fastest precision, or every element that is needed moved once."""
@@ -82,16 +82,16 @@ class Vendor:
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         """Every way to ask, in every precision that is allowed."""
         kernels = self._kernels(cone)
-        assert not isinstance(kernels, Declined), f"declined: {kernels.reason}"
+        assert not isinstance(kernels, Refusal), f"refused: {kernels.reason}"
         return kernels
 
-    def _kernels(self, cone: Cone) -> tuple[Kernel, ...] | Declined:
+    def _kernels(self, cone: Cone) -> tuple[Kernel, ...] | Refusal:
         if len(cone.linear) > 1:
             is_attention = tuple(p.op for p in cone.linear) == ATTENTION
             return attention_kernels(cone, self.precisions) if is_attention else SEVERAL
         other = next((p.op for p in cone.primitives if p.op not in TAKEN), None)
-        m = Declined(f"no call of cuBLAS or cuDNN has {other}") if other else match(cone)
-        if isinstance(m, Declined):
+        m = Refusal(f"no call of cuBLAS or cuDNN has {other}") if other else match(cone)
+        if isinstance(m, Refusal):
             return m
         if m.linear.spec.is_product:
             return product_kernels(cone, matmul_product(m), self.precisions)
@@ -103,8 +103,8 @@ BACKEND = Vendor()
 
 
 def _either(
-    first: tuple[Kernel, ...] | Declined, second: tuple[Kernel, ...] | Declined | None
-) -> tuple[Kernel, ...] | Declined:
+    first: tuple[Kernel, ...] | Refusal, second: tuple[Kernel, ...] | Refusal | None
+) -> tuple[Kernel, ...] | Refusal:
     """All kernels there are; where there are none, the first reason."""
     found = [k for some in (first, second) if isinstance(some, tuple) for k in some]
     return tuple(found) if found else first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from korch.backends.contract import Declined, Kernel, Prepared, Variant
+from korch.backends.contract import Kernel, Prepared, Refusal, Variant
 from korch.backends.cuda.vendor.epilogue import CallEpilogue, epilogue_of
 from korch.backends.cuda.vendor.kernel import kernel
 from korch.backends.cuda.vendor.operands import CallOperand, factor, refusal, whole_axes, zeros
@@ -42,33 +42,33 @@ class ConvolutionCall:
         return (self.x, self.w, self.out, *(v for v in (self.bias, self.residual) if v))
 
 
-def convolution_kernels(cone: Cone, m: Match, precisions: Sequence[str]) -> tuple[Kernel, ...] | Declined:
+def convolution_kernels(cone: Cone, m: Match, precisions: Sequence[str]) -> tuple[Kernel, ...] | Refusal:
     """One kernel a precision, and torch's own of a depthwise convolution."""
     c = _convolution(m)
-    if isinstance(c, Declined):
+    if isinstance(c, Refusal):
         return c
     reason = refusal(cone, c.views)
-    return Declined(reason) if reason else tuple(_kernels(cone, c, [p for p in precisions if p in OFFERED]))
+    return Refusal(reason) if reason else tuple(_kernels(cone, c, [p for p in precisions if p in OFFERED]))
 
 
 # From a match to a convolution ------------------------------------------------------------------------------------
 
 
-def _convolution(m: Match) -> ConvolutionCall | Declined:
+def _convolution(m: Match) -> ConvolutionCall | Refusal:
     p, epilogue = m.linear, epilogue_of(tuple(_planar_op(op, m) for op in m.post_ops))
-    if isinstance(epilogue, Declined):
+    if isinstance(epilogue, Refusal):
         return epilogue
     if len(m.x.shape) > 4:
-        return Declined(f"convolves {len(m.x.shape) - 2} axes; at most 2 are supported")
+        return Refusal(f"convolves {len(m.x.shape) - 2} axes; at most 2 are supported")
     x, out = _planar(m.x, m), _planar(m.output, m)
     formats = _formats(x) & _formats(out)
     if not formats:
-        return Declined("input and output of the convolution are not dense in one memory format")
+        return Refusal("input and output of the convolution are not dense in one memory format")
     window, ends = _window(p), _ends(epilogue)
-    if isinstance(window, Declined) or isinstance(ends, Declined):
-        return window if isinstance(window, Declined) else ends  # pyright: ignore[reportReturnType]
+    if isinstance(window, Refusal) or isinstance(ends, Refusal):
+        return window if isinstance(window, Refusal) else ends  # pyright: ignore[reportReturnType]
     if p.spec.is_deconvolution and (ends[1] or epilogue.activation):
-        return Declined("a transposed convolution ends in a bias only")
+        return Refusal("a transposed convolution ends in a bias only")
     last = bool(p.attr("channels_last")) if len(formats) > 1 else True in formats
     x, out = _formatted(x, last), _formatted(out, last)
     return ConvolutionCall(p, x, _with_height(m.w), out, *ends, bool(epilogue.activation), last, window)
@@ -114,19 +114,19 @@ def _formatted(view: View, last: bool) -> View:
     return replace(view, strides=_strides(view.shape, last))
 
 
-def _window(p: Primitive) -> tuple[Shape, Shape, Shape, Shape] | Declined:
+def _window(p: Primitive) -> tuple[Shape, Shape, Shape, Shape] | Refusal:
     """Strides, pads, dilations, and how much longer than the shortest the output of a transposed convolution is."""
     k = p.inputs[0].rank - 2
     strides, dilations, pads = p.attr("strides"), p.attr("dilations"), p.attr("pads")
     extra = (0,) * k
     if min(pads) < 0:
-        return Declined("the convolution has negative pads")
+        return Refusal("the convolution has negative pads")
     if p.spec.is_deconvolution:
         extra = _extra(p, k)
         if any(not 0 <= e < max(s, d) for e, s, d in zip(extra, strides, dilations, strict=True)):
-            return Declined(f"an output padding of {list(extra)} with strides of {list(strides)} is not supported")
+            return Refusal(f"an output padding of {list(extra)} with strides of {list(strides)} is not supported")
     elif pads[:k] != pads[k:]:
-        return Declined(f"cuDNN pads both ends alike, not by {list(pads)}")
+        return Refusal(f"cuDNN pads both ends alike, not by {list(pads)}")
     parts = (strides, pads[:k], dilations, extra)
     return tuple((fill, *part) if k == 1 else part for part, fill in zip(parts, (1, 0, 1, 0), strict=True))  # pyright: ignore[reportReturnType]
 
@@ -142,18 +142,18 @@ def _extra(p: Primitive, k: int) -> Shape:
     return tuple(out.shape[first + i] - r + 2 * p.attr("pads")[i] for i, r in enumerate(reach))
 
 
-def _ends(e: CallEpilogue) -> tuple[View | None, View | None] | Declined:
+def _ends(e: CallEpilogue) -> tuple[View | None, View | None] | Refusal:
     """The bias and the residual."""
     bias = [v for v in e.adds if _is_bias(v)]
     residual = [v for v in e.adds if not _is_bias(v)]
     if e.scale != 1.0 or e.activation == "gelu":
-        return Declined(f"no convolution ends in {e.activation or 'a scale'}")
+        return Refusal(f"no convolution ends in {e.activation or 'a scale'}")
     if len(bias) > 1 or len(residual) > 1:
-        return Declined(f"adds {len(e.adds)} tensors; a convolution takes a bias and a residual")
+        return Refusal(f"adds {len(e.adds)} tensors; a convolution takes a bias and a residual")
     if residual and not e.activation:
-        return Declined("adds a residual without a Relu after it")
+        return Refusal("adds a residual without a Relu after it")
     if residual and any(n > 1 and not s for n, s in zip(residual[0].shape, residual[0].strides, strict=True)):
-        return Declined("adds a tensor that is neither a bias nor as large as the output")
+        return Refusal("adds a tensor that is neither a bias nor as large as the output")
     vector = View(bias[0].leaf, bias[0].shape[1:2], (1,), bias[0].offset) if bias else None
     return vector, residual[0] if residual else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from korch.backends.contract import Declined
+from korch.backends.contract import Refusal
 from korch.backends.linear.activations import Eltwise
 from korch.backends.linear.pattern import Binary, PostOp
 from korch.backends.linear.views import View
@@ -22,7 +22,7 @@ class CallEpilogue:
     activation: str = ""
 
 
-def epilogue_of(post_ops: tuple[PostOp, ...]) -> CallEpilogue | Declined:
+def epilogue_of(post_ops: tuple[PostOp, ...]) -> CallEpilogue | Refusal:
     """The post-ops in that form, or which of them does not fit."""
     scale, adds, activation = 1.0, list[View](), ""
     for op in post_ops:
@@ -34,7 +34,7 @@ def epilogue_of(post_ops: tuple[PostOp, ...]) -> CallEpilogue | Declined:
             case Eltwise() if op in ACTIVATIONS and not activation:
                 activation = ACTIVATIONS[op]
             case _:
-                return Declined(f"no library call goes on with {op.alg} after {_shown(scale, adds, activation)}")
+                return Refusal(f"no library call goes on with {op.alg} after {_shown(scale, adds, activation)}")
     return CallEpilogue(scale, tuple(adds), activation)
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from korch.backends.contract import Declined
+from korch.backends.contract import Refusal
 from korch.backends.linear.pattern import view_of
 from korch.backends.linear.views import OUT, Shape, View, inverse, row_major
 from korch.ir import Cone, Primitive, Tensor
@@ -32,13 +32,13 @@ class Attention:
         return (self.q, self.k, self.v, self.out, *([self.mask] if self.mask else []))
 
 
-def find_attention(cone: Cone) -> Attention | Declined:
+def find_attention(cone: Cone) -> Attention | Refusal:
     """The attention that `cone`, which has two matrix products, is; or why it is none."""
     try:
         _check(cone)
         return _Search(cone).attention()
     except _NoMatch as reason:
-        return Declined(str(reason))
+        return Refusal(str(reason))
 
 
 class _NoMatch(Exception):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from korch.backends.contract import Declined, Kernel, Prepared, Variant
+from korch.backends.contract import Kernel, Prepared, Refusal, Variant
 from korch.backends.cuda.vendor.epilogue import CallEpilogue, epilogue_of
 from korch.backends.cuda.vendor.kernel import kernel
 from korch.backends.cuda.vendor.operands import CallOperand, factor, refusal, whole_axes, zeros
@@ -28,21 +28,21 @@ class Gemm:
     epilogue: CallEpilogue
 
 
-def product_kernels(cone: Cone, product: Product, precisions: Sequence[str]) -> tuple[Kernel, ...] | Declined:
+def product_kernels(cone: Cone, product: Product, precisions: Sequence[str]) -> tuple[Kernel, ...] | Refusal:
     """The kernels of `product`, one a precision, and one for constants in the order that TF32 wants."""
     gemm = _gemm(product)
-    if isinstance(gemm, Declined):
+    if isinstance(gemm, Refusal):
         return gemm
     p = gemm.product
     reason = refusal(cone, (p.a, p.b, p.c, *gemm.epilogue.adds)) or _gemm_refusal(gemm)
-    return Declined(reason) if reason else tuple(_kernels(cone, gemm, precisions))
+    return Refusal(reason) if reason else tuple(_kernels(cone, gemm, precisions))
 
 
-def _gemm(product: Product) -> Gemm | Declined:
+def _gemm(product: Product) -> Gemm | Refusal:
     p = product if steps(product.c, -1) == 1 else transposed(product)
     p = folded(p) or merged(p) or p
     epilogue = epilogue_of(p.post_ops)
-    return epilogue if isinstance(epilogue, Declined) else Gemm(p, epilogue)
+    return epilogue if isinstance(epilogue, Refusal) else Gemm(p, epilogue)
 
 
 def _gemm_refusal(gemm: Gemm) -> str:

@@ -54,13 +54,8 @@ class Named(Trace):
     """A trace of what a cone computes, whose variables begin with a letter of their own."""
 
     def __init__(self, letter: str, cone: Cone, stored: Mapping[Tensor, ReadStage], language: TritonLanguage) -> None:
-        super().__init__(cone.makers, {t: f"in{i}" for i, t in enumerate(cone.leaves)}, stored, Requests(), language)
-        self.letter = letter
-
-    def name(self, expression: str, dtype: str) -> str:
-        variable = f"{self.letter}{len(self.lines)}"
-        self.lines.append(self.language.declared(variable, dtype, expression))
-        return variable
+        arrays = {t: f"in{i}" for i, t in enumerate(cone.leaves)}
+        super().__init__(cone.makers, arrays, stored, Requests(), language, letter)
 
 
 def parted(lines: Iterable[str], changing: Iterable[str]) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""What follows a matrix product while its sums are in registers: elementwise primitives that vectors of C can spell."""
+"""The epilogue of a tile: elementwise primitives on a product's sums in registers, as vectors of C."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ EXTREMES = {
 }
 CALLED = {"Sigmoid": "korch_sigmoid"}
 """Primitives that are functions of vectors, by names but for the lanes."""
-SPELLED = frozenset({"Add", "Sub", "Mul", "Div", *EXTREMES, *CALLED, "LeakyRelu"})
+EXPRESSIBLE = frozenset({"Add", "Sub", "Mul", "Div", *EXTREMES, *CALLED, "LeakyRelu"})
+"""Primitives that vectors of C can express."""
 FUNCTIONS = {"korch_siluf": "korch_silu", "korch_mishf": "korch_mish"}
 """What is a function of vectors, too: its name but for their lanes, by that of the function of numbers."""
 
@@ -33,8 +34,8 @@ class EpilogueStep:
 
 
 @dataclass(frozen=True)
-class Behind:
-    """`steps` in order, on the result of `product`; `operands` is what they read from memory."""
+class VectorEpilogue:
+    """The epilogue of a tile: `steps` in order, on the result of `product`. `operands` are the tensors they load."""
 
     product: Tensor
     steps: tuple[EpilogueStep, ...]
@@ -49,7 +50,7 @@ class Behind:
         later = {t for s in others for t in s.inputs}
         return None if later & {added, self.product} else added
 
-    def without_first(self) -> Behind:
+    def without_first(self) -> VectorEpilogue:
         """What follows the first step."""
         return replace(self, product=self.steps[0].primitive.output, steps=self.steps[1:])
 
@@ -64,8 +65,8 @@ class Behind:
         return lines, names[self.steps[-1].primitive.output if self.steps else self.product]
 
 
-def behind_of(cone: Cone, p: Primitive) -> Behind | None:
-    """All that follows the product `p` in `cone`; None where there is nothing, or something that vectors cannot say."""
+def vector_epilogue_of(cone: Cone, p: Primitive) -> VectorEpilogue | None:
+    """The epilogue of the product `p` in `cone`; None where it is empty, or where vectors cannot express it."""
     after = {q.output: q for q in _after(cone, p)}
     if not after or cone.root not in after or any(q.output.shape != p.output.shape for q in after.values()):
         return None
@@ -81,7 +82,7 @@ def behind_of(cone: Cone, p: Primitive) -> Behind | None:
             needed.update(step.inputs)
     read = dict.fromkeys(t for s in steps for t in s.inputs if t not in after and t != p.output and t.value is None)
     stored = all(cone.behind_views(t, lambda op: op.cuts) in cone.leaves for t in read)
-    return Behind(p.output, tuple(steps), tuple(read)) if stored else None
+    return VectorEpilogue(p.output, tuple(steps), tuple(read)) if stored else None
 
 
 def _after(cone: Cone, p: Primitive) -> Iterator[Primitive]:
@@ -93,11 +94,11 @@ def _after(cone: Cone, p: Primitive) -> Iterator[Primitive]:
 
 
 def _step(p: Primitive, maker: Maker) -> EpilogueStep | None:
-    """How vectors say `p`, together with what it is made of where that is one function; None where they cannot."""
+    """The step that computes `p`, fused with its operands where that is one function; None where no vectors can."""
     fused = together(p, maker, maker)
     if fused and fused.function in FUNCTIONS:
         return EpilogueStep(p, (fused.source,), FUNCTIONS[fused.function])
-    return EpilogueStep(p, p.inputs) if p.op in SPELLED else None
+    return EpilogueStep(p, p.inputs) if p.op in EXPRESSIBLE else None
 
 
 def everywhere(value: float | None, lanes: int) -> str:
@@ -112,7 +113,7 @@ def broadcast(number: str, lanes: int) -> str:
 
 
 def expression(p: Primitive, args: list[str], lanes: int) -> str:
-    """What a primitive that vectors spell is, in C, of the vectors `args`."""
+    """The C of an expressible primitive of the vectors `args`."""
     if p.op in INFIX:
         return f"{args[0]} {INFIX[p.op]} {args[1]}"
     if p.op in CALLED:

@@ -1,4 +1,4 @@
-"""How C spells what a trace finds: indices, conditions, constant tables."""
+"""The language C of a trace: its indices, conditions and constant tables."""
 
 from __future__ import annotations
 

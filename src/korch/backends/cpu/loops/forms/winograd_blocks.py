@@ -16,6 +16,8 @@ from korch.backends.cpu.c.tree import init_function
 from korch.backends.cpu.loops import epilogue, sums, tile, winograd
 from korch.backends.cpu.loops.caches import L2
 from korch.backends.cpu.loops.epilogue import simd, thread_number
+from korch.backends.cpu.loops.form import KernelForm
+from korch.backends.cpu.loops.refusals import tensors_refusal
 from korch.backends.cpu.loops.sums import Runs
 from korch.backends.cpu.loops.tile import Group
 from korch.backends.cpu.loops.turns import Loop, shared_out
@@ -121,22 +123,54 @@ def _spread(floats: int) -> int:
     return (-(-floats // LINE) | 1) * LINE
 
 
-def heads(cone: Cone) -> bool:
-    """Whether the cone is such a convolution, with what follows it."""
-    return [p.op for p in cone.primitives[:3]] == ["WinogradInput", "MatMul", "WinogradOutput"]
+class WinogradForm:
+    """Both transforms of a convolution with the products between them, and its epilogue."""
 
+    priority = 20
+    counts_elements = False
 
-def objection(cone: Cone) -> str:
-    """Why it is not built; empty if it is."""
-    first, product, last, *rest = cone.primitives
-    if first.output not in product.inputs[:1] or product.output not in last.inputs:
-        return "a convolution by transforms stands alone"
-    w = product.inputs[1]
-    if not w.const or w.value is not None or last.attr("phases") > 1:
-        return "computed weights, or a transposed convolution"
-    if tiling_of(first).images == 1 and last.output.rank == 4:
-        return "strips of one image keep what is between the transforms"
-    return epilogue.objection(last, rest)
+    def matches(self, cone: Cone) -> bool:
+        """Whether the cone is such a convolution, with what follows it."""
+        return [p.op for p in cone.primitives[:3]] == ["WinogradInput", "MatMul", "WinogradOutput"]
+
+    def refusal(self, cone: Cone) -> str:
+        """Why it is not built; empty if it is."""
+        first, product, last, *rest = cone.primitives
+        if first.output not in product.inputs[:1] or product.output not in last.inputs:
+            return "a convolution by transforms stands alone"
+        w = product.inputs[1]
+        if not w.const or w.value is not None or last.attr("phases") > 1:
+            return "computed weights, or a transposed convolution"
+        if tiling_of(first).images == 1 and last.output.rank == 4:
+            return "strips of one image keep what is between the transforms"
+        return epilogue.refusal(last, rest) or tensors_refusal(cone)
+
+    def generate(self, cone: Cone, threads: int) -> Code:
+        """C for the whole convolution and its epilogue."""
+        first, _, last, *_ = cone.primitives
+        threads = threads if total(cone.linear) > SMALL else 1
+        blocks, text = blocks_of(cone, threads), epilogue.begun(cone, first.inputs[0])
+        points, streamed = blocks.tiling.points, epilogue.streams(cone)
+        text.add(
+            f"float *const between = (float *)workspace + {thread_number(threads)} * INT64_C({blocks.floats});",
+            f"float *const products = between + {points * blocks.operand};",
+        )
+        loops = [Loop(name, n) for name, n in zip(("volume", "part", "block"), blocks.turns, strict=True)]
+        with shared_out(text, loops, threads, total(cone.linear)):
+            text.add(
+                f"const int begin = KORCH_MIN(part * {blocks.deep}, {blocks.outputs - blocks.deep});",
+                f"const int tile0 = KORCH_MIN(block * {blocks.tiles}, {blocks.each - blocks.tiles});",
+            )
+            _into(text, first, blocks)
+            functions = _products(text, blocks)
+            _back(text, cone, last, blocks, streamed)
+        declarations = [
+            _packing(blocks, cone.leaves.index(cone.primitives[1].inputs[1])),
+            FREE_PACKED,
+            *winograd.patch_functions(first, blocks.operand),
+            *functions,
+        ]
+        return epilogue.code(cone, text, threads, streamed, declarations, 4 * blocks.floats * threads)
 
 
 def blocks_of(cone: Cone, threads: int) -> Blocks:
@@ -153,34 +187,6 @@ def _options(cone: Cone) -> Iterator[Blocks]:
     for tiles in range(1, min(rows * columns, MOST) + 1):
         for deep in range(1, min(frames.outputs(depth), MOST) + 1):
             yield Blocks(tiling, frames, depth, first.inputs[0].shape[-1], product.output.shape[-1], tiles, deep)
-
-
-def generate(cone: Cone, threads: int) -> Code:
-    """C for the whole convolution and its epilogue."""
-    first, _, last, *_ = cone.primitives
-    threads = threads if total(cone.linear) > SMALL else 1
-    blocks, text = blocks_of(cone, threads), epilogue.begun(cone, first.inputs[0])
-    points, streamed = blocks.tiling.points, epilogue.streams(cone)
-    text.add(
-        f"float *const between = (float *)workspace + {thread_number(threads)} * INT64_C({blocks.floats});",
-        f"float *const products = between + {points * blocks.operand};",
-    )
-    loops = [Loop(name, n) for name, n in zip(("volume", "part", "block"), blocks.turns, strict=True)]
-    with shared_out(text, loops, threads, total(cone.linear)):
-        text.add(
-            f"const int begin = KORCH_MIN(part * {blocks.deep}, {blocks.outputs - blocks.deep});",
-            f"const int tile0 = KORCH_MIN(block * {blocks.tiles}, {blocks.each - blocks.tiles});",
-        )
-        _into(text, first, blocks)
-        functions = _products(text, blocks)
-        _back(text, cone, last, blocks, streamed)
-    declarations = [
-        _packing(blocks, cone.leaves.index(cone.primitives[1].inputs[1])),
-        FREE_PACKED,
-        *winograd.patch_functions(first, blocks.operand),
-        *functions,
-    ]
-    return epilogue.code(cone, text, threads, streamed, declarations, 4 * blocks.floats * threads)
 
 
 @contextmanager
@@ -300,3 +306,6 @@ def _packing(blocks: Blocks, leaf: int) -> Function:
         )
     text.add(packed(size))
     return init_function(text.body)
+
+
+FORM: KernelForm = WinogradForm()

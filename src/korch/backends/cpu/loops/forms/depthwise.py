@@ -19,11 +19,13 @@ from dataclasses import dataclass, field
 from korch.backends.cpu.c import Block, Code, Function, Linkage, Statement, Statements, own
 from korch.backends.cpu.c.tree import init_function
 from korch.backends.cpu.loops import epilogue
-from korch.backends.cpu.loops.behind import behind_of
 from korch.backends.cpu.loops.binding import Place
 from korch.backends.cpu.loops.caches import L1, SETS, WAYS, outgrows
+from korch.backends.cpu.loops.form import KernelForm
+from korch.backends.cpu.loops.refusals import tensors_refusal
 from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.turns import Loop, shared_out
+from korch.backends.cpu.loops.vector_epilogue import vector_epilogue_of
 from korch.backends.cpu.loops.wide import Wide
 from korch.backends.cpu.loops.windows import Window, window_of
 from korch.backends.cpu.loops.writer import LINE, SMALL
@@ -40,50 +42,60 @@ BAND, TURNS = 8, 4
 the first-level cache."""
 
 
-def heads(cone: Cone) -> bool:
-    """Whether the cone begins with a depthwise convolution."""
-    p = cone.primitives[0]
-    if not p.spec.is_convolution or p.output.rank not in (3, 4) or not p.attr("channels_last"):
-        return False
-    channels = p.inputs[0].shape[-1]
-    return 1 < channels == p.attr("group") == p.output.shape[-1]
+class DepthwiseForm:
+    """A depthwise convolution, channels-last, and its epilogue."""
 
+    priority = 30
+    counts_elements = False
 
-def objection(cone: Cone) -> str:
-    """Why a cone that begins with one is not built; empty if it is."""
-    p = cone.primitives[0]
-    w = p.inputs[1]
-    if len(cone.linear) > 1:
-        return "a depthwise convolution stands alone"
-    if not w.const or w.value is not None:
-        return "a depthwise convolution with computed weights"
-    if math.prod(w.shape[2:]) > MOST_TAPS or min(p.attr("pads")) < 0:
-        return f"a window of more than {MOST_TAPS} taps, or negative pads"
-    return epilogue.objection(p, cone.primitives[1:])
+    def matches(self, cone: Cone) -> bool:
+        """Whether the cone begins with a depthwise convolution."""
+        p = cone.primitives[0]
+        if not p.spec.is_convolution or p.output.rank not in (3, 4) or not p.attr("channels_last"):
+            return False
+        channels = p.inputs[0].shape[-1]
+        return 1 < channels == p.attr("group") == p.output.shape[-1]
 
+    def refusal(self, cone: Cone) -> str:
+        """Why a cone that begins with one is not built; empty if it is."""
+        p = cone.primitives[0]
+        w = p.inputs[1]
+        if len(cone.linear) > 1:
+            return "a depthwise convolution stands alone"
+        if not w.const or w.value is not None:
+            return "a depthwise convolution with computed weights"
+        if math.prod(w.shape[2:]) > MOST_TAPS or min(p.attr("pads")) < 0:
+            return f"a window of more than {MOST_TAPS} taps, or negative pads"
+        return epilogue.refusal(p, cone.primitives[1:]) or tensors_refusal(cone)
 
-def generate(cone: Cone, threads: int, place: Place | None = None) -> Code:
-    """C for a depthwise convolution and its epilogue; the root may be the beginning of a larger tensor."""
-    p = cone.primitives[0]
-    window, threads = window_of(p), threads if multiply_adds(p) > SMALL else 1
-    (height, width), shape = window.outputs, _shape(window, p.output.shape[0], threads)
-    streamed = epilogue.streams(cone, place.shape if place else ())
-    blocks, text = _Blocks(cone, window, shape, streamed), epilogue.begun(cone, p.inputs[0])
-    last = height % shape.rows
-    usual, below = blocks.call(shape.rows), blocks.call(last) if last else ""
-    text.add(*blocks.tables)
-    images, tops = Loop("image", p.output.shape[0]), Loop("top", -(-height // shape.band), shape.band)
-    loops = (images, tops, Loop("block", -(-width // shape.columns)))
-    with shared_out(text, loops, threads, multiply_adds(p)):
-        text.add(
-            f"const int left = KORCH_MIN(block * {shape.columns}, {width - shape.columns});",
-            f"const int row = top * {window.strides[0]} - {window.pads[0]};",
-        )
-        if last:
-            text.add(f"if (top == {height - last}) {below}", "else")
-        text.add(usual)
-    declarations = (*_weights(window, cone.leaves.index(p.inputs[1])), *blocks.functions)
-    return epilogue.code(cone, text, threads, blocks.streamed, declarations)
+    def generate(self, cone: Cone, threads: int, place: Place | None = None) -> Code:
+        """C for a depthwise convolution and its epilogue; the root may be the beginning of a larger tensor."""
+        p = cone.primitives[0]
+        window, threads = window_of(p), threads if multiply_adds(p) > SMALL else 1
+        (height, width), shape = window.outputs, _shape(window, p.output.shape[0], threads)
+        streamed = epilogue.streams(cone, place.shape if place else ())
+        blocks, text = _Blocks(cone, window, shape, streamed), epilogue.begun(cone, p.inputs[0])
+        last = height % shape.rows
+        usual, below = blocks.call(shape.rows), blocks.call(last) if last else ""
+        text.add(*blocks.tables)
+        images, tops = Loop("image", p.output.shape[0]), Loop("top", -(-height // shape.band), shape.band)
+        loops = (images, tops, Loop("block", -(-width // shape.columns)))
+        with shared_out(text, loops, threads, multiply_adds(p)):
+            text.add(
+                f"const int left = KORCH_MIN(block * {shape.columns}, {width - shape.columns});",
+                f"const int row = top * {window.strides[0]} - {window.pads[0]};",
+            )
+            if last:
+                text.add(f"if (top == {height - last}) {below}", "else")
+            text.add(usual)
+        declarations = (*_weights(window, cone.leaves.index(p.inputs[1])), *blocks.functions)
+        return epilogue.code(cone, text, threads, blocks.streamed, declarations)
+
+    def places(self, cone: Cone, place: Place) -> bool:
+        return place.begins
+
+    def place(self, cone: Cone, place: Place) -> Code:
+        return self.generate(cone, 1, place)
 
 
 @dataclass(frozen=True)
@@ -311,10 +323,10 @@ class _Blocks:
     @property
     def begun(self) -> Primitive:
         """The sums, or the sums with what each channel has added first: they begin with it then."""
-        behind = behind_of(self.cone, self.cone.primitives[0])
-        added = behind and behind.added_first()
+        steps = vector_epilogue_of(self.cone, self.cone.primitives[0])
+        added = steps and steps.added_first()
         each = added in self.cone.leaves and added.shape[-1:] == (added.size,) == (self.window.channels,)
-        return behind.steps[0].primitive if behind and each else self.cone.primitives[0]
+        return steps.steps[0].primitive if steps and each else self.cone.primitives[0]
 
     def _start(self, lanes: int) -> str:
         """C of the vector with which the sums begin."""
@@ -377,3 +389,6 @@ def _sums(
                 if column in columns:
                     sums = " ".join(f"a{i}_{j} += v * w{i}_{tap};" for j, tap in seen for i, _ in pairs)
                     text.add(f"{{ const {kind} v = *(const {at} *)(x + {window.at(line, column)} + c0); {sums} }}")
+
+
+FORM: KernelForm = DepthwiseForm()

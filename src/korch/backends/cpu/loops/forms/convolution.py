@@ -15,6 +15,8 @@ from itertools import pairwise
 from korch.backends.cpu.c import Code, Function, Statements
 from korch.backends.cpu.loops import epilogue, panels, sums
 from korch.backends.cpu.loops.direct import Direct, packing
+from korch.backends.cpu.loops.form import KernelForm
+from korch.backends.cpu.loops.refusals import tensors_refusal
 from korch.backends.cpu.loops.tile import Group
 from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.windows import lines_seen, window_of
@@ -34,29 +36,48 @@ PATCH = 1 << 17
 """Bytes on the stack for windows at an edge."""
 
 
-def heads(cone: Cone) -> bool:
-    """Whether the cone begins with a convolution of windows, but for views of its image."""
-    return _parts(cone) is not None
+class DirectForm:
+    """A convolution of windows, channels-last, and its epilogue."""
 
+    priority = 30
+    counts_elements = False
 
-def objection(cone: Cone) -> str:
-    """Why a cone that begins with one is not built; empty if it is."""
-    found = _parts(cone)
-    assert found, "begins with another primitive"
-    views, p, rest = found
-    x, w = p.inputs
-    if len(cone.linear) > 1:
-        return "a direct convolution stands alone"
-    if not w.const or w.value is not None or x.const:
-        return "a convolution with computed weights"
-    if views and not (_turns_planes(views) and {q.output for q in views}.isdisjoint(cone.leaves)):
-        return "an image that is turned in another way"
-    if min(p.attr("pads")) < 0 or (_is_transformed(p) and min(x.shape[-1], w.shape[0]) > FEW):
-        return f"negative pads, or a square window over more than {FEW} channels"
-    direct = _direct(views, p)
-    if not direct.in_panels and 4 * direct.kernel[0] * direct.span(direct.tiles()[1]) * direct.channels > PATCH:
-        return "windows at an edge are too large"
-    return epilogue.objection(p, rest)
+    def matches(self, cone: Cone) -> bool:
+        """Whether the cone begins with a convolution of windows, but for views of its image."""
+        return _parts(cone) is not None
+
+    def refusal(self, cone: Cone) -> str:
+        """Why a cone that begins with one is not built; empty if it is."""
+        found = _parts(cone)
+        assert found, "begins with another primitive"
+        views, p, rest = found
+        x, w = p.inputs
+        if len(cone.linear) > 1:
+            return "a direct convolution stands alone"
+        if not w.const or w.value is not None or x.const:
+            return "a convolution with computed weights"
+        if views and not (_turns_planes(views) and {q.output for q in views}.isdisjoint(cone.leaves)):
+            return "an image that is turned in another way"
+        if min(p.attr("pads")) < 0 or (_is_transformed(p) and min(x.shape[-1], w.shape[0]) > FEW):
+            return f"negative pads, or a square window over more than {FEW} channels"
+        direct = _direct(views, p)
+        if not direct.in_panels and 4 * direct.kernel[0] * direct.span(direct.tiles()[1]) * direct.channels > PATCH:
+            return "windows at an edge are too large"
+        return epilogue.refusal(p, rest) or tensors_refusal(cone)
+
+    def generate(self, cone: Cone, threads: int) -> Code:
+        """C for a direct convolution and its epilogue."""
+        found = _parts(cone)
+        assert found, "begins with another primitive"
+        views, p, _ = found
+        window, streamed = _direct(views, p), epilogue.streams(cone)
+        threads = threads if multiply_adds(p) > SMALL else 1
+        text = epilogue.begun(cone, window.image)
+        write = panels.write if window.in_panels else _write
+        functions = write(text, cone, p, window, threads, streamed)
+        workspace = panels.workspace(window, threads) if window.in_panels else 0
+        declarations = (*packing(window, cone.leaves.index(p.inputs[1])), *functions)
+        return epilogue.code(cone, text, threads, streamed, declarations, workspace)
 
 
 def _parts(cone: Cone) -> tuple[list[Primitive], Primitive, list[Primitive]] | None:
@@ -108,21 +129,6 @@ def _direct(views: Sequence[Primitive], p: Primitive) -> Direct:
         planar=bool(views),
         groups=p.attr("group"),
     )
-
-
-def generate(cone: Cone, threads: int) -> Code:
-    """C for a direct convolution and its epilogue."""
-    found = _parts(cone)
-    assert found, "begins with another primitive"
-    views, p, _ = found
-    window, streamed = _direct(views, p), epilogue.streams(cone)
-    threads = threads if multiply_adds(p) > SMALL else 1
-    text = epilogue.begun(cone, window.image)
-    write = panels.write if window.in_panels else _write
-    functions = write(text, cone, p, window, threads, streamed)
-    workspace = panels.workspace(window, threads) if window.in_panels else 0
-    declarations = (*packing(window, cone.leaves.index(p.inputs[1])), *functions)
-    return epilogue.code(cone, text, threads, streamed, declarations, workspace)
 
 
 def _write(
@@ -198,3 +204,6 @@ def _find(text: Statements, window: Direct, columns: int) -> None:
                 f"memset(copy + to * {pixel}, 0, ({span} - to) * {4 * pixel});",
             )
         text.add(f"a = patch, line = {planes * span * pixel}, plane = {span * pixel};")
+
+
+FORM: KernelForm = DirectForm()

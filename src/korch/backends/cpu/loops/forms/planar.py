@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from korch.backends.cpu.c import Block, Code, Function, Linkage, Statement, Statements, own
 from korch.backends.cpu.c.tree import init_function
 from korch.backends.cpu.loops import epilogue, tile
+from korch.backends.cpu.loops.form import KernelForm
+from korch.backends.cpu.loops.refusals import tensors_refusal
 from korch.backends.cpu.loops.tile import DEEP, registers
 from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.windows import Window, lines_seen, window_of
@@ -31,30 +33,55 @@ MOST = 1 << 17
 """Bytes of a row of sums."""
 
 
-def heads(cone: Cone) -> bool:
-    """Whether the cone begins with a convolution, channels-first, to fewer channels than a vector has lanes, whose
-    windows move along rows by one."""
-    p = cone.primitives[0]
-    if not p.spec.is_convolution or p.output.rank not in (3, 4) or p.attr("channels_last") or p.attr("group") > 1:
-        return False
-    made, _, *kernel = p.inputs[1].shape
-    lanes = registers().lanes
-    return made < lanes <= p.output.shape[-1] and p.attr("strides")[-1] == 1 and math.prod(kernel) > 1
+class PlanarForm:
+    """A convolution, channels-first, to fewer channels than a vector has lanes, and its epilogue."""
 
+    priority = 30
+    counts_elements = False
 
-def objection(cone: Cone) -> str:
-    """Why a cone that begins with one is not built; empty if it is."""
-    p = cone.primitives[0]
-    x, w = p.inputs
-    if len(cone.linear) > 1:
-        return "a direct convolution stands alone"
-    if not w.const or w.value is not None or x.const:
-        return "a convolution with computed weights"
-    if min(p.attr("pads")) < 0:
-        return "negative pads"
-    if _Shape.of(p).row * 4 > MOST:
-        return "too long a row"
-    return epilogue.objection(p, cone.primitives[1:])
+    def matches(self, cone: Cone) -> bool:
+        """Whether the cone begins with a convolution, channels-first, to fewer channels than a vector has lanes, whose
+        windows move along rows by one."""
+        p = cone.primitives[0]
+        if not p.spec.is_convolution or p.output.rank not in (3, 4) or p.attr("channels_last") or p.attr("group") > 1:
+            return False
+        made, _, *kernel = p.inputs[1].shape
+        lanes = registers().lanes
+        return made < lanes <= p.output.shape[-1] and p.attr("strides")[-1] == 1 and math.prod(kernel) > 1
+
+    def refusal(self, cone: Cone) -> str:
+        """Why a cone that begins with one is not built; empty if it is."""
+        p = cone.primitives[0]
+        x, w = p.inputs
+        if len(cone.linear) > 1:
+            return "a direct convolution stands alone"
+        if not w.const or w.value is not None or x.const:
+            return "a convolution with computed weights"
+        if min(p.attr("pads")) < 0:
+            return "negative pads"
+        if _Shape.of(p).row * 4 > MOST:
+            return "too long a row"
+        return epilogue.refusal(p, cone.primitives[1:]) or tensors_refusal(cone)
+
+    def generate(self, cone: Cone, threads: int) -> Code:
+        """C for a direct convolution to few channels and its epilogue."""
+        p = cone.primitives[0]
+        shape, threads = _Shape.of(p), threads if multiply_adds(p) > SMALL else 1
+        window, text = shape.window, epilogue.begun(cone, p.inputs[0])
+        loops = Loop("image", p.output.shape[0]), Loop("h", window.outputs[0])
+        with shared_out(text, loops, threads, multiply_adds(p)):
+            text.add(
+                *lines_seen(window),
+                f"const float *const a = x + (image * INT64_C({window.channels * window.inputs[0]}) + top + first * "
+                f"{window.dilations[0]}) * {window.inputs[1]};",
+                f"const float *const b = (const float *)state + first * {window.kernel[1] * shape.made};",
+                f"float y[{shape.row}] __attribute__((aligned(64)));",
+            )
+            _multiply(text, shape)
+            _store(text, cone, p, shape)
+        tiles = [_tile(shape, edge) for edge in (False, True)[: 1 + shape.has_edges]]
+        declarations = (*_packing(shape, cone.leaves.index(p.inputs[1])), *tiles)
+        return epilogue.code(cone, text, threads, declarations=declarations)
 
 
 @dataclass(frozen=True)
@@ -100,27 +127,6 @@ class _Shape:
     def has_edges(self) -> bool:
         """Whether windows reach over the left or the right edge."""
         return self.window.span(self.window.outputs[1]) > self.window.inputs[1]
-
-
-def generate(cone: Cone, threads: int) -> Code:
-    """C for a direct convolution to few channels and its epilogue."""
-    p = cone.primitives[0]
-    shape, threads = _Shape.of(p), threads if multiply_adds(p) > SMALL else 1
-    window, text = shape.window, epilogue.begun(cone, p.inputs[0])
-    loops = Loop("image", p.output.shape[0]), Loop("h", window.outputs[0])
-    with shared_out(text, loops, threads, multiply_adds(p)):
-        text.add(
-            *lines_seen(window),
-            f"const float *const a = x + (image * INT64_C({window.channels * window.inputs[0]}) + top + first * "
-            f"{window.dilations[0]}) * {window.inputs[1]};",
-            f"const float *const b = (const float *)state + first * {window.kernel[1] * shape.made};",
-            f"float y[{shape.row}] __attribute__((aligned(64)));",
-        )
-        _multiply(text, shape)
-        _store(text, cone, p, shape)
-    tiles = [_tile(shape, edge) for edge in (False, True)[: 1 + shape.has_edges]]
-    declarations = (*_packing(shape, cone.leaves.index(p.inputs[1])), *tiles)
-    return epilogue.code(cone, text, threads, declarations=declarations)
 
 
 def _multiply(text: Statements, shape: _Shape) -> None:
@@ -244,3 +250,6 @@ def _packing(shape: _Shape, leaf: int) -> tuple[Function, ...]:
         )
     )
     return making, FREE_PACKED
+
+
+FORM: KernelForm = PlanarForm()
