@@ -77,6 +77,7 @@ def backend_digest(folder: Path) -> str:
             *HERE.glob("*.py"),
             *HERE.joinpath("maps").glob("*.py"),
             *HERE.joinpath("linear").glob("*.py"),
+            *HERE.glob("cpu/c/*.py"),
             *HERE.glob("cpu/runtime/*.h"),
             *HERE.parent.joinpath("ir").rglob("*.py"),
             *(HERE.parent / "system" / name for name in ("processor.py", "sessions.py")),
