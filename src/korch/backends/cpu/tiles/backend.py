@@ -1,4 +1,4 @@
-"""The `tiles` backend: cones of several linear primitives, strip by strip (DESIGN.md, "Backends")."""
+"""The `tiles` backend: cones of several linear primitives, strip by strip (docs/tiles.md)."""
 
 from __future__ import annotations
 
