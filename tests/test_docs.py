@@ -20,7 +20,14 @@ PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXAMPLES = [p for p in sorted((ROOT / "src").rglob("*.py")) if re.search(r"^ +>>> ", p.read_text(), re.M)]
 """Modules whose docstrings have examples."""
-LINK = re.compile(r"\[[^]]*\]\(([^)#:]+)\)")
+LINK = re.compile(r"\[[^]]*\]\(([^)#:]+)(?:#[^)]*)?\)")
+SECTION_LINK = re.compile(r"\[[^]]*\]\(([^)#:]*)#([^)]*)\)")
+FOLDERS = ("src", "tests", "benchmarks", "examples")
+FILE = re.compile(r"`([\w/.-]+\.(?:py|c|h))`")
+MOST_WORDS = 900
+"""Of a page, as `wc -w` counts them: five minutes of reading."""
+SPEEDUPS = re.compile(r"^\| [\w-]+, two threads \|.*", re.MULTILINE)
+ALL_PAGES = [ROOT / "README.md", *PAGES]
 
 
 def run_code(page: Path) -> int:
@@ -105,11 +112,41 @@ def test_code_in_the_readme(small_model: Path, small_archive: Path, tmp_path: Pa
     assert (tmp_path / "exported" / "libmodel.so").is_file()
 
 
-def test_the_readme_names_every_command():
-    text = (ROOT / "README.md").read_text()
-    assert all(f"| `korch {name}" in text for name in commands())
+@pytest.mark.parametrize("page", ["README.md", "docs/use.md"])
+def test_the_readme_and_the_manual_name_every_command(page: str):
+    text = (ROOT / page).read_text()
+    assert all(f"`korch {name} " in text for name in commands())
+
+
+def test_the_speedups_of_the_readme_were_measured():
+    rows = SPEEDUPS.findall((ROOT / "README.md").read_text())
+    assert rows and rows == SPEEDUPS.findall((ROOT / "benchmarks" / "RESULTS.md").read_text())
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda p: p.name)
+def test_a_page_is_read_in_minutes(page: Path):
+    assert len(page.read_text().split()) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda p: p.name)
+def test_files_that_pages_name_exist(page: Path):
+    files = [f"/{p.relative_to(ROOT)}" for folder in FOLDERS for p in (ROOT / folder).rglob("*")]
+    named = set(FILE.findall(page.read_text())) - {"src/korch/ir/ops/triu.py"}  # the file that a reader adds
+    assert not [name for name in named if not any(f.endswith(f"/{name}") for f in files)]
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES, *ROOT.glob("*/README.md")], ids=lambda p: p.name)
 def test_links_lead_somewhere(page: Path):
     assert not [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+
+
+def anchors(page: Path) -> set[str]:
+    """The sections of a page as links name them."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda p: p.name)
+def test_links_lead_to_sections(page: Path):
+    links = SECTION_LINK.findall(page.read_text())
+    assert not [(to, section) for to, section in links if section not in anchors(page.parent / to if to else page)]
