@@ -49,8 +49,6 @@ class SpecialisationProcess:
         """Sends the request; where the process is gone, `outcome` says so."""
         assert self._process.stdin
         self._budget, self._answer = request.options.patience, b""
-        self._errors.seek(0)  # for both processes
-        self._errors.truncate()
         with suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps(asdict(request)).encode() + b"\n")
             self._process.stdin.flush()
@@ -69,9 +67,12 @@ class SpecialisationProcess:
         if not (ended or complete):
             return None
         try:
-            return Outcome.from_json(line.decode())
+            outcome = Outcome.from_json(line.decode())
         except (ValueError, TypeError, LookupError):
             return Outcome(self._budget, reason=self._complaint())
+        self._errors.seek(0)  # for both processes; what a process says before its first request stays
+        self._errors.truncate()
+        return outcome
 
     def _complaint(self) -> str:
         """Why there is no outcome."""
