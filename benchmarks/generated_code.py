@@ -1,12 +1,12 @@
 """Fails where the C that another version of Korch generates differs and is faster: kernel by kernel, both in one run.
 
     git worktree add ../before COMMIT
-    python benchmarks/generated_code.py ../before/src models/*.onnx [--plans archives] [--cones 200] [--threads 2]
+    python benchmarks/generated_code.py models/*.onnx --before ../before/src [--plans archives] [--cones 200]
 
 The kernels of a model are those of its plan, where `--plans` has NAME.korch, else all that each processor backend
-offers for some of its cones. Their C is compared token by token, without comments and names of their own. What differs
-is timed by both versions in turn, each in a process of its own; the least of `--rounds` counts. Exit status 1 where a
-kernel has less than 0.98 of the old one's speed.
+offers for some of its cones. Their C is compared token by token, without comments and names of their own. Kernels
+that differ are timed by both versions in turn, each in a process of its own; the least of `--rounds` counts. Exit
+status 1 where a kernel has less than 0.98 of the old one's speed.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Version:
     """A process with one version of Korch: the tokens of its kernels, and their times when they are asked for."""
 
     def __init__(self, source: Path, arguments: list[str]) -> None:
-        command = [sys.executable, __file__, "--serve", *arguments]
+        command = [sys.executable, __file__, *arguments]
         environment = {**os.environ, "PYTHONPATH": str(source.resolve())}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         self._process: Any = subprocess.Popen(command, env=environment, text=True, **pipes)
@@ -111,26 +111,26 @@ class Version:
         self.tokens: Mapping[Key, list[str]] = dict(found)
 
     def seconds(self, key: Key) -> float:
-        """What a run of the kernel takes."""
+        """The time of a run of the kernel."""
         print(self.number[key], file=self._process.stdin, flush=True)
         return float(self._process.stdout.readline())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--before", type=Path, help="the old version's src; without it, this process is one version's")
     parser.add_argument("--plans", type=Path)
     parser.add_argument("--cones", type=int, default=200)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--most", type=int, default=20, help="kernels that are timed, of those that differ")
-    parser.add_argument("models", type=Path, nargs="+", help="first, but with --serve, the old version's src")
+    parser.add_argument("models", type=Path, nargs="+")
     arguments = parser.parse_args()
-    if arguments.serve:
+    if not arguments.before:
         return serve(arguments)
-    before, *_ = arguments.models
-    given = [a for a in sys.argv[1:] if a != str(before)]
-    old, new = Version(before, given), Version(Path(__file__).parents[1] / "src", given)
+    given = [*map(str, arguments.models), "--cones", str(arguments.cones), "--threads", str(arguments.threads)]
+    given += ["--plans", str(arguments.plans)] if arguments.plans else []
+    old, new = Version(arguments.before, given), Version(Path(__file__).parents[1] / "src", given)
     different = [key for key in old.tokens if key in new.tokens and old.tokens[key] != new.tokens[key]]
     lost, added = old.tokens.keys() - new.tokens.keys(), new.tokens.keys() - old.tokens.keys()
     print(f"{len(old.tokens)} kernels, {len(different)} differ, {len(lost)} are gone, {len(added)} are new")

@@ -27,7 +27,7 @@ def some_runs(self: Native, enough: float = inf, floor: Floor = NO_FLOOR) -> Tim
 
 
 def at_once(now: Callable[[], float], timed: Callable[[float], Timing], tries: int = 1) -> tuple[Timing, float]:
-    """What `timed` gives, without asking how fast the machine is."""
+    """The result of `timed`, without asking how fast the machine is."""
     return timed(1.0), 1.0
 
 

@@ -1,4 +1,4 @@
-"""What the operator table says of operators is true of their references."""
+"""The traits in the operator table are true of the references."""
 
 from __future__ import annotations
 

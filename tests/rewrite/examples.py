@@ -42,7 +42,7 @@ def example(subject: Transformation) -> tuple[Graph, Graph]:
 
 
 def _parts(graph: Graph) -> Iterator[Graph]:
-    """What one, two or all of the outputs need."""
+    """The part of a graph that one, two or all of the outputs need."""
     for count in sorted({1, 2, len(graph.outputs)}):
         for chosen in combinations(zip(graph.outputs, graph.output_names, strict=True), count):
             outputs, names = zip(*chosen, strict=True)

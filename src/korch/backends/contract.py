@@ -162,12 +162,12 @@ class Kernel:
 
     @property
     def call(self) -> LibraryCall | None:
-        """What a vendor's library is asked for, if one is."""
+        """The call of a vendor's library, if the kernel is one."""
         return self.body if isinstance(self.body, LibraryCall) else None
 
     @property
     def launches(self) -> tuple[Launch, ...]:
-        """What is started on a device."""
+        """The functions that are started on a device."""
         return self.body.launches if isinstance(self.body, Triton) else ()
 
     @property

@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 from math import ceil
 from typing import TypeVar
 
-from korch.backends.cpu.c.printing import HEAD, Shared, Split, split
+from korch.backends.cpu.c.printing import Shared, Split, split
 from korch.backends.cpu.c.tree import ENTRIES, TEAM, Code
 from korch.backends.libraries import HERE
 from korch.errors import BackendError
@@ -33,6 +33,8 @@ typedef struct {
 } korch_entry;
 """
 
+HEAD = 500
+"""Characters that compiling a kernel takes however short it is."""
 FEW = 4
 """Kernels that are not worth another compiler."""
 LONG = 100_000
@@ -136,7 +138,7 @@ def _texts(numbered: Iterable[Numbered]) -> list[str]:
 
 
 def callers(code: Code) -> str:
-    """Who calls the kernel (see `ENTRY`): libraries may open parallel regions."""
+    """The caller of the kernel (see `ENTRY`): libraries may open parallel regions."""
     if code.has(TEAM):
         return "KORCH_TEAM"
     return "KORCH_OPENS" if code.opens or code.libraries else "KORCH_SINGLE"

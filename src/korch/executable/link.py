@@ -22,7 +22,7 @@ from korch.executable.manifest import Manifest, check_cpu, cpu_requirements
 from korch.executable.memory import ALIGNMENT, INPUT_ALIGNMENT, Location, MemoryPlan, Room, plan_memory
 from korch.executable.plan import Plan, Step, check
 from korch.executable.weights import WEIGHTS
-from korch.ir.tensor import Tensor
+from korch.ir.tensor import Tensor, printable
 from korch.system.digest import digest
 from korch.system.processor import processor, processors
 
@@ -216,7 +216,7 @@ def _tables(
             _array(
                 "korch_place",
                 "korch_places",
-                [f"{_place(p, layout)},  // {_one_line(str(t))}" for t, p in zip(buffers, places, strict=True)],
+                [f"{_place(p, layout)},  // {printable(str(t))}" for t, p in zip(buffers, places, strict=True)],
                 "{0}",
             ),
             _array("korch_step", "korch_steps", _steps(plan.steps, memory, number), "{0}"),
@@ -247,7 +247,7 @@ def _steps(steps: Sequence[Step], memory: MemoryPlan, number: Mapping[str, int])
     first = 0
     for step, workspace in zip(steps, memory.workspaces, strict=True):
         kernel = 0 if step.idle or not step.kernel.code else number[code_digest(step.kernel.code)]
-        rows.append(f"{{{_work(step)}, {kernel}, {first}, {len(step.reads)}, {workspace}}},  // {_one_line(str(step))}")
+        rows.append(f"{{{_work(step)}, {kernel}, {first}, {len(step.reads)}, {workspace}}},  // {printable(str(step))}")
         first += len(step.reads) + 1
     return rows
 
@@ -276,8 +276,3 @@ def _array(kind: str, name: str, rows: Sequence[str], empty: str) -> str:
 def _quoted(text: str) -> str:
     """A C string: bytes that are not plain ASCII as octal."""
     return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:03o}" for b in text.encode()) + '"'
-
-
-def _one_line(text: str) -> str:
-    """Fit for a `//` comment: no line ends, no backslash that would continue it."""
-    return text.encode("ascii", "replace").decode().replace("\\", "/").replace("\n", " ").replace("\r", " ")

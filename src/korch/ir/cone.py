@@ -47,7 +47,7 @@ class Cone:
         return {p.output: p for p in self.primitives}
 
     def behind_views(self, t: Tensor, seen_through: Callable[[Op], bool] = is_view) -> Tensor:
-        """What `t` is, seen through all views or those of some kind: another interior tensor, or a leaf."""
+        """The interior tensor or leaf that `t` is a view of, through all views or those of some kind."""
         while t in self.makers and seen_through(self.makers[t].spec):
             t = self.makers[t].inputs[0]
         return t

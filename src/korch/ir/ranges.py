@@ -289,7 +289,7 @@ _RULES: dict[str, _Rule] = {
     "Scatter": _scatter,
     "MatMul": _matmul, "Conv": _conv, "ConvTranspose": _conv_transpose, "Interpolate": _interpolate,
 }  # fmt: skip
-"""What an operator's name says."""
+"""The range that follows from an operator's name."""
 
 
 def _rule_of(p: Primitive) -> _Rule:

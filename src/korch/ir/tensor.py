@@ -28,11 +28,8 @@ class Tensor:
 
     @property
     def title(self) -> str:
-        """The name as reports and comments in generated code have it: a model may put a line end into a name, and code
-        behind that, or a backslash at its end, which joins a comment of C with the next line."""
-        if self.name.isprintable() and "\\" not in self.name:
-            return self.name
-        return "".join(c if c.isprintable() and c != "\\" else "?" for c in self.name)
+        """The name as reports and comments in generated code have it."""
+        return printable(self.name)
 
     @property
     def rank(self) -> int:
@@ -54,6 +51,14 @@ class Tensor:
 
     def __str__(self) -> str:
         return f"{self.title}: {type_text(self.dtype, self.shape)}"
+
+
+def printable(text: str) -> str:
+    """The text fit for a comment: a model may put a line end into a name, and code after that, or a backslash at its
+    end, which joins a comment of C with the next line."""
+    if text.isprintable() and "\\" not in text:
+        return text
+    return "".join(c if c.isprintable() and c != "\\" else "?" for c in text)
 
 
 _SHORT = {"float16": "f16", "float32": "f32", "float64": "f64", "bool": "b8"}

@@ -46,7 +46,7 @@ def prepare(kernel: Kernel, leaves: Sequence[Array]) -> list[Array]:
 
 
 def prepared_array(p: Prepared, leaves: Sequence[Array]) -> Array:
-    """What is prepared of a kernel's `leaves`."""
+    """The prepared constant, made of a kernel's `leaves`."""
     if p.leaf is None:
         return np.array(p.values, p.dtype).reshape(p.shape)
     x = np.asarray(leaves[p.leaf])

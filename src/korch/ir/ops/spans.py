@@ -30,7 +30,7 @@ class Span:
 
 
 Read = Span | None
-"""What of an input is read; None: all of it."""
+"""The span of an input that is read; None: all of it."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def narrowed(shape: Shape, read: Read) -> Shape:
 
 
 def aligned(t: Tensor, out: Tensor, span: Span) -> Read:
-    """What broadcasting reads of `t`."""
+    """The span that broadcasting reads of `t`."""
     axis = span.axis - (out.rank - t.rank)
     if axis < 0 or t.shape[axis] != out.shape[span.axis]:
         return None

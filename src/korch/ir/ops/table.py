@@ -145,7 +145,7 @@ def as_many(p: Primitive, out: float) -> float:
 
 @dataclass(frozen=True)
 class Op:
-    """What an operator means, and what else is known of it: traits (are they true of it?) and relations.
+    """An operator: its meaning, its traits (true of it or not) and its relations.
 
     `infer(inputs, attrs)` gives the output's dtype and shape. `evaluate(p, region, pull)` is the reference: the
     output's values on `region`, asking `pull` for just the parts of the inputs it needs. `write(p, names, emit)`
@@ -191,7 +191,7 @@ class Op:
 
     # Parts and layouts
     reads: Callable[[Primitive, Span, dict[str, Any]], Part | None] | None = None
-    """What it reads for a span of its output along one axis, and its attributes then; None where that is no span."""
+    """Its reads for a span of its output along one axis, and its attributes then; None where they are no spans."""
     granule: Callable[[Primitive], int] = one
     """Positions of the outermost axis that are computed together."""
     lead: Callable[[Primitive], int] = none

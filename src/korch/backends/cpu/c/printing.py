@@ -21,9 +21,7 @@ from korch.backends.cpu.c.tree import (
     Title,
     references,
 )
-
-HEAD = 500
-"""Characters that compiling a kernel takes however short it is."""
+from korch.ir.tensor import printable
 
 
 @dataclass(frozen=True)
@@ -56,14 +54,14 @@ class Split:
 
 def printed(code: Code, prefix: str) -> str:
     """The text of the whole kernel, its own names beginning with `prefix`; empty without code."""
-    names = {d.name: prefix + d.name for d in code.declarations if not isinstance(d, Comment)}
+    names = {name: prefix + name for name in code.names}
     return "".join(_declaration(d, names, dict(code.titles)) for d in code.declarations)
 
 
 def split(code: Code, prefix: str) -> Split:
     """The kernel with its own names beginning with `prefix`, separate functions apart that refer to nothing of the
     kernel but to such functions."""
-    names = {d.name: prefix + d.name for d in code.declarations if not isinstance(d, Comment)}
+    names = {name: prefix + name for name in code.names}
     functions, rest, calls, titles = dict[str, Shared](), list[Declaration](), dict[str, None](), dict(code.titles)
     known = dict[str, str]()  # own names of shared functions
     for d in code.declarations:
@@ -80,7 +78,7 @@ def split(code: Code, prefix: str) -> Split:
 
 def code_digest(code: Code) -> str:
     """A digest of what is compiled: equal for kernels that differ in comments alone."""
-    names = {d.name: "_" + d.name for d in code.declarations if not isinstance(d, Comment)}
+    names = {name: "_" + name for name in code.names}
     text = "".join(_declaration(d, names, None) for d in code.declarations)
     return hashlib.sha256("\0".join((text, *code.headers)).encode()).hexdigest()
 
@@ -140,7 +138,7 @@ def _lines(body: Iterable[Statement], titles: Mapping[str, str] | None, depth: i
 def _comment(c: Comment, titles: Mapping[str, str]) -> str:
     """Its text in one line, which does not go on in the next, and is no template."""
     text = "".join(titles.get(p, p) if isinstance(p, Title) else p for p in c.parts)
-    return "".join(c if c.isprintable() and c != "\\" else "?" for c in text).replace("$", "$$")
+    return printable(text).replace("$", "$$")
 
 
 def _table(t: Table, name: str, indent: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from korch.backends.cpu.c.tree import Block, Code, Comment, Declaration, Functio
 
 def prefixed(code: Code, prefix: str) -> tuple[Declaration, ...]:
     """The declarations of `code`, their names and all references to them beginning with `prefix`."""
-    names = {d.name: own(prefix + d.name) for d in code.declarations if not isinstance(d, Comment)}
+    names = {name: own(prefix + name) for name in code.names}
     return tuple(_declaration(d, prefix, names) for d in code.declarations)
 
 

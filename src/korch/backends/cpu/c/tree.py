@@ -150,7 +150,12 @@ class Code:
     libraries: tuple[str, ...] = ()
     opens: bool = False
     titles: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-    """What comments call tensors instead of the titles in the tree."""
+    """Pairs of a title in the tree and the one that comments show instead."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its own functions, tables and types."""
+        return [d.name for d in self.declarations if not isinstance(d, Comment)]
 
     @property
     def functions(self) -> dict[str, Function]:

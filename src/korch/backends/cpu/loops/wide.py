@@ -61,8 +61,8 @@ class Inexpressible(Exception):
 
 
 class Vectors(C):
-    """The language of `lanes` neighbours along a loop; Inexpressible where it has no text. What `register` names
-    is no array, but the vector itself."""
+    """The language of `lanes` neighbours along a loop; Inexpressible where it has no text. The name `register` is
+    no array, but the vector itself."""
 
     def __init__(self, along: Var, lanes: int, register: str = "") -> None:
         self.along, self.lanes, self.register = along, lanes, register

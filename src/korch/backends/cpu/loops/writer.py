@@ -1,4 +1,4 @@
-"""What the loop nests of one kernel are written with: its statements, its workspace, loops, loads and stores."""
+"""The writer of one kernel's loop nests: its statements, its workspace, loops, loads and stores."""
 
 from __future__ import annotations
 

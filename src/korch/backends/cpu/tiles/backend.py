@@ -51,8 +51,8 @@ WEIGHTS = 4 * L2
 """Bytes of constants, which strip after strip reads again: more would be no better than their own kernels."""
 GENERATED, DEPTHWISE = (LOOPS.name, ""), (ONEDNN.name, DEPTHWISE_FORM)
 FORMS = ((GENERATED,), (DEPTHWISE, GENERATED))
-"""What is asked for where several kernels could be a stage: a backend and the form of its variant, the dearest wish
-first. The second is worth a try for depthwise convolutions that move by more than one position."""
+"""Preferences where several kernels could be a stage: a backend and the form of its variant, the first one preferred.
+The second is worth a try for depthwise convolutions that move by more than one position."""
 
 Stages = tuple[Cone, ...]
 Wishes = tuple[tuple[str, str], ...]

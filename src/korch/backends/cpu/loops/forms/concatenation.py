@@ -91,7 +91,7 @@ def _parts(cone: Cone, last: Primitive, shape: Shape, offset: int) -> Iterator[P
 
 
 def _upto(cone: Cone, t: Tensor) -> Cone:
-    """What computes `t`; of a leaf, what copies it."""
+    """The cone that computes `t`; of a leaf, a copy of it."""
     if t not in cone.makers:
         return Cone.of([Primitive("Identity", (t,), Tensor(f"{t.name}_copied", t.dtype, t.shape))])
     return Cone.of(cone.part(t).primitives)

@@ -1,6 +1,6 @@
 """Direct convolutions as C: a tile of outputs along a row, by a group of channels, in registers.
 
-What reads images and sound, and what sees its channels group by group, has so few of them that the layouts of libraries
+Convolutions of images and sound, and those of groups, see so few channels at once that the layouts of libraries
 waste lanes on it. Each step of a tile is one number of each window and one vector of weights for each vector of
 channels. An image that comes channels-first is read as it lies. Windows that reach over the left or right edge are
 copied, with zeros, first; rows beyond an edge are left out. Where there are many channels, `panels.py` has the loops.

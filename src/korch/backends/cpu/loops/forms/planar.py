@@ -3,7 +3,7 @@
 Images and maps of depth have fewer channels than a vector has lanes, and a layout with channels innermost wastes the
 others. Each step of a tile is one vector of the row for each of its places and one weight for each channel, all of them
 multiplied with each other. A whole row of outputs is summed over some channels of the input at a time, so that these
-are read in whole lines. What lies beyond the left or right edge is not loaded; rows beyond an edge are left out. (On
+are read in whole lines. Elements beyond the left or right edge are not loaded; rows beyond an edge are left out. (On
 Zen 3 with two threads, from cold caches: 9x9 from 32 channels to 3 at 224x224 5.5 ms, 4.2 at the peak, where Winograd's
 algorithm in blocks takes 8 and oneDNN 100; 3x3 from 64 to 3 at 256x256 2.3 of 1.2, 7x7 at 128x128 2.7 of 1.6.)
 """
