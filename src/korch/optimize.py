@@ -14,7 +14,7 @@ import onnx
 
 from korch.errors import CacheError
 from korch.executable import Executable
-from korch.executable.feeds import random_feeds
+from korch.executable.feeds import other_feeds, random_feeds
 from korch.executable.plan import Accuracy
 from korch.executable.recall import Recall
 from korch.fission import fission
@@ -141,7 +141,7 @@ def optimized(
         if known:
             executable, facts = target.link(known[0], costs, recall), Facts(**known[1])
         else:
-            judge = Judge(prepared, feeds, options.numerics)
+            judge = Judge(prepared, feeds, options.numerics, other_feeds(plain))
             executable, facts = Search(graph, target, costs, report, end, judge, sketch=sketch).run()
             with _not_lost():
                 recall.keep(executable.plan, patience, asdict(facts))
@@ -152,7 +152,7 @@ def optimized(
             actual = _timed(target, executable, feeds, bool(known))
         measured = costs.measured
     plan = executable.plan
-    accuracy = plan.accuracy or Accuracy("", 0.0, None)
+    accuracy = plan.accuracy or Accuracy("", 0.0, 0.0)
     if known and not accuracy.passed:
         log.warning("%s: an earlier search found nothing that errs less", accuracy.text(options.numerics))
     executed = total(p for s in plan.steps for p in s.kernel.cone.primitives)

@@ -7,6 +7,8 @@ import onnx
 import onnx.parser
 import pytest
 
+from korch.executable.feeds import other_feeds
+from korch.fission import fission
 from korch.fission.importer import read
 from korch.ir.evaluate import evaluate_graph
 from korch.numerics import exact, judge
@@ -44,7 +46,7 @@ def judge_of(numerics: str) -> Judge:
 
 def outputs(error: float = 0.0) -> dict[str, np.ndarray]:
     """The right ones, but for `error` of the largest magnitude of z."""
-    found = {n: y.astype(np.float32) for n, y in judge_of("default").exact.items()}
+    found = {n: y.astype(np.float32) for n, y in judge_of("default").reference.exact.items()}
     found["z"][0, 0] += error * np.abs(found["z"]).max()
     return found
 
@@ -61,7 +63,7 @@ def outputs(error: float = 0.0) -> dict[str, np.ndarray]:
     ],
 )
 def test_the_worst_output_decides(numerics: str, error: float, passes: bool):
-    verdict = judge_of(numerics).verdict(outputs(error))
+    verdict = judge_of(numerics).verdict(lambda _: outputs(error))
     assert verdict.passed == passes
     if not passes:
         assert verdict.output == "z" and verdict.error == pytest.approx(error, rel=0.1) and verdict.excess > 1
@@ -69,19 +71,59 @@ def test_the_worst_output_decides(numerics: str, error: float, passes: bool):
 
 def test_onnxruntime_is_not_asked_where_nothing_depends_on_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(judge, "onnxruntime_outputs", None)
-    assert judge_of("default").verdict(outputs(5e-5)).passed
+    assert judge_of("default").verdict(lambda _: outputs(5e-5)).passed
     with pytest.raises(TypeError):
-        judge_of("strict").verdict(outputs())
+        judge_of("strict").verdict(lambda _: outputs())
 
 
 def test_nan_is_never_right():
     found = outputs()
     found["y"][1, 1] = np.nan
-    assert not judge_of("fast").verdict(found).passed
+    assert not judge_of("fast").verdict(lambda _: found).passed
 
 
-def test_what_nobody_can_tell_passes():
-    assert Verdict("y", 1.0, None).passed and Verdict("y", 1.0, None).excess == 0
+VANISHING = """<ir_version: 8, opset_import: ["": 17]>
+g (float[4,8] x) => (float[4,8] y)
+<float tiny = {1e-30}> { a = Mul(x, tiny) b = Mul(a, tiny) c = Div(b, tiny) y = Div(c, tiny) }
+"""
+"""Its values pass 1e-60, which float32 has not: onnxruntime's outputs are zeros, whatever the inputs."""
+CANCELLING = """<ir_version: 8, opset_import: ["": 17]>
+g (float[4,8] x) => (float[4,8] y)
+<float large = {1e7}> { a = Add(x, large) y = Sub(a, large) }
+"""
+"""Beside 1e7 float32 keeps whole numbers only: nothing of inputs of 1, a fiftieth of those of 25."""
+
+
+def test_what_cannot_be_judged_does_not_pass():
+    unjudged = Verdict("y", 1.0, None, "of a reason")
+    assert not unjudged.passed and not unjudged.judged and "cannot be judged: of a reason" in unjudged.text("default")
+    worst = max(Verdict("a", 1e-5, 1e-4), unjudged, Verdict("b", 2e-4, 1e-4), key=lambda v: v.excess)
+    assert worst.output == "b"  # known to be wrong
+    assert max(Verdict("a", 1e-5, 1e-4), unjudged, key=lambda v: v.excess) is unjudged
+
+
+@pytest.mark.parametrize("numerics", ["strict", "default", "fast"])
+def test_nothing_passes_where_onnxruntime_errs_by_all(numerics: str):
+    model = read(onnx.parser.parse_model(VANISHING))
+    asked = Judge(model, FEEDS, numerics, other_feeds(fission(model)))
+    seen: list[float] = []
+
+    def zeros(feeds):
+        seen.append(float(np.abs(feeds["x"]).max()))
+        return {"y": np.zeros((4, 8), np.float32)}
+
+    verdict = asked.verdict(zeros)
+    assert not verdict.judged and verdict.error == 1.0 and "errs by 1.0e+00" in verdict.reason
+    assert len(set(seen)) == 6 and max(seen) > 100  # seeds and scales
+    assert not asked.verdict(zeros).passed and len(seen) == 7  # none is tried twice
+
+
+def test_other_inputs_tell_where_the_usual_ones_do_not():
+    model = read(onnx.parser.parse_model(CANCELLING))
+    asked = Judge(model, FEEDS, "strict", other_feeds(fission(model)))
+    right = asked.verdict(lambda feeds: exact.onnxruntime_outputs(model, feeds))
+    assert right.judged and right.passed and np.abs(asked.feeds["x"]).max() > 10
+    assert not asked.verdict(lambda feeds: {"y": np.zeros((4, 8), np.float32)}).passed
 
 
 def test_inputs_that_take_single_precision_only_keep_it(monkeypatch: pytest.MonkeyPatch):

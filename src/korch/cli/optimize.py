@@ -113,11 +113,13 @@ BUSY = 0.05
 
 
 def _require(accuracy: Accuracy | None, numerics: str) -> None:
-    """VerificationError where the program errs more than it may."""
+    """VerificationError where the program errs more than it may, or nobody can tell."""
     from korch.numerics.error import BOUNDS
 
     if accuracy is None or accuracy.passed:
         return
+    if accuracy.allowed is None:
+        raise VerificationError(f"the program is written, but {accuracy.text(numerics)}: `korch verify --input`")
     enough = [f"--numerics {n} allow {bound:.1e}" for n, bound in BOUNDS.items() if accuracy.error <= bound]
     way = enough[0] if enough else "no other numerics allow so much; `korch verify` shows the error of every output"
     raise VerificationError(
@@ -160,7 +162,7 @@ def _growth_text(s: Summary) -> str:
 
 
 def _error_text(s: Summary) -> str:
-    allowed = "nothing to compare with" if s.error_bound is None else f"{s.error_bound:.1e} allowed"
+    allowed = "which cannot be judged" if s.error_bound is None else f"{s.error_bound:.1e} allowed"
     dropped = f"; {len(s.dropped)} choices or kernels dropped that erred too much" if s.dropped else ""
     emulated = ", emulated" if s.actual_ms is None else ""
     return f"error {s.error:.1e} of the largest magnitude{emulated}, {allowed}{dropped}"

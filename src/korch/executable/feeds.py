@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -12,11 +12,19 @@ from korch.ir.ops.table import Array
 from korch.ir.tensor import Tensor
 from korch.profile.inputs import indexed_length, opaque_length
 
+OTHERS = ((1, 1.0), (2, 1.0), (0, 0.1), (0, 10.0), (0, 100.0))
+"""Seeds and scales of inputs for models that are ill-conditioned on the usual ones."""
 
-def random_feeds(graph: Graph, seed: int = 0) -> dict[str, Array]:
-    """One array an input: floats from N(0, 1), booleans at even odds, integers from 0 to below `count_of`."""
+
+def random_feeds(graph: Graph, seed: int = 0, scale: float = 1.0) -> dict[str, Array]:
+    """One array an input: floats from N(0, scale^2), booleans at even odds, integers from 0 to below `count_of`."""
     rng = np.random.default_rng(seed)
-    return {t.name: _array(t, graph, rng) for t in graph.inputs}
+    return {t.name: _array(t, graph, rng, scale) for t in graph.inputs}
+
+
+def other_feeds(graph: Graph) -> Iterator[dict[str, Array]]:
+    """Feeds of other seeds and scales, for models that are ill-conditioned on the usual ones."""
+    return (random_feeds(graph, seed, scale) for seed, scale in OTHERS)
 
 
 def port_feeds(ports: Iterable[Port], seed: int = 0) -> dict[str, Array]:
@@ -39,7 +47,7 @@ def count_of(t: Tensor, graph: Graph) -> int:
     return min(indexed or unknown, unknown) if unknown else indexed or 2
 
 
-def _array(t: Tensor, graph: Graph, rng: np.random.Generator) -> Array:
+def _array(t: Tensor, graph: Graph, rng: np.random.Generator, scale: float) -> Array:
     if np.dtype(t.dtype).kind == "f":
-        return rng.standard_normal(t.shape, dtype=np.float32).astype(t.dtype)
+        return (rng.standard_normal(t.shape, dtype=np.float32) * np.float32(scale)).astype(t.dtype)
     return rng.integers(0, count_of(t, graph), t.shape).astype(t.dtype)

@@ -13,10 +13,13 @@ STRICT = 4.0
 """Of onnxruntime's own error: the bound of numerics `strict`."""
 BOUNDS = {"default": 1e-4, "fast": 1e-3}
 """Of the largest magnitude, by numerics."""
+CEILING = 0.1
+"""Of the largest magnitude: a bound above it would pass anything."""
 
 
-def bound_of(numerics: str, onnxruntime_error: float, dtype: np.dtype[Any]) -> float:
-    """The error that `numerics` allow an output of `dtype`: never less than one rounding to that dtype.
+def bound_of(numerics: str, onnxruntime_error: float, dtype: np.dtype[Any]) -> float | None:
+    """The error that `numerics` allow an output of `dtype`: never less than one rounding to that dtype, nor more than
+    `CEILING`. None where onnxruntime errs so much that nobody can tell (see `too_ill`).
 
     Where the dtype rounds more coarsely than the class allows (float16), or onnxruntime itself errs more (quantized
     models, whose values at a step fall to either side), `strict` takes its place.
@@ -24,8 +27,13 @@ def bound_of(numerics: str, onnxruntime_error: float, dtype: np.dtype[Any]) -> f
     rounding = float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
     strict = max(STRICT * onnxruntime_error, rounding)
     if numerics == "strict" or max(rounding, onnxruntime_error) > BOUNDS[numerics]:
-        return strict
+        return strict if strict <= CEILING else None
     return BOUNDS[numerics] if dtype.kind == "f" else max(BOUNDS[numerics], strict)
+
+
+def too_ill(onnxruntime_error: float) -> str:
+    """Why no bound can be named for an output on which onnxruntime errs by that much."""
+    return f"onnxruntime itself errs by {onnxruntime_error:.1e} of the largest magnitude on these inputs"
 
 
 def error_of(found: np.ndarray, exact: np.ndarray, single: np.ndarray) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 
 from korch.errors import ModelError
-from korch.numerics.error import BOUNDS, bound_of, error_of
+from korch.numerics.error import BOUNDS, bound_of, error_of, too_ill
 from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
 from korch.numerics.reference_process import evaluated_meanwhile
 from korch.numerics.verdict import Verdict
@@ -19,17 +19,12 @@ from korch.numerics.verdict import Verdict
 log = logging.getLogger(__name__)
 
 
-class Judge:
-    """Judges programs for `model` by their outputs on `feeds`. The references are computed once, when first needed.
+class Reference:
+    """What a model makes of `feeds`, in float64 and by onnxruntime. Both are computed once, when first needed."""
 
-    onnxruntime is asked only where its error matters: under `strict`, and beyond the bound of the other numerics,
-    which it can only raise.
-    """
-
-    def __init__(self, model: onnx.ModelProto, feeds: Arrays, numerics: str) -> None:
+    def __init__(self, model: onnx.ModelProto, feeds: Arrays) -> None:
         self.model = model
         self.feeds = feeds
-        self.numerics = numerics
         self._elsewhere: Callable[[], Arrays | None] = lambda: None
 
     @cached_property
@@ -52,18 +47,48 @@ class Judge:
             log.warning("errors are not compared with onnxruntime's: %s", e)
             return None
 
-    def verdict(self, found: Arrays) -> Verdict:
-        """On `found`, the outputs of a program for `feeds`."""
-        each = [self._output(name, y) for name, y in found.items()]
-        return max(each, key=lambda v: v.excess, default=Verdict("", 0.0, None))
+    def verdict(self, found: Arrays, numerics: str) -> Verdict:
+        """On `found`, the outputs of a program for `feeds`.
 
-    def _output(self, name: str, y: np.ndarray) -> Verdict:
-        exact, bound = self.exact[name], BOUNDS.get(self.numerics)
+        onnxruntime is asked only where its error matters: under `strict`, and beyond the bound of the other numerics,
+        which it can only raise.
+        """
+        each = [self._output(name, y, numerics) for name, y in found.items()]
+        return max(each, key=lambda v: v.excess, default=Verdict("", 0.0, 0.0))
+
+    def _output(self, name: str, y: np.ndarray, numerics: str) -> Verdict:
+        exact, bound = self.exact[name], BOUNDS.get(numerics)
         error = error_of(y, exact, exact)
         if bound is not None and error <= bound:
             return Verdict(name, error, bound)
         if self.single is None:
-            return Verdict(name, error, bound)
+            return Verdict(name, error, bound, "onnxruntime, whose error would be the measure, cannot run the model")
         theirs = self.single[name]
-        allowed = bound_of(self.numerics, error_of(theirs, exact, theirs), y.dtype)
-        return Verdict(name, error_of(y, exact, theirs), allowed)
+        their_error = error_of(theirs, exact, theirs)
+        allowed = bound_of(numerics, their_error, y.dtype)
+        return Verdict(name, error_of(y, exact, theirs), allowed, "" if allowed is not None else too_ill(their_error))
+
+
+class Judge:
+    """Judges programs for `model` by their outputs on seeded inputs: on `feeds`, and where these tell nothing, as
+    onnxruntime itself errs too much on them, on the first of `others` that do."""
+
+    def __init__(self, model: onnx.ModelProto, feeds: Arrays, numerics: str, others: Iterable[Arrays] = ()) -> None:
+        self.numerics = numerics
+        self.reference = Reference(model, feeds)
+        self._others = iter(others)
+
+    @property
+    def feeds(self) -> Arrays:
+        """The inputs on which programs are judged now."""
+        return self.reference.feeds
+
+    def verdict(self, run: Callable[[Arrays], Arrays]) -> Verdict:
+        """On a program, of which `run` makes the outputs."""
+        while True:
+            verdict = self.reference.verdict(run(self.feeds), self.numerics)
+            other = None if verdict.judged else next(self._others, None)
+            if other is None:
+                return verdict
+            log.info("%s: other inputs are tried", verdict.text(self.numerics))
+            self.reference = Reference(self.reference.model, other)

@@ -9,21 +9,30 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Verdict:
-    """The worst output by its bound: how far it is from float64, and how far it may be (None: nobody can tell)."""
+    """The worst output by its bound: how far it is from float64, and how far it may be. `allowed` is None where that
+    cannot be judged; `reason` says why."""
 
     output: str
     error: float
     allowed: float | None
+    reason: str = ""
+
+    @property
+    def judged(self) -> bool:
+        return self.allowed is not None
 
     @property
     def passed(self) -> bool:
-        return self.allowed is None or self.error <= self.allowed
+        return self.allowed is not None and self.error <= self.allowed
 
     @property
     def excess(self) -> float:
-        """The error in units of what is allowed."""
-        return self.error / max(self.allowed, np.finfo(float).tiny) if self.allowed is not None else 0.0
+        """The error in units of what is allowed; 1 where it cannot be judged: worse than what passes, better than what
+        is known to be wrong."""
+        return self.error / max(self.allowed, np.finfo(float).tiny) if self.allowed is not None else 1.0
 
     def text(self, numerics: str) -> str:
         """One line for messages."""
+        if self.allowed is None:
+            return f"output {self.output!r} cannot be judged: {self.reason}"
         return f"output {self.output!r} errs by {self.error:.1e}, numerics {numerics} allow {self.allowed:.1e}"

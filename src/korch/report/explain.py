@@ -151,7 +151,7 @@ class Explanation:
         a = self.accuracy
         if a is None:
             return []
-        allowed = "nothing to compare with" if a.allowed is None else f"{a.allowed:.1e} allowed"
+        allowed = f"which cannot be judged: {a.reason}" if a.allowed is None else f"{a.allowed:.1e} allowed"
         without = [f"    without {name}, which erred too much" for name in a.dropped]
         return [f"error: {a.error:.1e} of the largest magnitude at output {a.output!r}, {allowed}", *without]
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from korch.backends.contract import Backend
 from korch.backends.precision import ROUNDED
@@ -101,7 +102,7 @@ class Search:
         self.report(SearchState("enumerating"))
         calibrated = self.target.machine(self.costs)
         heavy = self.target.timed and total(self.graph.plain().primitives) >= HEAVY
-        with self.judge.meanwhile() if heavy else nullcontext():
+        with self.judge.reference.meanwhile() if heavy else nullcontext():
             begin = time.monotonic()
             with paced():
                 cones, later = self._cones()
@@ -145,10 +146,12 @@ class Search:
         graph, gone, tried = self.graph, list[str](), list[Tried]()
         while True:
             executable, now = self._attempt(graph, ledger, resources, gone)
-            if now.rounded and not now.verdict.passed:
+            if now.rounded and now.verdict.judged and not now.verdict.passed:
                 executable, now = self._more_exact(ledger, executable, now, gone)
             tried.append(now)
-            if now.verdict.passed:
+            if not now.verdict.judged:
+                log.warning("%s", now.verdict.text(self.target.options.numerics))
+            if now.verdict.passed or not now.verdict.judged:
                 return executable
             picked = [p for i in now.tuned.chosen for p in ledger.cones[i].primitives]
             banned = self._ban(ledger, tried) if now.rounded else []
@@ -201,14 +204,14 @@ class Search:
     def _linked(self, plan: Plan, tuned: Tuned, gone: Sequence[str]) -> tuple[Executable, Tried]:
         """The program of `plan`, and the verdict on it."""
         executable, verdict = self._run(plan)
-        accuracy = Accuracy(verdict.output, verdict.error, verdict.allowed, tuple(gone))
-        plan = self._timed(executable) if verdict.passed else executable.plan
+        accuracy = Accuracy(verdict.output, verdict.error, verdict.allowed, verdict.reason, tuple(gone))
+        plan = self._timed(executable) if verdict.passed or not verdict.judged else executable.plan
         executable.plan = replace(plan, accuracy=accuracy)
         return executable, Tried(tuned, verdict, executable.plan)
 
     def _judged(self, executable: Executable) -> Verdict:
         self.report(SearchState("checking"))
-        return self.judge.verdict(self.target.outputs(executable, self.judge.feeds))
+        return self.judge.verdict(partial(self.target.outputs, executable))
 
     def _timed(self, executable: Executable) -> Plan:
         """Its plan, which costs what it takes now."""
