@@ -8,7 +8,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import onnx
 import onnx.parser
@@ -16,6 +18,10 @@ import pytest
 from hypothesis import settings
 from tests.golden_text import golden as golden
 from tests.golden_text import pytest_addoption as pytest_addoption
+
+if TYPE_CHECKING:
+    from korch.machine import Machine
+    from korch.profile.profiler import Profiler
 
 # In CI the same examples every time, so that a failure is the change's own; nowhere a deadline for each: a machine that
 # others use too is slow for seconds.
@@ -37,6 +43,26 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
         if reason := absence():
             pytest.skip(reason)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def calibrated_once() -> Iterator[None]:
+    """A worker measures the machine's rates once for each number of threads, not once for each cache folder."""
+    from korch.profile import calibrate
+
+    measured, known = calibrate._measured, {}
+
+    def remembered(profiler: Profiler) -> Machine:
+        key = calibrate._key(profiler)
+        if key in known:
+            profiler.database.record_machine(key, json.dumps(asdict(known[key])))
+        else:
+            known[key] = measured(profiler)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calibrate, "_measured", remembered)
+        yield
 
 
 @pytest.fixture(scope="session")

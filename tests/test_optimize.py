@@ -10,6 +10,7 @@ import onnx
 import onnx.parser
 import pytest
 from onnx import helper, numpy_helper
+from tests.marks import slow_but_every
 
 from korch.errors import CacheError
 from korch.executable import Executable
@@ -158,7 +159,7 @@ OPAQUE = {
 
 
 @pytest.mark.usefixtures("own_cache")
-@pytest.mark.parametrize("name", OPAQUE)
+@pytest.mark.parametrize("name", slow_but_every(3, OPAQUE))
 def test_whole_models_with_what_rules_do_not_reach(name: str):
     source = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["": 18]> g {OPAQUE[name]}')
     executable, summary, _ = optimized(source, Options(1, 2.0), lambda state: None)

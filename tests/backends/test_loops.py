@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.marks import Part, parts, slow_but_every
 
 from korch.backends.contract import Refusal
 from korch.backends.cpu.c import own, run_function
@@ -58,15 +59,14 @@ def wrong(cones: dict[str, Cone], profiler: Profiler) -> dict[str, object]:
     return {name: r for name, r in zip(cones, results, strict=True) if not isinstance(r, Measurement)}
 
 
-def test_conformance(profiler: Profiler):
-    assert not wrong(CONES, profiler)
+@pytest.mark.parametrize("part", parts(4), ids=str)
+def test_conformance(part: Part, profiler: Profiler):
+    assert not wrong(part.named(CONES), profiler)
 
 
-def test_random_cones(profiler: Profiler):
-    cones = [random_cone(seed) for seed in range(60)]
-    kernels = [BACKEND.build(c, profiler.setting.threads)[0] for c in cones]
-    for seed, result in enumerate(profiler.measure(kernels)):
-        assert isinstance(result, Measurement), f"seed {seed}: {result}\n{cones[seed]}"
+@pytest.mark.parametrize("part", parts(4), ids=str)
+def test_random_cones(part: Part, profiler: Profiler):
+    assert not wrong({f"seed {seed}": random_cone(seed) for seed in part(range(60))}, profiler)
 
 
 @pytest.mark.parametrize("threads", THREADS)
@@ -169,7 +169,7 @@ def test_products_of_too_many_elements_are_refused():
     assert isinstance(refusal, Refusal) and "2^31" in refusal.reason
 
 
-@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize("name", slow_but_every(4, SUMS))
 def test_sums_have_the_same_bits_on_any_number_of_threads(name: str):
     """Few outputs are added up in a fixed number of parts, whoever takes them."""
     build, shape = SUMS[name]

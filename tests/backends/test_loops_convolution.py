@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.marks import Part, parts
 
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.ir import Builder, Cone
@@ -14,8 +15,9 @@ from .measured import THREADS, measured, refusal, wrong
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_right(threads: int, tmp_path: Path):
-    assert not wrong(measured(BACKEND, DIRECT, threads, tmp_path))
+@pytest.mark.parametrize("part", parts(3), ids=str)
+def test_right(part: Part, threads: int, tmp_path: Path):
+    assert not wrong(measured(BACKEND, part(DIRECT), threads, tmp_path))
 
 
 def test_refused_with_a_reason():

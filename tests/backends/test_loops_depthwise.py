@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.marks import Part, parts
 
 from korch.backends.contract import Refusal
 from korch.backends.cpu.loops import epilogue
@@ -20,8 +21,9 @@ from .prefetches import LINE, inside, prefetched
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_right(threads: int, tmp_path: Path):
-    assert not wrong(measured(BACKEND, DEPTHWISE, threads, tmp_path))
+@pytest.mark.parametrize("part", parts(3), ids=str)
+def test_right(part: Part, threads: int, tmp_path: Path):
+    assert not wrong(measured(BACKEND, part(DEPTHWISE), threads, tmp_path))
 
 
 @pytest.mark.parametrize("threads", THREADS)
@@ -33,11 +35,12 @@ def test_right_with_sixteen_registers(threads: int, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("registers", [Registers(16, 8), Registers(32, 16)], ids=["avx2", "avx512"])
-def test_right_past_the_caches(registers: Registers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("part", parts(4), ids=str)
+def test_right_past_the_caches(part: Part, registers: Registers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Also where a vector is half of a line, which is stored when it is whole."""
     monkeypatch.setattr(loops, "registers", lambda: registers)
     monkeypatch.setattr(epilogue, "outgrows", lambda shape: True)
-    assert not wrong(measured(BACKEND, DEPTHWISE, 2, tmp_path))
+    assert not wrong(measured(BACKEND, part(DEPTHWISE), 2, tmp_path))
 
 
 def test_what_the_next_block_reads_is_asked_for_line_after_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

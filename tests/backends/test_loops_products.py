@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.marks import SLOW, Part, parts
 
 from korch.backends.contract import Refusal
 from korch.backends.cpu.loops import products, tile
@@ -222,7 +223,8 @@ LONG = linear_attention(4096, 3, 16)[0]
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_right(threads: int, tmp_path: Path):
+@pytest.mark.parametrize("part", parts(3), ids=str)
+def test_right(part: Part, threads: int, tmp_path: Path):
     cones = [
         *CONES.values(),
         *linear_attention(300, 4, 16),
@@ -230,10 +232,12 @@ def test_right(threads: int, tmp_path: Path):
         LONG,
         *linear_attention(4096, 12, 16, channels_last=True),
     ]
-    assert not wrong(measured(BACKEND, cones, threads, tmp_path))
+    assert not wrong(measured(BACKEND, part(cones), threads, tmp_path))
 
 
-@pytest.mark.parametrize("lanes", [tile.Registers(16, 8), tile.Registers(32, 16)], ids=["avx2", "avx512"])
+@pytest.mark.parametrize(
+    "lanes", [tile.Registers(16, 8), pytest.param(tile.Registers(32, 16), marks=SLOW)], ids=["avx2", "avx512"]
+)
 def test_registers(lanes: tile.Registers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Vectors wider than the machine's are slow, not wrong."""
     with_registers(lanes, monkeypatch)

@@ -7,6 +7,7 @@ from math import inf
 from pathlib import Path
 
 import pytest
+from tests.marks import Part, parts
 
 from korch.backends.contract import Refusal
 from korch.backends.cpu.loops import winograd
@@ -150,18 +151,20 @@ CONES = [
 
 
 @pytest.mark.parametrize("registers", [Registers(16, 8), Registers(32, 16)], ids=["avx2", "avx512"])
-def test_right_with_any_registers(registers: Registers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("part", parts(3), ids=str)
+def test_right_with_any_registers(part: Part, registers: Registers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """In two passes where they are few, or places crowd in a set of the cache."""
     monkeypatch.setattr(winograd, "registers", lambda: registers)
     monkeypatch.setattr(winograd, "STREAMS", inf)
     inputs = [cone for cone in CONES if cone.primitives[0].op == "WinogradInput"]
     crowded, spread = into((4, 3, 1), (1, 16, 64, 88), (0, 0, 2, 2)), into((4, 3, 1), (1, 12, 12, 88), (1, 1, 1, 1))
-    assert not wrong(measured(BACKEND, [*inputs, crowded, spread], 1, tmp_path))
+    assert not wrong(measured(BACKEND, [*part(inputs), crowded, spread], 1, tmp_path))
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_right(threads: int, tmp_path: Path):
-    assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
+@pytest.mark.parametrize("part", parts(4), ids=str)
+def test_right(part: Part, threads: int, tmp_path: Path):
+    assert not wrong(measured(BACKEND, part(CONES), threads, tmp_path))
 
 
 @pytest.mark.parametrize("streams", [*(pytest.param(n, marks=pytest.mark.slow) for n in (24.0, 9.0)), inf])

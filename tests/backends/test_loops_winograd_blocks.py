@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.marks import Part, parts
 
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.loops.forms import winograd_blocks
@@ -75,10 +76,11 @@ CONES = [
 
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("room", [winograd_blocks.ROOM, 1 << 15])
-def test_right(threads: int, room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("part", parts(3), ids=str)
+def test_right(part: Part, threads: int, room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Also where a cache holds but small blocks."""
     monkeypatch.setattr(winograd_blocks, "ROOM", room)
-    assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
+    assert not wrong(measured(BACKEND, part(CONES), threads, tmp_path))
 
 
 def test_blocks_fit_a_cache_and_are_cut_along_frames_and_tiles(monkeypatch: pytest.MonkeyPatch):

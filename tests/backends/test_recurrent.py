@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.marks import Part, parts
 
 from korch.backends.contract import Refusal
 from korch.backends.cpu.loops.tile import Registers
@@ -63,8 +64,9 @@ CONES = [
 
 
 @pytest.mark.parametrize("threads", MANY_THREADS)
-def test_right(threads: int, tmp_path: Path):
-    assert not wrong(measured(BACKEND, CONES, threads, tmp_path))
+@pytest.mark.parametrize("part", parts(4), ids=str)
+def test_right(part: Part, threads: int, tmp_path: Path):
+    assert not wrong(measured(BACKEND, part(CONES), threads, tmp_path))
 
 
 def test_narrow_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnx.parser
 import pytest
+from tests.marks import slow_but, slow_but_every
 
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.scatter.backend import BACKEND
@@ -127,7 +128,7 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("cone", ODD, ids=lambda c: str(c.root.shape))
+@pytest.mark.parametrize("cone", slow_but_every(3, ODD), ids=lambda c: str(c.root.shape))
 def test_whoever_owns_which_part_the_bits_are_the_same(cone: Cone):
     found = [y.tobytes() for threads in (1, 2, 3, 7) for y in outputs(cone, named(cone), threads)]
     assert len(found) >= 4 and len(set(found)) == 1
@@ -157,7 +158,7 @@ def test_no_number_stays_none():
             assert np.isnan(y).tolist() == [True, True, False]
 
 
-@pytest.mark.parametrize("width", [1, 64])
+@pytest.mark.parametrize("width", slow_but([1, 64], [64]))
 def test_an_index_outside_of_its_axis_is_an_error(width: int):
     cone = edges(40, 600, width)
     good = named(cone)

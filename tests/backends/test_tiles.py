@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.marks import Part, parts, slow_but
 
 import korch.backends.cpu.tiles.backend as tiles
 from korch.backends.contract import Kernel, Refusal, StageVariant, Variant
@@ -293,9 +294,10 @@ CONES = [
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_right(threads: int, tmp_path: Path):
-    results = measured(BACKEND, CONES, threads, tmp_path)
-    assert {id(k.cone) for k, r in results if isinstance(r, Measurement)} == set(map(id, CONES))
+@pytest.mark.parametrize("part", parts(4), ids=str)
+def test_right(part: Part, threads: int, tmp_path: Path):
+    results = measured(BACKEND, part(CONES), threads, tmp_path)
+    assert {id(k.cone) for k, r in results if isinstance(r, Measurement)} == set(map(id, part(CONES)))
     # oneDNN may have nothing fast for a strip of some height; what it has must be right
     assert not [r for _, r in wrong(results) if "init refused" not in str(r)]
 
@@ -320,7 +322,7 @@ def test_bands_are_right(threads: int, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("bands", [{3: 4}, {}])
+@pytest.mark.parametrize("bands", slow_but([{3: 4}, {}], [{3: 4}]))
 def test_steps_are_right(threads: int, bands: dict[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tiles, "BANDS", bands)
     monkeypatch.setattr(tiles, "BUDGETS", (0, tiles.L2))
@@ -334,7 +336,7 @@ def test_steps_are_right(threads: int, bands: dict[int, int], tmp_path: Path, mo
 
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize(
-    ("height", "bands", "step"), [(1, 1, 0), pytest.param(2, 1, 0, marks=pytest.mark.slow), (1, 3, 0), (2, 1, 1)]
+    ("height", "bands", "step"), slow_but([(1, 1, 0), (2, 1, 0), (1, 3, 0), (2, 1, 1)], [(1, 3, 0)])
 )
 def test_sliding_is_right(
     threads: int, height: int, bands: int, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

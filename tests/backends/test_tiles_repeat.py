@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from tests.marks import slow_but_every
 
 import korch.backends.cpu.tiles.strips as strips
 from korch.backends.cpu.tiles.access import ways_across
@@ -27,7 +28,7 @@ def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("cone", CONES, ids=lambda c: str(c.root.shape))
+@pytest.mark.parametrize("cone", slow_but_every(4, CONES), ids=lambda c: str(c.root.shape))
 def test_the_same_turns(cone: Cone, threads: int, monkeypatch: pytest.MonkeyPatch):
     staged = stages(cone, STAGES)
     assert staged

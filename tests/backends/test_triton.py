@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.marks import Part, parts
 
 from korch.backends.contract import Kernel, Refusal
 from korch.devices import device_named
@@ -80,16 +81,18 @@ def kernels_of_all() -> dict[str, Kernel]:
     return built(BACKEND, CONES | MAPS | depth, FEW) | built(BACKEND, MAPS, H200.multiprocessors)
 
 
-def test_conformance(compiling: Executor):
-    kernels = kernels_of_all()
+@pytest.mark.parametrize("part", parts(8), ids=str)
+def test_conformance(part: Part, compiling: Executor):
+    kernels = part.named(kernels_of_all())
     asked = compilations(compiling, kernels)
     assert not wrong(kernels)
     assert not failures(asked)
 
 
-def test_random_cones(compiling: Executor):
-    cones = [random_cone(seed) for seed in range(100, 140)]
-    kernels = built(BACKEND, {f"seed {i}": c for i, c in enumerate(cones)}, FEW)
+@pytest.mark.parametrize("part", parts(5), ids=str)
+def test_random_cones(part: Part, compiling: Executor):
+    cones = {f"seed {seed}": random_cone(seed) for seed in part(range(100, 140))}
+    kernels = built(BACKEND, cones, FEW)
     asked = compilations(compiling, kernels)
     assert not wrong(kernels)
     assert not failures(asked)

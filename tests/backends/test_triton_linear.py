@@ -6,6 +6,7 @@ from concurrent.futures import Executor
 
 import numpy as np
 import pytest
+from tests.marks import Part, parts, slow_but_every
 
 from korch.backends.contract import Kernel
 from korch.backends.cuda.buffers import buffers_of, prepare
@@ -267,14 +268,14 @@ def split(name: str) -> list[Kernel]:
     return [kernel(CONES[name], ProductTile(16, 32, 16, 4, 3, parts), p) for p in ("tf32", "fp16")]
 
 
-@pytest.mark.parametrize("name", CONES)
+@pytest.mark.parametrize("name", slow_but_every(3, CONES))
 def test_right(name: str):
     assert linear.refusal(CONES[name]) == ""
     wrong = [(k.variant, r.reason, k.source) for k in tried(name) if (r := run(k)).reason]
     assert not wrong, "\n".join(map(str, wrong[0]))
 
 
-@pytest.mark.parametrize("name", SPLIT)
+@pytest.mark.parametrize("name", slow_but_every(3, SPLIT))
 def test_split(name: str):
     """More multiprocessors than tiles: the steps are summed in parts."""
     assert all(len(k.launches) == 2 for k in split(name))
@@ -288,7 +289,8 @@ def test_grouped():
     assert not run(kernel(matmul((260, 20), (20, 70)), ProductTile(32, 16, 16, 4, 2), "tf32")).reason
 
 
-def test_compiled(compiling: Executor):
+@pytest.mark.parametrize("part", parts(8), ids=str)
+def test_compiled(part: Part, compiling: Executor):
     """What is interpreted here, and the tiles that are chosen for large products, for the A100 and the H100.
 
     What is computed before a product may take more shared memory than its tile was chosen for, but all fit an H100.
@@ -296,7 +298,7 @@ def test_compiled(compiling: Executor):
     large = [kernel(cone, _tile(cone, PRECISIONS[i % 5]), PRECISIONS[i % 5]) for i, cone in enumerate(CONES.values())]
     large += [kernel(CONES["conv"], ProductTile(64, 32, 32, 4, 3, 3), p) for p in PRECISIONS]
     kernels = [*large, *(k for name in CONES for k in tried(name)), *(k for name in SPLIT for k in split(name))]
-    asked = compilations(compiling, {f"{i} {k.variant}": k for i, k in enumerate(kernels)})
+    asked = compilations(compiling, {f"{i} {k.variant}": k for i, k in enumerate(part(kernels))})
     for _, future in asked:
         assert all(b.cubin and b.shared <= DEVICES["H100"].shared for b in future.result())
 

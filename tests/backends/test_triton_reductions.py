@@ -6,6 +6,7 @@ from concurrent.futures import Executor
 
 import numpy as np
 import pytest
+from tests.marks import Part, parts
 
 from korch.backends.contract import Kernel, StageVariant, Variant
 from korch.ir import Builder, Cone, Value
@@ -142,8 +143,9 @@ WINDOWS = {
 }
 
 
-def test_conformance(compiling: Executor):
-    kernels = built(BACKEND, ROWS | WINDOWS | PICKS, FEW)
+@pytest.mark.parametrize("part", parts(5), ids=str)
+def test_conformance(part: Part, compiling: Executor):
+    kernels = built(BACKEND, part.named(ROWS | WINDOWS | PICKS), FEW)
     asked = compilations(compiling, kernels)
     assert not wrong(kernels)
     assert not failures(asked)

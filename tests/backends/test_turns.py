@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.marks import parts
 
 from korch.backends.contract import Kernel
 from korch.backends.cpu.c import Block, Code, Function, Statements
@@ -97,10 +98,14 @@ HELPED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> tuple[ctypes.CDLL, list[Kernel]]:
-    """All kernels that a team runs, in one library."""
-    every = [k for c in HELPED for b in (TILES, LOOPS) if b.refuses(c) is None for k in b.build(c, THREADS)]
+@pytest.fixture(scope="module", params=parts(3), ids=str)
+def program(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[ctypes.CDLL, list[Kernel]]:
+    """The kernels that a team runs, in one library."""
+    every = [
+        k for c in request.param(HELPED) for b in (TILES, LOOPS) if b.refuses(c) is None for k in b.build(c, THREADS)
+    ]
     kernels = [k for k in every if k.code and k.code.steals]
     folder = tmp_path_factory.mktemp("turns")
     libraries = find_libraries(n for k in kernels for n in k.libraries)

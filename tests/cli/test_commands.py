@@ -207,7 +207,8 @@ def test_cache(korch_json, korch_text, tmp_path, monkeypatch):
     assert not [p for p in (tmp_path / "cache").rglob("*") if p.is_file()]
 
 
-@pytest.mark.parametrize("arguments", [["rules"], pytest.param(["rules", "list"], marks=pytest.mark.slow)])
+@pytest.mark.slow  # all evidence is computed anew
+@pytest.mark.parametrize("arguments", [["rules"], ["rules", "list"]])
 def test_rules_lists_operators_rewrites_and_backends(korch_json, arguments: list[str]):
     facts = korch_json(*arguments)
     assert any("Softmax" in r["operators"] for r in facts["fission"])

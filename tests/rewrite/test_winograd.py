@@ -11,6 +11,7 @@ import onnxruntime
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from korch.executable.feeds import random_feeds
 from korch.ir import Builder, Graph, Primitive
@@ -301,7 +302,7 @@ def test_stride_2_takes_the_tiles_that_fit(outputs: int, tiles: set[int]):
 
 @pytest.mark.parametrize("stride", [2, 3])
 @pytest.mark.parametrize("form", FORMS)
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(
     height=st.integers(7, 10),
     width=st.integers(7, 10),
