@@ -17,6 +17,7 @@ from korch.report import bench, runtime_process
 from korch.report.bench import Contest, compare, inputs_of, race, relative_error
 from korch.report.peers import NotOffered, Subject, known_peers
 from korch.report.runtime_process import RuntimeFailed, RuntimeProcess, module_command
+from korch.system.processor import cpu_flags
 
 MODEL = """
 <ir_version: 8, opset_import: ["" : 17]>
@@ -42,7 +43,7 @@ def load(subject, threads):
     {load}
     return lambda feeds: [{output}]
 
-serving.serve(Peer("fake", lambda: {available}, load))
+serving.serve(Peer("fake", lambda: {available}, load, lambda: "{precision}"))
 """
 
 
@@ -57,9 +58,11 @@ def subject(tmp_path: Path) -> Subject:
 def runtime(tmp_path: Path):
     """Makes a fake runtime: the command that starts it."""
 
-    def make(output: str = "feeds['x'] * 2", load: str = "pass", available: str = "None") -> list[str]:
+    def make(
+        output: str = "feeds['x'] * 2", load: str = "pass", available: str = "None", precision: str = "float32"
+    ) -> list[str]:
         script = tmp_path / f"runtime{len(list(tmp_path.iterdir()))}.py"
-        script.write_text(RUNTIME.format(output=output, load=load, available=available))
+        script.write_text(RUNTIME.format(output=output, load=load, available=available, precision=precision))
         return [sys.executable, str(script)]
 
     return make
@@ -106,6 +109,22 @@ def test_peer_that_fails_is_left_out_with_its_reason(subject, runtime, fault, re
     assert reason in result["skipped"]["broken"]
     assert set(result["runtimes"]) == {"korch"}
     assert result["best_peer"] is None and result["speedup_vs_best_peer"] is None
+
+
+def test_who_computes_in_another_precision_stands_apart(subject, runtime):
+    """It may err more, and who is best among those of one precision is said as well."""
+    commands = {
+        "reference": runtime(),
+        "korch": runtime(),
+        "slow": runtime(output="passes(0.02) and feeds['x'] * 2"),
+        "narrow": runtime(output="feeds['x'] * 2.1", precision="bfloat16"),
+        "wrong": runtime(output="feeds['x'] * 3", precision="bfloat16"),
+    }
+    result = race(commands, subject, FEEDS, threads=1, rounds=1)
+    assert result["precisions"] == {"korch": "float32", "slow": "float32", "narrow": "bfloat16"}
+    assert (result["best_peer"], result["fastest_peer"]) == ("slow", "narrow")
+    assert result["speedup_vs_best_peer"] > 10 > result["speedup_vs_fastest_peer"] > 0
+    assert "errs by 5.0e-01" in result["skipped"]["wrong"]
 
 
 def test_peer_that_fails_in_the_race_is_left_out(subject, runtime):
@@ -226,6 +245,20 @@ def test_installed_peer_agrees_with_the_reference(subject, name):
     result = compare(subject.onnx, korch_path=None, against=(name,), threads=1, rounds=1)
     assert result["errors"] == {name: 0.0}
     assert set(result["runtimes"]) == {name} and result["best_peer"] == name
+
+
+def test_openvino_as_it_comes_is_one_runtime_more_only_where_it_computes_in_less(subject):
+    if reason := known_peers()["openvino"].available():
+        pytest.skip(reason)
+    result = compare(subject.onnx, korch_path=None, against=("openvino", "openvino-default"), threads=1, rounds=1)
+    if cpu_flags_of_bfloat16():
+        assert result["precisions"] == {"openvino": "float32", "openvino-default": "bfloat16"}
+    else:
+        assert result["skipped"] == {"openvino-default": "computes in float32 on this processor, as openvino does"}
+
+
+def cpu_flags_of_bfloat16() -> set[str]:
+    return {"avx512_bf16", "amx_bf16"}.intersection(cpu_flags())
 
 
 def test_torch_is_left_out_without_a_definition(subject):

@@ -14,12 +14,13 @@ from korch.cli.arguments import JsonOption, NumericsOption, ShapesOption, Thread
 from korch.cli.printing import print_json, print_table
 from korch.errors import Error
 
+PEERS = "onnxruntime,openvino,openvino-default,torch,torch-bf16"
 GivenOption = Annotated[list[Path] | None, typer.Option(help="Archives made before, one a model, in their order.")]
 
 
 def bench(
     models: Annotated[list[Path], typer.Argument(help="ONNX models; those of open lengths with --shape.")],
-    against: Annotated[str, typer.Option(help="Runtimes, separated by commas.")] = "onnxruntime,openvino,torch",
+    against: Annotated[str, typer.Option(help="Runtimes, separated by commas.")] = PEERS,
     threads: ThreadsOption = 0,
     rounds: Annotated[int, typer.Option(help="Blocks of runs for each runtime.", min=1)] = 10,
     time_budget: TimeBudgetOption = None,
@@ -119,14 +120,23 @@ def _teller(quiet: bool) -> Any:
 
 def _show(result: dict[str, Any]) -> None:
     rows = (
-        [name, f"{t['median_ms']:.3f}", f"{t['min_ms']:.3f}", f"{result['errors'].get(name, 0.0):.1e}"]
+        [
+            name,
+            result["precisions"][name],
+            f"{t['median_ms']:.3f}",
+            f"{t['min_ms']:.3f}",
+            f"{result['errors'].get(name, 0.0):.1e}",
+        ]
         for name, t in sorted(result["runtimes"].items(), key=lambda item: item[1]["median_ms"])
     )
     title = f"{result['model']}: {result['threads']} threads, {result['rounds']} rounds"
-    print_table(["runtime", ">median ms", ">min ms", ">error"], rows, title)
+    print_table(["runtime", "precision", ">median ms", ">min ms", ">error"], rows, title)
     for name, why in result["skipped"].items():
         typer.echo(f"{name} is left out: {why}")
     if result["speedup_vs_best_peer"] is not None:
         typer.echo(f"korch is {result['speedup_vs_best_peer']:.2f}x as fast as {result['best_peer']}")
+    if (fastest := result["fastest_peer"]) != result["best_peer"] and result["speedup_vs_fastest_peer"] is not None:
+        times, precision = result["speedup_vs_fastest_peer"], result["precisions"][fastest]
+        typer.echo(f"and {times:.2f}x as fast as {fastest}, which computes in {precision}")
     if result["peak_gflops"] is not None:
         typer.echo(f"multiply-adds alone ran at {result['peak_gflops']:.0f} GFLOP/s meanwhile")

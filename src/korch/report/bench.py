@@ -27,14 +27,15 @@ from korch.fission import fission
 from korch.fission.importer import read
 from korch.fission.importer.inputs import fix_shapes
 from korch.fission.importer.load import load, tensors_of, with_data
-from korch.report.peers import Subject, known_peers
+from korch.report.peers import FLOAT32, Subject, known_peers
 from korch.report.runtime_process import RuntimeFailed, RuntimeProcess, module_command
 
 BLOCK_SECONDS, REST_SECONDS = 0.3, 0.05
 LOAD_LIMIT, RUN_LIMIT = 900.0, 300.0
 OURS, REFERENCE, MACHINE = "korch", "reference", "machine"
 BOUND, COARSE_BOUND = 1e-2, 0.25
-"""Errors of floats beyond which a runtime computes something else; the second for models that round coarsely."""
+"""Errors of floats beyond which a runtime computes something else; the second for models and runtimes that round
+coarsely."""
 _TYPES = onnx.TensorProto.DataType
 COARSE = {_TYPES.Value(name) for name in ("FLOAT16", "BFLOAT16", "INT8", "UINT8", "INT4", "UINT4")}
 """The elements of weights, inputs or outputs that tell such models."""
@@ -45,7 +46,8 @@ Commands = Mapping[str, Sequence[str]]
 
 @dataclass
 class Contest:
-    """What is known so far: runtimes in the race, their outputs' errors, and why others are not in it."""
+    """What is known so far: runtimes in the race, their precisions, their outputs' errors, and why others are not in
+    it."""
 
     subject: Subject
     threads: int
@@ -53,6 +55,7 @@ class Contest:
     folder: Path
     racing: dict[str, RuntimeProcess] = field(default_factory=dict[str, RuntimeProcess])
     errors: dict[str, float] = field(default_factory=dict[str, float])
+    precisions: dict[str, str] = field(default_factory=dict[str, str])
     skipped: dict[str, str] = field(default_factory=dict[str, str])
     bound: float = BOUND
     load_limit: float = LOAD_LIMIT
@@ -65,6 +68,7 @@ class Contest:
         process.close(patience=0)
         self.racing.pop(name, None)
         self.errors.pop(name, None)
+        self.precisions.pop(name, None)
         self.skipped[name] = str(why).removeprefix(f"{name}: ")
         self.say(f"{name} is left out: {self.skipped[name]}")
 
@@ -84,10 +88,11 @@ def compare(
 
     `korch_path` None leaves korch out. `torch_models` is the folder with torch definitions (see `Subject`),
     `python` the interpreter for the runtimes other than korch. Keys of the result: model, threads, rounds,
-    runtimes {name: {median_ms, min_ms}}, best_peer, speedup_vs_best_peer, errors {name: see `relative_error`,
-    against onnxruntime without optimisations}, skipped {name: why}, peak_gflops: the median rate of multiply-adds
-    alone in blocks between theirs, None where that cannot be had. A runtime that is missing, fails or has wrong
-    outputs is skipped; korch raises RuntimeFailed then.
+    runtimes {name: {median_ms, min_ms}}, best_peer, speedup_vs_best_peer: of those that compute in float32;
+    fastest_peer, speedup_vs_fastest_peer: of all; precisions {name: in what it computes}, errors {name: see
+    `relative_error`, against onnxruntime without optimisations}, skipped {name: why}, peak_gflops: the median rate of
+    multiply-adds alone in blocks between theirs, None where that cannot be had. A runtime that is missing, fails or has
+    wrong outputs is skipped; korch raises RuntimeFailed then.
     """
     check_named(against)
     model = onnx.load(model_path, load_external_data=False)
@@ -183,7 +188,8 @@ def _first_outputs(contest: Contest, process: RuntimeProcess, files: dict[str, s
         "korch": given.korch and str(given.korch.resolve()),
         "torch_models": given.torch_models and str(given.torch_models.resolve()),
     }
-    process.ask("load", limit=contest.load_limit, subject=subject, threads=contest.threads, inputs=files)
+    precision = process.ask("load", limit=contest.load_limit, subject=subject, threads=contest.threads, inputs=files)
+    contest.precisions[process.name] = precision or FLOAT32
     folder = contest.folder / process.name
     folder.mkdir()
     # torch.compile compiles at the first run: this one has the time to load, too
@@ -217,7 +223,7 @@ def _error(contest: Contest, name: str, found: list[np.ndarray], expected: list[
         raise RuntimeFailed(f"{name}: its outputs have the shapes {shapes}, the model's have {wanted}")
     errors = [relative_error(a, b) for a, b in zip(found, expected, strict=True)]
     for output, error, array in zip(contest.subject.outputs, errors, expected, strict=True):
-        if error > contest.bound and array.dtype.kind == "f":
+        if error > (contest.bound if contest.precisions[name] == FLOAT32 else COARSE_BOUND) and array.dtype.kind == "f":
             raise RuntimeFailed(f"{name}: {_wrong(output, error)}")
     return max(errors, default=0.0)
 
@@ -273,7 +279,8 @@ def _result(contest: Contest, times: dict[str, list[float]], rounds: int) -> dic
     }
     medians = {name: figures["median_ms"] for name, figures in runtimes.items()}
     ours = medians.pop(OURS, None)
-    best = min(medians, key=medians.__getitem__, default=None)
+    best = min((n for n in medians if contest.precisions[n] == FLOAT32), key=medians.__getitem__, default=None)
+    fastest = min(medians, key=medians.__getitem__, default=None)
     return {
         "model": contest.subject.onnx.stem,
         "threads": contest.threads,
@@ -281,6 +288,9 @@ def _result(contest: Contest, times: dict[str, list[float]], rounds: int) -> dic
         "runtimes": runtimes,
         "best_peer": best,
         "speedup_vs_best_peer": medians[best] / ours if best and ours else None,
+        "fastest_peer": fastest,
+        "speedup_vs_fastest_peer": medians[fastest] / ours if fastest and ours else None,
+        "precisions": {name: contest.precisions[name] for name in runtimes},
         "errors": contest.errors,
         "skipped": contest.skipped,
         "peak_gflops": statistics.median(rates) if rates else None,

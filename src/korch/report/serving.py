@@ -2,7 +2,7 @@
 
 `python -m korch.report.serving NAME`. Each question is a line of JSON on stdin, each answer one on stdout:
 
-    {"ask": "load", "subject": {...}, "threads": 2, "inputs": {name: file.npy}}   -> {"value": null}
+    {"ask": "load", "subject": {...}, "threads": 2, "inputs": {name: file.npy}}   -> {"value": precision}
     {"ask": "outputs", "folder": directory}                                       -> {"value": [file.npy, ...]}
     {"ask": "block", "seconds": 0.3}                                              -> {"value": [milliseconds, ...]}
 
@@ -37,8 +37,9 @@ def serve(peer: Peer) -> None:
     """Answers questions about `peer` until stdin ends."""
     loaded: list[_Loaded] = []
 
-    def load(question: Mapping[str, Any]) -> None:
+    def load(question: Mapping[str, Any]) -> str:
         loaded[:] = [_load(peer, question)]
+        return peer.precision()
 
     answer_questions(
         {

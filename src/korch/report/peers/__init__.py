@@ -8,9 +8,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from korch.report.peers.peer import ModelRun, NotOffered, Peer, Subject
+from korch.report.peers.peer import FLOAT32, ModelRun, NotOffered, Peer, Subject
 
-__all__ = ["ModelRun", "NotOffered", "Peer", "Subject", "known_peers"]
+__all__ = ["FLOAT32", "ModelRun", "NotOffered", "Peer", "Subject", "known_peers"]
 
 
 def known_peers() -> dict[str, Peer]:

@@ -11,13 +11,10 @@ import numpy as np
 from korch.report.peers.peer import ModelRun, Peer, Subject, missing
 
 
-def _load(subject: Subject, threads: int) -> ModelRun:
+def compiled_run(subject: Subject, threads: int, **more: str) -> ModelRun:
+    """A run of the model as OpenVINO compiles it for latency, with `more` settings."""
     openvino: Any = importlib.import_module("openvino")
-    settings = {
-        "PERFORMANCE_HINT": "LATENCY",
-        "INFERENCE_NUM_THREADS": threads,
-        "INFERENCE_PRECISION_HINT": "f32",
-    }
+    settings = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads, **more}
     compiled = openvino.Core().compile_model(str(subject.onnx), "CPU", settings)
     request = compiled.create_infer_request()
 
@@ -26,6 +23,10 @@ def _load(subject: Subject, threads: int) -> ModelRun:
         return [results[index] for index in range(len(compiled.outputs))]
 
     return run
+
+
+def _load(subject: Subject, threads: int) -> ModelRun:
+    return compiled_run(subject, threads, INFERENCE_PRECISION_HINT="f32")
 
 
 PEER = Peer("openvino", lambda: missing("openvino"), _load)

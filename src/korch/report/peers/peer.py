@@ -31,13 +31,23 @@ class Subject:
     torch_models: Path | None = None
 
 
+FLOAT32 = "float32"
+
+
+def in_float32() -> str:
+    """The precision of a runtime that rounds no further than its models do."""
+    return FLOAT32
+
+
 @dataclass(frozen=True)
 class Peer:
-    """One runtime. `available` gives the reason why it cannot run here, or None; `load` may raise NotOffered."""
+    """One runtime. `available` gives the reason why it cannot run here, or None; `load` may raise NotOffered.
+    `precision`, asked after `load`: in what it computes where a model has float32."""
 
     name: str
     available: Callable[[], str | None]
     load: Callable[[Subject, int], ModelRun]
+    precision: Callable[[], str] = in_float32
 
 
 def missing(package: str) -> str | None:

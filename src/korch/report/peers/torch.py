@@ -14,7 +14,8 @@ import numpy as np
 from korch.report.peers.peer import ModelRun, NotOffered, Peer, Subject, missing
 
 
-def _available() -> str | None:
+def available() -> str | None:
+    """Why torch.compile cannot run here, or None."""
     compilers = filter(None, (os.environ.get("CXX"), "g++", "clang++"))
     if not any(map(shutil.which, compilers)):
         return "torch.compile needs a C++ compiler; neither $CXX nor g++ nor clang++ is there"
@@ -33,7 +34,8 @@ def _definition(subject: Subject) -> Any:
     return importlib.import_module(f"{folder.name}.{name}").build()
 
 
-def _load(subject: Subject, threads: int) -> ModelRun:
+def compiled_run(subject: Subject, threads: int, *, narrow: bool) -> ModelRun:
+    """A run of the model as torch.compile makes it, `narrow`: in bfloat16's autocast."""
     torch: Any = importlib.import_module("torch")
     inductor: Any = importlib.import_module("torch._inductor.config")
     torch.set_num_threads(threads)
@@ -41,11 +43,20 @@ def _load(subject: Subject, threads: int) -> ModelRun:
     compiled = torch.compile(_definition(subject))
 
     def run(feeds: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-        with torch.inference_mode():
+        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=narrow):
             results = compiled(*map(torch.from_numpy, feeds.values()))
-        return [result.numpy() for result in (results if isinstance(results, tuple) else (results,))]
+        return [_array(torch, result) for result in (results if isinstance(results, tuple) else (results,))]
 
     return run
 
 
-PEER = Peer("torch", _available, _load)
+def _array(torch: Any, result: Any) -> np.ndarray:
+    """A result, of which numpy has no bfloat16."""
+    return (result.float() if result.dtype == torch.bfloat16 else result).numpy()
+
+
+def _load(subject: Subject, threads: int) -> ModelRun:
+    return compiled_run(subject, threads, narrow=False)
+
+
+PEER = Peer("torch", available, _load)
