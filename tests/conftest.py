@@ -46,11 +46,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def calibrated_once() -> Iterator[None]:
-    """A worker measures the machine's rates once for each number of threads, not once for each cache folder."""
+def calibrated_once() -> Iterator[dict[str, Machine]]:
+    """A worker measures the machine's rates once for each number of threads, not once for each cache folder.
+    What it has measured, by the key of the database, is the value."""
     from korch.profile import calibrate
 
-    measured, known = calibrate._measured, {}
+    measured, known = calibrate._measured, dict[str, "Machine"]()
 
     def remembered(profiler: Profiler) -> Machine:
         key = calibrate._key(profiler)
@@ -62,7 +63,7 @@ def calibrated_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calibrate, "_measured", remembered)
-        yield
+        yield known
 
 
 @pytest.fixture(scope="session")

@@ -169,7 +169,7 @@ def test_products_of_too_many_elements_are_refused():
     assert isinstance(refusal, Refusal) and "2^31" in refusal.reason
 
 
-@pytest.mark.parametrize("name", slow_but_every(4, SUMS))
+@pytest.mark.parametrize("name", slow_but_every(6, SUMS))
 def test_sums_have_the_same_bits_on_any_number_of_threads(name: str):
     """Few outputs are added up in a fixed number of parts, whoever takes them."""
     build, shape = SUMS[name]

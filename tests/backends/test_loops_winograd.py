@@ -167,8 +167,9 @@ def test_right(part: Part, threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, part(CONES), threads, tmp_path))
 
 
-@pytest.mark.parametrize("streams", [*(pytest.param(n, marks=pytest.mark.slow) for n in (24.0, 9.0)), inf])
-@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.slow), 3])
+@pytest.mark.slow
+@pytest.mark.parametrize("streams", [24.0, 9.0, inf])
+@pytest.mark.parametrize("threads", [1, 3])
 def test_right_with_any_streams(streams: float, threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Places by parts, and half of them first, of pieces of a few tiles."""
     for name, value in {

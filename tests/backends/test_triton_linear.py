@@ -275,13 +275,14 @@ def test_right(name: str):
     assert not wrong, "\n".join(map(str, wrong[0]))
 
 
-@pytest.mark.parametrize("name", slow_but_every(3, SPLIT))
+@pytest.mark.parametrize("name", slow_but_every(7, SPLIT))
 def test_split(name: str):
     """More multiprocessors than tiles: the steps are summed in parts."""
     assert all(len(k.launches) == 2 for k in split(name))
     assert [k.variant for k in split(name) if run(k).reason] == []
 
 
+@pytest.mark.slow
 def test_grouped():
     """More tiles along the rows than run side by side."""
     cone = matmul((300, 20), (20, 70), const=True)

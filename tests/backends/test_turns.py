@@ -98,7 +98,7 @@ HELPED = [
 ]
 
 
-@pytest.fixture(scope="module", params=parts(3), ids=str)
+@pytest.fixture(scope="module", params=parts(4), ids=str)
 def program(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[ctypes.CDLL, list[Kernel]]:

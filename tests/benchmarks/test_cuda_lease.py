@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.marks import SLOW, slow_but
+from tests.marks import SLOW
 
 from .fake_rig import FakeRig
 
@@ -68,7 +68,8 @@ def test_a_command_does_nothing_twice(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (tmp_path / "kernels.jsonl").read_text() == before
 
 
-@pytest.mark.parametrize("stage", slow_but(["kernels", "racing"], ["racing"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", ["kernels", "racing"])
 def test_killed_at_any_moment_a_command_keeps_what_it_measured(tmp_path: Path, stage: str):
     file, draw, kept = tmp_path / f"{stage}.jsonl", random.Random(stage), dict[str, object]()
     if stage == "racing":

@@ -18,7 +18,7 @@ import pytest
 from korch.fission.importer import read
 from korch.numerics import judge, reference_process
 from korch.numerics.exact import float64_outputs
-from korch.numerics.judge import Reference
+from korch.numerics.judge import ReferenceOutputs
 from korch.system.locks import locked, machine_lock
 
 MODEL = """<ir_version: 8, opset_import: ["": 17]>
@@ -33,7 +33,7 @@ def refused(model: onnx.ModelProto, feeds: Mapping[str, np.ndarray]) -> None:
 
 def test_what_is_evaluated_meanwhile_is_not_evaluated_again(monkeypatch: pytest.MonkeyPatch):
     model = read(onnx.parser.parse_model(MODEL))
-    expected, asked = float64_outputs(model, FEEDS), Reference(model, FEEDS)
+    expected, asked = float64_outputs(model, FEEDS), ReferenceOutputs(model, FEEDS)
     monkeypatch.setattr(judge, "float64_outputs", refused)
     with asked.meanwhile():
         assert asked.exact
@@ -41,14 +41,14 @@ def test_what_is_evaluated_meanwhile_is_not_evaluated_again(monkeypatch: pytest.
 
 
 def test_what_another_process_cannot_do_is_done_here(monkeypatch: pytest.MonkeyPatch):
-    asked = Reference(read(onnx.parser.parse_model(MODEL)), FEEDS)
+    asked = ReferenceOutputs(read(onnx.parser.parse_model(MODEL)), FEEDS)
     monkeypatch.setattr(reference_process, "__name__", "korch.no_such_module")
     with asked.meanwhile():
         assert asked.verdict({"y": asked.exact["y"].astype(np.float32)}, "default").passed
 
 
 def test_what_nobody_asked_for_in_time_is_done_here():
-    asked = Reference(read(onnx.parser.parse_model(MODEL)), FEEDS)
+    asked = ReferenceOutputs(read(onnx.parser.parse_model(MODEL)), FEEDS)
     with asked.meanwhile():
         pass
     assert asked.exact["y"].dtype == np.float64
@@ -57,7 +57,7 @@ def test_what_nobody_asked_for_in_time_is_done_here():
 def test_nothing_is_evaluated_while_somebody_times_a_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    asked = Reference(read(onnx.parser.parse_model(MODEL)), FEEDS)
+    asked = ReferenceOutputs(read(onnx.parser.parse_model(MODEL)), FEEDS)
     with ThreadPoolExecutor(1) as pool, asked.meanwhile():
         with locked(machine_lock()):
             outputs = pool.submit(lambda: asked.exact)
@@ -71,6 +71,6 @@ def test_an_error_in_the_block_ends_the_other_process(monkeypatch: pytest.Monkey
     slow = [sys.executable, "-c", "import time; time.sleep(3600)"]
     popen = subprocess.Popen
     monkeypatch.setattr(subprocess, "Popen", lambda command, **kw: started.append(popen(slow, **kw)) or started[0])
-    with pytest.raises(KeyError), Reference(read(onnx.parser.parse_model(MODEL)), FEEDS).meanwhile():
+    with pytest.raises(KeyError), ReferenceOutputs(read(onnx.parser.parse_model(MODEL)), FEEDS).meanwhile():
         raise KeyError
     assert started[0].poll() == -signal.SIGKILL

@@ -17,6 +17,7 @@ from korch.backends.cpu.c import Code
 from korch.backends.table import entry_of
 from korch.errors import BackendError
 from korch.ir import Builder, Cone
+from korch.machine import Machine
 from korch.profile import Database, Failed, Measurement, Profiler, calibrate, machine
 from korch.profile.results import Unloadable
 from korch.profile.task import Rates
@@ -211,7 +212,10 @@ def test_calibration_is_remembered(profiler: Profiler) -> None:
     assert machine(2, profiler.database) == first and profiler.measured == count
 
 
-def test_a_calibration_without_kernels_is_not_remembered(profiler: Profiler, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_calibration_without_kernels_is_not_remembered(
+    profiler: Profiler, monkeypatch: pytest.MonkeyPatch, calibrated_once: dict[str, Machine]
+) -> None:
+    monkeypatch.delitem(calibrated_once, calibrate._key(profiler), raising=False)
     monkeypatch.setattr(profiler, "calibrate", lambda: Rates(1e9, ((1 << 20, 1e9),), 1e-6))
     monkeypatch.setattr(profiler, "measure", lambda kernels: [Failed("no room")] * len(kernels))
     assert machine(2, profiler.database, profiler).moves == ()

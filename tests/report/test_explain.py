@@ -234,7 +234,7 @@ def test_choices_and_errors_are_told(plan: Plan):
         Choice("t2", ("as written: Relu",), ("channels_last: Relu",)),
         Choice("t3", ("as written: Add",), ("siblings: Add",), (), 2e-6, measured=False),
     )
-    told = Accuracy("a", 2e-5, 1e-4, ("t4 by low_rank: MatMul",))
+    told = Accuracy("a", 2e-5, 1e-4, dropped=("t4 by low_rank: MatMul",))
     again = plan_from_json(plan_to_json(replace(plan, choices=choices, accuracy=told, as_written=7)), {})
     with Executable.link(again) as executable:
         result = explain(executable)

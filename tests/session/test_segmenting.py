@@ -96,7 +96,8 @@ def test_a_program_in_segments_is_its_model(name: str, tmp_path: Path):
 BODIES = (("loop", 1), ("branch", 2), ("while", 1), ("growing", 1), ("scan", 1))
 
 
-@pytest.mark.parametrize("name, islands", [pytest.param(*b, marks=[] if b[0] == "loop" else SLOW) for b in BODIES])
+@pytest.mark.slow
+@pytest.mark.parametrize("name, islands", BODIES)
 def test_bodies_are_programs_where_they_are_faster(name: str, islands: int, tmp_path: Path, monkeypatch):
     """Whatever their speed, they compute what onnxruntime computes."""
     monkeypatch.setattr(segmenting, "race", lambda runs: [2.0, 1.0])

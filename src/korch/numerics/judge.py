@@ -19,7 +19,7 @@ from korch.numerics.verdict import Verdict
 log = logging.getLogger(__name__)
 
 
-class Reference:
+class ReferenceOutputs:
     """What a model makes of `feeds`, in float64 and by onnxruntime. Both are computed once, when first needed."""
 
     def __init__(self, model: onnx.ModelProto, feeds: Arrays) -> None:
@@ -75,7 +75,7 @@ class Judge:
 
     def __init__(self, model: onnx.ModelProto, feeds: Arrays, numerics: str, others: Iterable[Arrays] = ()) -> None:
         self.numerics = numerics
-        self.reference = Reference(model, feeds)
+        self.reference = ReferenceOutputs(model, feeds)
         self._others = iter(others)
 
     @property
@@ -91,4 +91,4 @@ class Judge:
             if other is None:
                 return verdict
             log.info("%s: other inputs are tried", verdict.text(self.numerics))
-            self.reference = Reference(self.reference.model, other)
+            self.reference = ReferenceOutputs(self.reference.model, other)

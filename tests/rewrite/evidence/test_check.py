@@ -53,7 +53,7 @@ def test_error_classes_are_those_of_what_is_added(subject: Transformation):
     assert evidence_of(subject).error == subject.error
 
 
-@pytest.mark.parametrize("mutant", slow_but_every(3, mutants()), ids=str)
+@pytest.mark.parametrize("mutant", slow_but_every(7, mutants()), ids=str)
 @settings(max_examples=examples(20), deadline=None)
 @given(seed=st.integers(0, 2**16))
 def test_mutants_are_caught_exactly(mutant: Mutant, seed: int):
@@ -61,7 +61,7 @@ def test_mutants_are_caught_exactly(mutant: Mutant, seed: int):
     assert finding.fired and finding.exact and not finding.beyond
 
 
-@pytest.mark.parametrize("mutant", slow_but_every(3, mutants()), ids=str)
+@pytest.mark.parametrize("mutant", slow_but_every(7, mutants()), ids=str)
 @settings(max_examples=examples(20), deadline=None)
 @given(seed=st.integers(0, 2**16))
 def test_mutants_are_caught_in_float64(mutant: Mutant, seed: int):
