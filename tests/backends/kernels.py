@@ -15,6 +15,7 @@ from korch.ir import Builder, Cone, Value
 from . import (
     cones,
     test_loops,
+    test_loops_integers,
     test_loops_products,
     test_loops_strassen,
     test_loops_winograd,
@@ -190,6 +191,16 @@ def _convolutions() -> dict[str, Case]:
     }
 
 
+def _integers() -> dict[str, Case]:
+    """Sums of bytes."""
+    cones_of = test_loops_integers.CONES
+    return {
+        "integer product": Case(LOOPS, cones_of[0]),
+        "integer product quantized again": Case(LOOPS, cones_of[5], 2, "avx2"),
+        "integer convolution": Case(LOOPS, cones_of[8], 2, "avx2"),
+    }
+
+
 def _others() -> dict[str, Case]:
     """Strips of several linear primitives, recurrences, and calls of oneDNN."""
     tiles, recurrence = test_tiles, test_recurrent.recurrence
@@ -216,6 +227,7 @@ _FOLDERS = {
     "indices": _indices(),
     "products": _products(),
     "convolutions": _convolutions(),
+    "integers": _integers(),
     "others": _others(),
 }
 CASES = {

@@ -13,13 +13,21 @@ from korch.backends.cpu.loops.form import PlacedForm
 from korch.backends.cpu.loops.forms import all_forms, form_of
 from korch.ir import Cone
 
-from . import cones, test_loops_products, test_loops_strassen, test_loops_winograd, test_loops_winograd_blocks
+from . import (
+    cones,
+    test_loops_integers,
+    test_loops_products,
+    test_loops_strassen,
+    test_loops_winograd,
+    test_loops_winograd_blocks,
+)
 
 EVERY: list[Cone] = [
     *cones.CONES.values(),
     *cones.DEPTHWISE,
     *cones.DIRECT,
     *cones.PLANAR,
+    *test_loops_integers.CONES,
     *test_loops_products.CONES.values(),
     *test_loops_strassen.CONES,
     *test_loops_winograd.CONES,
@@ -28,6 +36,7 @@ EVERY: list[Cone] = [
 FORMS: dict[str, Cone] = {
     "LoopNestForm": cones.CONES["softmax last"],
     "DepthwiseForm": cones.DEPTHWISE[0],
+    "IntegerForm": test_loops_integers.CONES[0],
     "DirectForm": cones.DIRECT[0],
     "PlanarForm": cones.PLANAR[0],
     "ProductForm": test_loops_products.CONES["behind"],

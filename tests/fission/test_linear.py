@@ -124,8 +124,3 @@ def test_conv_transpose_of_a_given_shape(auto_pad, output_shape):
         auto_pad=auto_pad,
         constants=[1],
     )
-
-
-def test_quantised_convolution_stays_opaque():
-    x = values(1, 2, 5, 5, low=0, high=200).astype("uint8")
-    check("ConvInteger", x, values(2, 2, 3, 3, low=0, high=9).astype("uint8"), opaque=True, constants=[1])

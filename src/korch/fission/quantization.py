@@ -32,8 +32,8 @@ def quantize_linear(
         return Opaque(f"it quantizes to {kind}{' by blocks' if block_size else ''}")
     if not scale.tensor.is_float:
         scale = b.op("Cast", scale, to="float64")
-    wide = b.op("Cast", x, to=scale.dtype) / _along(b, scale, x, axis)
-    return _rounded(b, wide, None if zero is None else _along(b, zero, x, axis), kind)
+    wide = b.op("Cast", x, to=scale.dtype) / along(b, scale, x, axis)
+    return rounded(b, wide, None if zero is None else along(b, zero, x, axis), kind)
 
 
 @fission("DequantizeLinear", since=10)
@@ -54,8 +54,8 @@ def dequantize_linear(
     dtype = _exact(scale.dtype)
     wide = b.op("Cast", x, to=dtype)
     if zero is not None:
-        wide = wide - b.op("Cast", _along(b, zero, x, axis), to=dtype)
-    y = wide * b.op("Cast", _along(b, scale, x, axis), to=dtype)
+        wide = wide - b.op("Cast", along(b, zero, x, axis), to=dtype)
+    y = wide * b.op("Cast", along(b, scale, x, axis), to=dtype)
     return b.op("Cast", y, to=helper.tensor_dtype_to_np_dtype(output_dtype).name if output_dtype else scale.dtype)
 
 
@@ -66,8 +66,8 @@ def dynamic_quantize_linear(b: Builder, x: Value) -> tuple[Value, ...]:
     low = b.op("Min", b.op("ReduceMin", x, axes=axes, keepdims=0), 0.0)
     high = b.op("Max", b.op("ReduceMax", x, axes=axes, keepdims=0), 0.0)
     scale = b.op("Where", b.op("Equal", high, low), 1.0, (high - low) / 255.0)  # of zeros alone
-    zero = _rounded(b, -low / scale, None, "uint8")
-    return _rounded(b, x / scale, zero, "uint8"), scale, zero
+    zero = rounded(b, -low / scale, None, "uint8")
+    return rounded(b, x / scale, zero, "uint8"), scale, zero
 
 
 def _exact(dtype: str) -> str:
@@ -81,14 +81,14 @@ def _kind(zero: Value | None, output_dtype: int) -> str:
     return "uint8" if zero is None else zero.dtype
 
 
-def _along(b: Builder, v: Value, x: Value, axis: int) -> Value:
+def along(b: Builder, v: Value, x: Value, axis: int) -> Value:
     """One number for all of x, or one for each position of `axis`."""
     if v.tensor.size == 1:
         return b.op("Reshape", v, shape=())
     return b.op("Reshape", v, shape=tuple(n if a == axis % x.rank else 1 for a, n in enumerate(x.shape)))
 
 
-def _rounded(b: Builder, wide: Value, zero: Value | None, kind: str) -> Value:
+def rounded(b: Builder, wide: Value, zero: Value | None, kind: str) -> Value:
     """The nearest integer (even at ties) plus zero, within the integers of `kind`."""
     q = b.op("Round", wide)
     q = b.op("Cast", q, to=_exact(q.dtype))

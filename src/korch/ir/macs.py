@@ -36,6 +36,11 @@ def total(primitives: Iterable[Primitive]) -> int:
     return sum(map(multiply_adds, primitives))
 
 
+def float32_time(primitives: Iterable[Primitive]) -> float:
+    """Multiply-adds of float32 that take as long as those of `primitives`, at least."""
+    return sum(multiply_adds(p) / p.spec.faster for p in primitives)
+
+
 def total_of_values(graph: Graph) -> int:
     """Multiply-adds of a choice-free selection whose values are computed once, by what it computes and not how:
     Winograd's and Strassen's products and convolutions in strips are counted as what they stand for."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from korch.backends.footprint import footprint
 from korch.ir.cone import Cone
-from korch.ir.macs import total
+from korch.ir.macs import float32_time
 from korch.machine import Machine
 
 
@@ -24,7 +24,7 @@ class Work:
     def of(cone: Cone) -> Work:
         """Multiply-adds of `cone`'s linear primitives, each of its leaves read once as far as it is needed, and its
         outputs written."""
-        return Work(2.0 * total(cone.linear), footprint(cone)[0])
+        return Work(2.0 * float32_time(cone.linear), footprint(cone)[0])
 
 
 @dataclass

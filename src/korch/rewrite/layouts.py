@@ -56,7 +56,8 @@ def _touches(p: Primitive, island: set[Tensor]) -> bool:
 
 
 def _is_window(p: Primitive) -> bool:
-    return p.spec.slides and p.output.rank in RANKS and p.output.dtype == "float32"
+    slides = p.spec.slides and p.output.dtype == "float32"
+    return (slides or (p.spec.adds_integers and p.spec.channels_last is not None)) and p.output.rank in RANKS
 
 
 def _can_twin(t: Tensor) -> bool:
@@ -111,7 +112,7 @@ class _Twins:
         return p.spec.channels_last(dict(p.attrs), p.output.rank) if p.spec.channels_last else dict(p.attrs)
 
     def _operand(self, p: Primitive, i: int, t: Tensor) -> Tensor:
-        if p.spec.convolves and i == 1:
+        if i and (p.spec.convolves or p.spec.adds_integers):
             return t
         return self._turn(t, p.output.rank, p.category is Category.ELEMENTWISE) if t.const else self.twin(t)
 

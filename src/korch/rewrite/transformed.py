@@ -54,6 +54,13 @@ class Transformed:
             self._made[a, b] = self.add(p, "MatMul", (a, b), f"{p.output.name}_{form}_{number}")
         return self._made[a, b]
 
+    def given(self, name: str, value: Array) -> Tensor:
+        """A new constant."""
+        number = value.item() if value.size == 1 else None
+        t = Tensor(new_name(name, self._taken), value.dtype.name, value.shape, True, number)
+        self.constants[t.name] = Derived(lambda: value)
+        return t
+
     def constant(self, w: Tensor, form: str, shape: tuple[int, ...], made: Callable[[Array], Array]) -> Tensor:
         """`made` of the constant w, of that shape, computed when it is asked for: one for all that take this `form`."""
         if (w, form) not in self._made:

@@ -42,7 +42,8 @@ def _matmul_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     emit.node("MatMul", names, p.output.name)
 
 
-def _row_length(p: Primitive) -> int:
+def row_length(p: Primitive) -> int:
+    """Products that an element of a matrix product sums."""
     return max(p.inputs[1].shape[-2], 1)
 
 
@@ -65,8 +66,8 @@ add(
         _matmul_write,
         is_product=True,
         reads=_matmul_reads,
-        fan_in=_row_length,
-        terms=_row_length,
+        fan_in=row_length,
+        terms=row_length,
         multiply_adds=lambda p: p.output.size * p.inputs[0].shape[-1],
     )
 )
@@ -103,8 +104,9 @@ def _channels(p: Primitive, region: Region) -> Any:
     return region[-1] if p.attr("channels_last") else region[1]
 
 
-def _convolve(p: Primitive, region: Region, pull: Pull, transposed: bool) -> Array:
-    """Sums one matrix product a kernel offset, group by group; works channels-first."""
+def convolve(p: Primitive, region: Region, pull: Pull, transposed: bool) -> Array:
+    """The convolution `p`, a `transposed` one perhaps, on `region`: one matrix product a kernel offset, group by group;
+    works channels-first."""
     x, w, last = p.inputs[0], p.inputs[1], p.attr("channels_last")
     spatial = spatial_axes(x.rank, last)
     axes = axes_of(p, tuple(x.shape[a] for a in spatial), w.shape[2:], transposed)
@@ -208,7 +210,7 @@ def _fewest_of_convolution(p: Primitive, t: Tensor, out: float) -> float:
     return seen * t.size * out / max(p.output.size, 1)
 
 
-def _window_terms(p: Primitive) -> int:
+def window_terms(p: Primitive) -> int:
     """Weights of one output channel."""
     w = p.inputs[1]
     return max(w.size // max(w.shape[1 if p.spec.is_deconvolution else 0], 1), 1)
@@ -259,14 +261,14 @@ add(
         "Conv",
         Category.LINEAR,
         _conv_infer,
-        lambda p, r, pull: _convolve(p, r, pull, False),
+        lambda p, r, pull: convolve(p, r, pull, False),
         _conv_write,
         is_convolution=True,
         reads=_convolution_reads,
         channels_last=window_last,
         fewest=_fewest_of_convolution,
-        fan_in=_window_terms,
-        terms=_window_terms,
+        fan_in=window_terms,
+        terms=window_terms,
         multiply_adds=lambda p: _multiply_adds(p, short=p.output, long=p.inputs[0]),
     )
 )
@@ -275,12 +277,12 @@ add(
         "ConvTranspose",
         Category.LINEAR,
         _transposed_infer,
-        lambda p, r, pull: _convolve(p, r, pull, True),
+        lambda p, r, pull: convolve(p, r, pull, True),
         _transposed_write,
         is_deconvolution=True,
         channels_last=_transposed_last,
-        fan_in=_window_terms,
-        terms=_window_terms,
+        fan_in=window_terms,
+        terms=window_terms,
         multiply_adds=lambda p: _multiply_adds(p, short=p.inputs[0], long=p.output),
     )
 )

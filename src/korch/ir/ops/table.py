@@ -206,6 +206,8 @@ class Op:
     """Windows of the first input times weights [outputs, inputs of a group, *window]."""
     is_deconvolution: bool = False
     """The same the other way: each position of the first input is spread over a window."""
+    adds_integers: bool = False
+    """Sums int32 of products of bytes, whose third input is the zero point of the first."""
     interpolates: bool = False
     """Each position along `axis` is the sum of a few (`taps`) with constant `weights`; fuses with anything."""
     recurs: bool = False
@@ -254,6 +256,8 @@ class Op:
     """How many products a value of the output sums."""
     multiply_adds: Callable[[Primitive], int] = none
     """Of dense products, exactly: those with padding are not done and not counted."""
+    faster: float = 1.0
+    """How many of them a processor does in the time of one of float32, at most."""
 
     @property
     def is_view(self) -> bool:

@@ -14,10 +14,10 @@ from korch.backends.cpu.loops.work import operations
 from korch.backends.footprint import footprint
 from korch.backends.views import is_view
 from korch.ir.cone import Cone
-from korch.ir.macs import total as multiplied
+from korch.ir.macs import float32_time
 from korch.machine import Machine
 
-HEADERS = ("korch_math.h", "korch_vectors.h", "korch_vector_math.h")
+HEADERS = ("korch_math.h", "korch_vectors.h", "korch_vector_math.h", "korch_integers.h")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Loops:
         moved, computed = footprint(cone)
         work = operations(cone, computed) if form_of(cone).counts_elements else {}
         heavy = sum(machine.element(op) * count for op, count in work.items())
-        return machine.roofline(sum(work.values()) + 2 * multiplied(cone.linear), moved, heavy)
+        return machine.roofline(sum(work.values()) + 2 * float32_time(cone.linear), moved, heavy)
 
     def build(self, cone: Cone, threads: int) -> tuple[Kernel, ...]:
         if is_view(cone):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from korch.backends.cpu.c import Code, Statement, Statements, run_function
 from korch.backends.cpu.c.tree import Declaration, comments
 from korch.backends.cpu.loops.caches import outgrows
-from korch.backends.cpu.loops.ctypes import is_expressible
+from korch.backends.cpu.loops.ctypes import C_TYPES, is_expressible
 from korch.backends.cpu.loops.language import C, c_index
 from korch.backends.cpu.loops.wide import Wide, after_register, in_vectors
 from korch.backends.cpu.loops.writer import LINE
@@ -41,8 +41,9 @@ def begun(cone: Cone, x: Tensor) -> Statements:
     text.add("(void)state; (void)workspace;")
     for i, t in enumerate(cone.leaves):
         if t.value is None:
-            text.add(f"const float *restrict in{i} = in[{i}];")
-    text.add(f"const float *restrict x = in{cone.leaves.index(x)};", "float *restrict out = out_;")
+            text.add(f"const {C_TYPES[t.dtype]} *restrict in{i} = in[{i}];")
+    text.add(f"const {C_TYPES[x.dtype]} *restrict x = in{cone.leaves.index(x)};")
+    text.add(f"{C_TYPES[cone.root.dtype]} *restrict out = out_;")
     return text
 
 
@@ -91,6 +92,15 @@ def store_row(text: Statements, cone: Cone, p: Primitive, streamed: bool, of: in
     *lead, channels = p.output.shape
     rows = unflat(_axis("row", math.prod(lead)), tuple(lead))
     _store(text, cone, p, rows, f"row * {channels} + c0", streamed, of)
+
+
+def store_numbers(text: Statements, cone: Cone, p: Primitive) -> None:
+    """The same for a result of any dtype, and into any, number by number."""
+    *lead, channels = p.output.shape
+    c = Var("c", 0, channels)
+    idx = (*unflat(_axis("row", math.prod(lead)), tuple(lead)), Index.of(Var("c0", 0, channels)) + Index.of(c))
+    trace, value = _tracer(cone, p.output, idx, ("z", Index.of(c)))(C())
+    simd(text, [*trace.lines, f"out[row * {channels} + c0 + c] = {value};"])
 
 
 def _store(text: Statements, cone: Cone, p: Primitive, lead: Indices, place: str, streamed: bool, of: int) -> None:

@@ -1,0 +1,173 @@
+"""A product or convolution of bytes with the elementwise primitives behind it: sums of pairs of int16 (`dots.py`).
+
+A thread widens what some rows of the result see of the input, less the zero point, to a panel of int16: the windows of
+a convolution too, as rows of all their channels. The panel stays in a near cache while all weights pass by.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from korch.backends.cpu.c import Code, Statements, own
+from korch.backends.cpu.loops import dots, epilogue
+from korch.backends.cpu.loops.caches import L2
+from korch.backends.cpu.loops.ctypes import C_TYPES, is_expressible, literal
+from korch.backends.cpu.loops.dots import Dots
+from korch.backends.cpu.loops.form import KernelForm
+from korch.backends.cpu.loops.refusals import MOST_LEAVES, tensors_refusal
+from korch.backends.cpu.loops.turns import Loop, shared_out
+from korch.backends.cpu.loops.writer import SMALL, aligned
+from korch.ir.cone import Cone
+from korch.ir.macs import multiply_adds
+from korch.ir.ops.table import Category
+from korch.ir.primitive import Primitive
+
+PANEL = L2 // 4
+"""Bytes of a panel."""
+SHARES = 4
+"""Turns of the shared loops for each thread, at least: where rows are few, threads take parts of the columns."""
+
+
+class IntegerForm:
+    """Sums of bytes and their epilogue."""
+
+    priority = 60
+    counts_elements = False
+
+    def matches(self, cone: Cone) -> bool:
+        return cone.primitives[0].spec.adds_integers
+
+    def refusal(self, cone: Cone) -> str:
+        p, *rest = cone.primitives
+        x, w, zero = p.inputs
+        if x not in cone.leaves or not w.const or x.const:
+            return "an operand is computed"
+        if p.spec.channels_last is None and w.rank != 2:
+            return "the second operand is more than a matrix"
+        if p.spec.channels_last is not None and not _is_taken(p):
+            return "a convolution that is not one of images channels-last, in one group"
+        if any(q.category is not Category.ELEMENTWISE or q.output.shape != p.output.shape for q in rest):
+            return f"more than elementwise primitives behind {p.op}"
+        if len(cone.leaves) > MOST_LEAVES or zero not in cone.leaves:
+            return "too many leaves, or a computed zero point"
+        return next((f"{q.op} on {q.inputs[0].dtype}" for q in rest if not is_expressible(q)), tensors_refusal(cone))
+
+    def generate(self, cone: Cone, threads: int) -> Code:
+        p = cone.primitives[0]
+        x, w, _ = p.inputs
+        threads = threads if multiply_adds(p) > SMALL else 1
+        columns = p.output.shape[-1]
+        rows = p.output.size // columns
+        product = Dots.of(rows, p.spec.terms(p), columns)
+        text = epilogue.begun(cone, x)
+        room = _write(text, cone, p, product, rows, threads)
+        multiply = dots.function("dots", product)
+        place = f"k * {columns} + n" if w.rank == 2 else _weight(p)
+        packing = dots.packing(product, cone.leaves.index(w), w.dtype, p.attr("w_zero"), place)
+        return epilogue.code(cone, text, threads, declarations=(*packing, multiply), workspace=room * threads)
+
+
+def _is_taken(p: Primitive) -> bool:
+    return bool(p.attr("channels_last")) and p.attr("group") == 1 and p.output.rank == 4 and min(p.attr("pads")) >= 0
+
+
+def _weight(p: Primitive) -> str:
+    """Where the weight of step k, the channels of one place of the kernel after the other, is for channel n."""
+    channels, height, width = p.inputs[1].shape[1:]
+    return f"(n * {channels} + k % {channels}) * {height * width} + k / {channels}"
+
+
+def _write(text: Statements, cone: Cone, p: Primitive, product: Dots, rows: int, threads: int) -> int:
+    """Adds the loops; bytes of the workspace of a thread."""
+    some, parts = _shares(product, rows, threads)
+    high, sums = some * product.rows, product.rows * product.width
+    room = aligned(4 * product.pairs * high)
+    text.add(
+        f"int16_t *const panel = (int16_t *)((char *)workspace + {epilogue.thread_number(threads)} * INT64_C({room}));",
+        f"int32_t sums[{sums}] __attribute__((aligned(64)));",
+    )
+    loops = (Loop("part", parts), Loop("first", -(-rows // high), high))
+    with shared_out(text, loops, threads, multiply_adds(p)):
+        text.add(f"const int count_rows = KORCH_MIN({high}, {rows} - first);")
+        _fill(text, cone, p, product, high)
+        low, end = (f"{n} * {product.groups} / {parts}" for n in ("part", "(part + 1)"))
+        with text.block(f"for (int group = {low}; group < {end}; ++group)"):
+            text.add(
+                f"const int16_t *const b = (const int16_t *)state + group * INT64_C({product.group_size});",
+                f"const int c0 = group * {product.width}, count = KORCH_MIN({product.width}, {product.columns} - c0);",
+            )
+            with text.block(f"for (int r0 = 0; r0 < count_rows; r0 += {product.rows})"):
+                text.add(f"{own('dots')}(panel + r0 * {2 * product.pairs}, b, sums);")
+                with text.block(f"for (int r = r0; r < KORCH_MIN(r0 + {product.rows}, count_rows); ++r)"):
+                    text.add("const int row = first + r;")
+                    text.add(f"const int32_t *restrict z = sums + (r - r0) * {product.width};")
+                    epilogue.store_numbers(text, cone, p)
+    return room
+
+
+def _shares(product: Dots, rows: int, threads: int) -> tuple[int, int]:
+    """Tiles of a panel, and into how many parts columns are divided."""
+    tiles = -(-rows // product.rows)
+    fit = max(1, PANEL // (4 * product.pairs * product.rows))
+    each = max(1, min(fit, tiles // (SHARES * threads)))
+    turns = -(-tiles // each)
+    wanted = -(-SHARES * threads // turns) if threads > 1 else 1
+    return each, max(1, min(product.groups, wanted))
+
+
+def _fill(text: Statements, cone: Cone, p: Primitive, product: Dots, high: int) -> None:
+    """Writes the panel: a row for each of the result's from `first` on, zeros for those that are beyond the last."""
+    x, _, zero = p.inputs
+    given = literal(zero.value, zero.dtype) if zero.value is not None else f"in{cone.leaves.index(zero)}[0]"
+    text.add(f"const int zero = {given};")
+    with text.block(f"for (int r = 0; r < {high}; ++r)"):
+        text.add(f"int16_t *restrict to = panel + r * {2 * product.pairs};")
+        text.add(f"if (r >= count_rows) {{ memset(to, 0, {4 * product.pairs}); continue; }}")
+        if p.spec.channels_last is None or _is_still(p):
+            text.add(f"const {C_TYPES[x.dtype]} *restrict from = x + (first + r) * INT64_C({product.steps});")
+            text.add(f"for (int k = 0; k < {product.steps}; ++k) to[k] = (int16_t)(from[k] - zero);")
+        else:
+            _fill_windows(text, p)
+        if product.steps % 2:
+            text.add(f"panel[r * {2 * product.pairs} + {product.steps}] = 0;")
+
+
+def _is_still(p: Primitive) -> bool:
+    """Whether every output sees the one place where it is."""
+    return {*p.inputs[1].shape[2:], *p.attr("strides")} == {1} and not any(p.attr("pads"))
+
+
+def _fill_windows(text: Statements, p: Primitive) -> None:
+    """What the window of one output sees: the channels of each place, zeros beyond the edges."""
+    _, height, width, channels = p.inputs[0].shape
+    _, out_height, out_width, _ = p.output.shape
+    (taps_h, taps_w), (top, left, *_) = p.inputs[1].shape[2:], p.attr("pads")
+    (step_h, step_w), (apart_h, apart_w) = p.attr("strides"), p.attr("dilations")
+    text.add(
+        f"const int at = first + r, image = at / {out_height * out_width};",
+        f"const int h = at / {out_width} % {out_height} * {step_h} - {top}, w = at % {out_width} * {step_w} - {left};",
+    )
+    with text.block(f"for (int i = 0; i < {taps_h}; ++i)"):
+        text.add(f"const int line = h + i * {apart_h};")
+        runs = _runs(taps_w, apart_w)
+        with text.block(f"for (int j = 0; j < {math.prod(runs[:1])}; ++j, to += {runs[1] * channels})"):
+            text.add(
+                f"const int column = w + j * {apart_w};",
+                f"const int low = line < 0 || line >= {height} ? {runs[1]} : "
+                f"KORCH_MIN(KORCH_MAX(-column, 0), {runs[1]});",
+                f"const int end = KORCH_MAX(KORCH_MIN({width} - column, {runs[1]}), low);",
+                f"const {C_TYPES[p.inputs[0].dtype]} *restrict from = "
+                f"x + ((image * INT64_C({height}) + line) * {width} + column) * {channels};",
+                f"for (int k = 0; k < low * {channels}; ++k) to[k] = 0;",
+                f"for (int k = low * {channels}; k < end * {channels}; ++k) to[k] = (int16_t)(from[k] - zero);",
+                f"for (int k = end * {channels}; k < {runs[1] * channels}; ++k) to[k] = 0;",
+            )
+
+
+def _runs(taps: int, apart: int) -> Sequence[int]:
+    """How many runs a line of the window has, and places of each: neighbours lie side by side."""
+    return (1, taps) if apart == 1 else (taps, 1)
+
+
+FORM: KernelForm = IntegerForm()

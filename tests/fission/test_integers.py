@@ -1,0 +1,70 @@
+"""Products and convolutions of bytes against onnxruntime: zero points, signs, windows, what stays opaque."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .oracle import check
+
+RNG = np.random.default_rng(0)
+
+
+def whole(dtype: str, *shape: int) -> np.ndarray:
+    """The whole range of uint8; half of int8's: sums of two products of more are cut off in int16 by onnxruntime where
+    processors have no better instruction."""
+    low, end = (0, 256) if dtype == "uint8" else (-64, 64)
+    return RNG.integers(low, end, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("weights", ["int8", "uint8"])
+@pytest.mark.parametrize("zero", [0, 7, 255])
+def test_products(weights: str, zero: int):
+    x, w = whole("uint8", 2, 5, 31), whole(weights, 31, 9)
+    check("MatMulInteger", x, w, np.asarray(zero, np.uint8), np.asarray(3, weights), constants=[1, 2, 3])
+    check("MatMulInteger", x, w, np.asarray(zero, np.uint8), constants=[1])  # a zero point that is computed
+    check("MatMulInteger", x, w)
+
+
+@pytest.mark.parametrize("attrs", [{}, {"pads": [1, 2, 0, 1]}, {"strides": [2, 1], "dilations": [1, 2]}])
+def test_convolutions(attrs: dict[str, Any]):
+    x, w, zero = whole("uint8", 2, 3, 9, 8), whole("uint8", 4, 3, 3, 2), np.asarray(130, np.uint8)
+    check("ConvInteger", x, w, zero, np.asarray(128, np.uint8), constants=[1, 2, 3], **attrs)
+    check("ConvInteger", x, w, zero, constants=[1, 2], **attrs)
+
+
+def test_groups():
+    check("ConvInteger", whole("uint8", 1, 4, 5, 5), whole("uint8", 4, 1, 3, 3), constants=[1], group=4)
+
+
+def scales(*shape: int) -> np.ndarray:
+    return RNG.uniform(0.001, 0.003, shape).astype(np.float32)
+
+
+def test_quantized_products():
+    one = np.asarray(0.02, np.float32)
+    given = [whole("uint8", 5, 40), one, np.asarray(120, np.uint8), whole("int8", 40, 6), one, np.asarray(0, np.int8)]
+    constants = [1, 2, 3, 4, 5, 6, 7]
+    check("QLinearMatMul", *given, np.asarray(0.5, np.float32), np.asarray(100, np.uint8), constants=constants)
+
+
+@pytest.mark.parametrize("channels", [(), (4,)])
+def test_quantized_convolutions(channels: tuple[int, ...]):
+    image = [whole("uint8", 1, 3, 7, 7), np.asarray(0.02, np.float32), np.asarray(120, np.uint8)]
+    weights = [whole("int8", 4, 3, 3, 3), scales(*channels), np.zeros(channels, np.int8)]
+    ends = [np.asarray(0.03, np.float32), np.asarray(11, np.uint8), RNG.integers(-999, 999, 4).astype(np.int32)]
+    check("QLinearConv", *image, *weights, *ends, constants=[*range(1, 9)], pads=[1] * 4)
+
+
+def test_zero_points_of_channels_stay_opaque():
+    zeros = np.asarray([1, 2, 3, 4, 5, 6], np.int8)
+    check("MatMulInteger", whole("uint8", 5, 8), whole("int8", 8, 6), np.asarray(3, np.uint8), zeros, opaque=True)
+
+
+def test_sums_wrap_around():
+    """As int32 does: onnxruntime's do."""
+    length = 1 << 17
+    x, w = np.full((1, length), 255, np.uint8), np.full((length, 1), 65, np.uint8)
+    check("MatMulInteger", x, w, constants=[1])

@@ -1,0 +1,106 @@
+// t3 = conv_integer(x, c1, 7, channels_last=1, dilations=(2, 3), group=1, pads=(4, 4, 4, 5), strides=(1, 1), w_zero=0)  # i32[1,20,9,9]
+static int init(void **state, const void *const *in) {
+  const int8_t *w = in[1];
+  int16_t *to = *state = korch_aligned(1920);
+  if (!to) return 1;
+  for (int n0 = 0; n0 < 16; n0 += 16)
+    for (int k0 = 0; k0 < 60; k0 += 2)
+      for (int n = n0; n < n0 + 16; ++n)
+        for (int k = k0; k < k0 + 2; ++k) {
+          *to++ = k < 60 && n < 9 ? (int16_t)(w[(n * 3 + k % 3) * 20 + k / 3] - 0) : 0;
+        }
+  return korch_pack(state, 1920);
+}
+static void free(void *state) {
+  korch_unpack(state);
+}
+__attribute__((noinline))
+static void dots(const int16_t *restrict a, const int16_t *restrict b, int32_t *restrict c) {
+  korch_i8 s0_0 = {0};
+  korch_i8 s0_1 = {0};
+  korch_i8 s1_0 = {0};
+  korch_i8 s1_1 = {0};
+  korch_i8 s2_0 = {0};
+  korch_i8 s2_1 = {0};
+  korch_i8 s3_0 = {0};
+  korch_i8 s3_1 = {0};
+  korch_i8 s4_0 = {0};
+  korch_i8 s4_1 = {0};
+  korch_i8 s5_0 = {0};
+  korch_i8 s5_1 = {0};
+  #pragma GCC unroll 4
+  for (int k = 0; k < 30; ++k) {
+    korch_i8 b0 = *(const korch_pairs8 *)(b + k * 32 + 0);
+    KORCH_HOLD(b0);
+    korch_i8 b1 = *(const korch_pairs8 *)(b + k * 32 + 16);
+    KORCH_HOLD(b1);
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 0 + 2 * k); KORCH_DOT8(s0_0, all, b0); KORCH_DOT8(s0_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 60 + 2 * k); KORCH_DOT8(s1_0, all, b0); KORCH_DOT8(s1_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 120 + 2 * k); KORCH_DOT8(s2_0, all, b0); KORCH_DOT8(s2_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 180 + 2 * k); KORCH_DOT8(s3_0, all, b0); KORCH_DOT8(s3_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 240 + 2 * k); KORCH_DOT8(s4_0, all, b0); KORCH_DOT8(s4_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 300 + 2 * k); KORCH_DOT8(s5_0, all, b0); KORCH_DOT8(s5_1, all, b1); }
+  }
+  *(korch_pairs8 *)(c + 0) = s0_0;
+  *(korch_pairs8 *)(c + 8) = s0_1;
+  *(korch_pairs8 *)(c + 16) = s1_0;
+  *(korch_pairs8 *)(c + 24) = s1_1;
+  *(korch_pairs8 *)(c + 32) = s2_0;
+  *(korch_pairs8 *)(c + 40) = s2_1;
+  *(korch_pairs8 *)(c + 48) = s3_0;
+  *(korch_pairs8 *)(c + 56) = s3_1;
+  *(korch_pairs8 *)(c + 64) = s4_0;
+  *(korch_pairs8 *)(c + 72) = s4_1;
+  *(korch_pairs8 *)(c + 80) = s5_0;
+  *(korch_pairs8 *)(c + 88) = s5_1;
+}
+static void team(void *state, const void *const *in, void *out_, void *workspace) {
+  (void)state; (void)workspace;
+  const uint8_t *restrict in0 = in[0];
+  const int8_t *restrict in1 = in[1];
+  const uint8_t *restrict x = in0;
+  int32_t *restrict out = out_;
+  int16_t *const panel = (int16_t *)((char *)workspace + omp_get_thread_num() * INT64_C(2176));
+  int32_t sums[96] __attribute__((aligned(64)));
+  #pragma omp for schedule(static) nowait collapse(2)
+  for (int part = 0; part < 1; part += 1) {
+    for (int first = 0; first < 180; first += 18) {
+      const int count_rows = KORCH_MIN(18, 180 - first);
+      const int zero = 7;
+      for (int r = 0; r < 18; ++r) {
+        int16_t *restrict to = panel + r * 60;
+        if (r >= count_rows) { memset(to, 0, 120); continue; }
+        const int at = first + r, image = at / 180;
+        const int h = at / 9 % 20 * 1 - 4, w = at % 9 * 1 - 4;
+        for (int i = 0; i < 5; ++i) {
+          const int line = h + i * 2;
+          for (int j = 0; j < 4; ++j, to += 3) {
+            const int column = w + j * 3;
+            const int low = line < 0 || line >= 20 ? 1 : KORCH_MIN(KORCH_MAX(-column, 0), 1);
+            const int end = KORCH_MAX(KORCH_MIN(9 - column, 1), low);
+            const uint8_t *restrict from = x + ((image * INT64_C(20) + line) * 9 + column) * 3;
+            for (int k = 0; k < low * 3; ++k) to[k] = 0;
+            for (int k = low * 3; k < end * 3; ++k) to[k] = (int16_t)(from[k] - zero);
+            for (int k = end * 3; k < 3; ++k) to[k] = 0;
+          }
+        }
+      }
+      for (int group = part * 1 / 1; group < (part + 1) * 1 / 1; ++group) {
+        const int16_t *const b = (const int16_t *)state + group * INT64_C(960);
+        const int c0 = group * 16, count = KORCH_MIN(16, 9 - c0);
+        for (int r0 = 0; r0 < count_rows; r0 += 6) {
+          dots(panel + r0 * 60, b, sums);
+          for (int r = r0; r < KORCH_MIN(r0 + 6, count_rows); ++r) {
+            const int row = first + r;
+            const int32_t *restrict z = sums + (r - r0) * 16;
+            #pragma omp simd
+            for (int c = 0; c < count; ++c) {
+              const int32_t v0 = z[c];
+              out[row * 9 + c0 + c] = v0;
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// t3 = mat_mul_integer(x, c1, 3, w_zero=0)  # i32[5,24]
+static int init(void **state, const void *const *in) {
+  const int8_t *w = in[1];
+  int16_t *to = *state = korch_aligned(2048);
+  if (!to) return 1;
+  for (int n0 = 0; n0 < 32; n0 += 16)
+    for (int k0 = 0; k0 < 32; k0 += 2)
+      for (int n = n0; n < n0 + 16; ++n)
+        for (int k = k0; k < k0 + 2; ++k) {
+          *to++ = k < 31 && n < 24 ? (int16_t)(w[k * 24 + n] - 0) : 0;
+        }
+  return korch_pack(state, 2048);
+}
+static void free(void *state) {
+  korch_unpack(state);
+}
+__attribute__((noinline))
+static void dots(const int16_t *restrict a, const int16_t *restrict b, int32_t *restrict c) {
+  korch_i8 s0_0 = {0};
+  korch_i8 s0_1 = {0};
+  korch_i8 s1_0 = {0};
+  korch_i8 s1_1 = {0};
+  korch_i8 s2_0 = {0};
+  korch_i8 s2_1 = {0};
+  korch_i8 s3_0 = {0};
+  korch_i8 s3_1 = {0};
+  korch_i8 s4_0 = {0};
+  korch_i8 s4_1 = {0};
+  #pragma GCC unroll 4
+  for (int k = 0; k < 16; ++k) {
+    korch_i8 b0 = *(const korch_pairs8 *)(b + k * 32 + 0);
+    KORCH_HOLD(b0);
+    korch_i8 b1 = *(const korch_pairs8 *)(b + k * 32 + 16);
+    KORCH_HOLD(b1);
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 0 + 2 * k); KORCH_DOT8(s0_0, all, b0); KORCH_DOT8(s0_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 32 + 2 * k); KORCH_DOT8(s1_0, all, b0); KORCH_DOT8(s1_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 64 + 2 * k); KORCH_DOT8(s2_0, all, b0); KORCH_DOT8(s2_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 96 + 2 * k); KORCH_DOT8(s3_0, all, b0); KORCH_DOT8(s3_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 128 + 2 * k); KORCH_DOT8(s4_0, all, b0); KORCH_DOT8(s4_1, all, b1); }
+  }
+  *(korch_pairs8 *)(c + 0) = s0_0;
+  *(korch_pairs8 *)(c + 8) = s0_1;
+  *(korch_pairs8 *)(c + 16) = s1_0;
+  *(korch_pairs8 *)(c + 24) = s1_1;
+  *(korch_pairs8 *)(c + 32) = s2_0;
+  *(korch_pairs8 *)(c + 40) = s2_1;
+  *(korch_pairs8 *)(c + 48) = s3_0;
+  *(korch_pairs8 *)(c + 56) = s3_1;
+  *(korch_pairs8 *)(c + 64) = s4_0;
+  *(korch_pairs8 *)(c + 72) = s4_1;
+}
+static void run(void *state, const void *const *in, void *out_, void *workspace) {
+  (void)state; (void)workspace;
+  const uint8_t *restrict in0 = in[0];
+  const int8_t *restrict in1 = in[1];
+  const uint8_t *restrict x = in0;
+  int32_t *restrict out = out_;
+  int16_t *const panel = (int16_t *)((char *)workspace + 0 * INT64_C(320));
+  int32_t sums[80] __attribute__((aligned(64)));
+  for (int part = 0; part < 1; part += 1) {
+    for (int first = 0; first < 5; first += 5) {
+      const int count_rows = KORCH_MIN(5, 5 - first);
+      const int zero = 3;
+      for (int r = 0; r < 5; ++r) {
+        int16_t *restrict to = panel + r * 32;
+        if (r >= count_rows) { memset(to, 0, 64); continue; }
+        const uint8_t *restrict from = x + (first + r) * INT64_C(31);
+        for (int k = 0; k < 31; ++k) to[k] = (int16_t)(from[k] - zero);
+        panel[r * 32 + 31] = 0;
+      }
+      for (int group = part * 2 / 1; group < (part + 1) * 2 / 1; ++group) {
+        const int16_t *const b = (const int16_t *)state + group * INT64_C(512);
+        const int c0 = group * 16, count = KORCH_MIN(16, 24 - c0);
+        for (int r0 = 0; r0 < count_rows; r0 += 5) {
+          dots(panel + r0 * 32, b, sums);
+          for (int r = r0; r < KORCH_MIN(r0 + 5, count_rows); ++r) {
+            const int row = first + r;
+            const int32_t *restrict z = sums + (r - r0) * 16;
+            #pragma omp simd
+            for (int c = 0; c < count; ++c) {
+              const int32_t v0 = z[c];
+              out[row * 24 + c0 + c] = v0;
+            }
+          }
+        }
+      }
+    }
+  }
+}

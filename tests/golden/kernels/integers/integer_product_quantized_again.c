@@ -1,0 +1,107 @@
+// t3 = mat_mul_integer(x, c1, 3, w_zero=0)  # i32[7,33]
+// t4 = cast(t3, to='float32')  # f32[7,33]
+// t6 = mul(t4, c5)  # f32[7,33]
+// t8 = add(t6, c7)  # f32[7,33]
+// t9 = relu(t8)  # f32[7,33]
+// t11 = div(t9, 0.05000000074505806)  # f32[7,33]
+// t12 = round(t11)  # f32[7,33]
+// t14 = add(t12, 3.0)  # f32[7,33]
+// t16 = max(t14, 0.0)  # f32[7,33]
+// t18 = min(t16, 255.0)  # f32[7,33]
+// t19 = cast(t18, to='uint8')  # u8[7,33]
+static int init(void **state, const void *const *in) {
+  const int8_t *w = in[1];
+  int16_t *to = *state = korch_aligned(6144);
+  if (!to) return 1;
+  for (int n0 = 0; n0 < 48; n0 += 16)
+    for (int k0 = 0; k0 < 64; k0 += 2)
+      for (int n = n0; n < n0 + 16; ++n)
+        for (int k = k0; k < k0 + 2; ++k) {
+          *to++ = k < 64 && n < 33 ? (int16_t)(w[k * 33 + n] - 0) : 0;
+        }
+  return korch_pack(state, 6144);
+}
+static void free(void *state) {
+  korch_unpack(state);
+}
+__attribute__((noinline))
+static void dots(const int16_t *restrict a, const int16_t *restrict b, int32_t *restrict c) {
+  korch_i8 s0_0 = {0};
+  korch_i8 s0_1 = {0};
+  korch_i8 s1_0 = {0};
+  korch_i8 s1_1 = {0};
+  korch_i8 s2_0 = {0};
+  korch_i8 s2_1 = {0};
+  korch_i8 s3_0 = {0};
+  korch_i8 s3_1 = {0};
+  #pragma GCC unroll 4
+  for (int k = 0; k < 32; ++k) {
+    korch_i8 b0 = *(const korch_pairs8 *)(b + k * 32 + 0);
+    KORCH_HOLD(b0);
+    korch_i8 b1 = *(const korch_pairs8 *)(b + k * 32 + 16);
+    KORCH_HOLD(b1);
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 0 + 2 * k); KORCH_DOT8(s0_0, all, b0); KORCH_DOT8(s0_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 64 + 2 * k); KORCH_DOT8(s1_0, all, b0); KORCH_DOT8(s1_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 128 + 2 * k); KORCH_DOT8(s2_0, all, b0); KORCH_DOT8(s2_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 192 + 2 * k); KORCH_DOT8(s3_0, all, b0); KORCH_DOT8(s3_1, all, b1); }
+  }
+  *(korch_pairs8 *)(c + 0) = s0_0;
+  *(korch_pairs8 *)(c + 8) = s0_1;
+  *(korch_pairs8 *)(c + 16) = s1_0;
+  *(korch_pairs8 *)(c + 24) = s1_1;
+  *(korch_pairs8 *)(c + 32) = s2_0;
+  *(korch_pairs8 *)(c + 40) = s2_1;
+  *(korch_pairs8 *)(c + 48) = s3_0;
+  *(korch_pairs8 *)(c + 56) = s3_1;
+}
+static void run(void *state, const void *const *in, void *out_, void *workspace) {
+  (void)state; (void)workspace;
+  const uint8_t *restrict in0 = in[0];
+  const int8_t *restrict in1 = in[1];
+  const float *restrict in3 = in[3];
+  const float *restrict in4 = in[4];
+  const uint8_t *restrict x = in0;
+  uint8_t *restrict out = out_;
+  int16_t *const panel = (int16_t *)((char *)workspace + 0 * INT64_C(512));
+  int32_t sums[64] __attribute__((aligned(64)));
+  for (int part = 0; part < 1; part += 1) {
+    for (int first = 0; first < 8; first += 4) {
+      const int count_rows = KORCH_MIN(4, 7 - first);
+      const int zero = 3;
+      for (int r = 0; r < 4; ++r) {
+        int16_t *restrict to = panel + r * 64;
+        if (r >= count_rows) { memset(to, 0, 128); continue; }
+        const uint8_t *restrict from = x + (first + r) * INT64_C(64);
+        for (int k = 0; k < 64; ++k) to[k] = (int16_t)(from[k] - zero);
+      }
+      for (int group = part * 3 / 1; group < (part + 1) * 3 / 1; ++group) {
+        const int16_t *const b = (const int16_t *)state + group * INT64_C(1024);
+        const int c0 = group * 16, count = KORCH_MIN(16, 33 - c0);
+        for (int r0 = 0; r0 < count_rows; r0 += 4) {
+          dots(panel + r0 * 64, b, sums);
+          for (int r = r0; r < KORCH_MIN(r0 + 4, count_rows); ++r) {
+            const int row = first + r;
+            const int32_t *restrict z = sums + (r - r0) * 16;
+            #pragma omp simd
+            for (int c = 0; c < count; ++c) {
+              const int32_t v0 = z[c];
+              const float v1 = (float)v0;
+              const float v2 = in3[c0 + c];
+              const float v3 = v1 * v2;
+              const float v4 = in4[c0 + c];
+              const float v5 = v3 + v4;
+              const float v6 = KORCH_MAX(0.0e+0f, v5);
+              const float v7 = v6 / 5.0e-2f;
+              const float v8 = nearbyintf(v7);
+              const float v9 = v8 + 3.0e+0f;
+              const float v10 = KORCH_MAX(0.0e+0f, v9);
+              const float v11 = KORCH_MIN(2.55e+2f, v10);
+              const uint8_t v12 = (uint8_t)v11;
+              out[row * 33 + c0 + c] = v12;
+            }
+          }
+        }
+      }
+    }
+  }
+}
