@@ -18,6 +18,7 @@ from itertools import product
 from typing import NamedTuple
 
 from korch.candidates.chains import chained_cones
+from korch.candidates.passing import passing
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.macs import multiply_adds
@@ -91,6 +92,7 @@ class _Search:
         self.output = [p.output for p in graph.primitives]
         self.readers = {t: frozenset(self.number[p] for p in some) for t, some in graph.consumers.items()}
         self.views = frozenset(i for p, i in self.number.items() if p.spec.selects)
+        self.passing = passing(graph)
         self.rank = self._ranks()
         self.cuts: dict[Tensor, tuple[Cut, ...]] = {}
 
@@ -101,7 +103,14 @@ class _Search:
             for t in tensors:
                 self.cuts[t] = self._best((*own[t], *self._moved(t, own)))
             for t in tensors:
-                yield from (self._cone(cut) for cut in self.cuts[t])
+                cuts = dict.fromkeys((*self._singles(t), *(() if t in self.passing else self.cuts[t])))
+                yield from map(self._cone, cuts)
+
+    def _singles(self, t: Tensor) -> Iterator[Cut]:
+        """The producers of `t` that begin or end where else no kernel does: whatever fails, each can run alone."""
+        for p in self.graph.producers[t]:
+            if t in self.passing or not self.passing.isdisjoint(p.inputs):
+                yield _alone(p, self.number[p])
 
     def _values(self) -> list[list[Tensor]]:
         """The computed values in dependency order, each as the tensors that hold it."""
@@ -144,7 +153,7 @@ class _Search:
         if p.category is Category.OPAQUE:
             yield Cut(frozenset(inputs), frozenset((self.number[p],)), pure=False, mapped=False)
             return
-        options = [(_trivial(t), *self.cuts.get(t, ())) for t in inputs]
+        options = [self._parts(t) for t in inputs]
         if math.prod(map(len, options)) > MERGES:
             yield from self._folded(p, options)
             return
@@ -152,6 +161,10 @@ class _Search:
             cut = self._join(p, parts)
             if cut:
                 yield cut
+
+    def _parts(self, t: Tensor) -> tuple[Cut, ...]:
+        """What a kernel may hold of `t`: the tensor itself, but where it passes, and what computes it."""
+        return (() if t in self.passing else (_trivial(t),)) + self.cuts.get(t, ())
 
     def _folded(self, p: Primitive, options: Sequence[tuple[Cut, ...]]) -> Iterator[Cut]:
         """`p` on top of combinations that grow by one input at a time, for there are too many to look at them all: the
@@ -242,6 +255,10 @@ class _Search:
 
 def _trivial(t: Tensor) -> Cut:
     return Cut(frozenset((t,)), frozenset())
+
+
+def _alone(p: Primitive, number: int) -> Cut:
+    return Cut(frozenset(t for t in p.inputs if not t.const), frozenset((number,)))
 
 
 def is_product(p: Primitive) -> bool:

@@ -19,7 +19,7 @@ def _available() -> str | None:
 
 def _precision() -> str:
     openvino: Any = importlib.import_module("openvino")
-    name = openvino.Core().get_property("CPU", "INFERENCE_PRECISION_HINT").get_type_name()
+    name: str = openvino.Core().get_property("CPU", "INFERENCE_PRECISION_HINT").get_type_name()
     return NAMES.get(name, name)
 
 
