@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import onnx
@@ -55,7 +56,8 @@ def _readable(model: onnx.ModelProto) -> Generator[bytes | str]:
         copy = onnx.ModelProto()
         copy.CopyFrom(model)  # saving takes the weights out
         path = f"{folder}/model.onnx"
-        onnx.save(copy, path, save_as_external_data=True, location="weights", size_threshold=0)
+        files: Any = onnx  # its types leave open what a path is
+        files.save(copy, path, save_as_external_data=True, location="weights", size_threshold=0)
         yield path
 
 

@@ -1,30 +1,34 @@
-"""onnxruntime's own sessions, whatever programs have put in the place of their class."""
+"""onnxruntime's own sessions, whatever programs have put in the place of their class.
+
+The module has no types and takes tens of MB: it is imported by name, where a session is made.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
-if TYPE_CHECKING:
-    import onnxruntime as ort
+DEFAULT, ERRORS, SILENT = -1, 3, 4
+"""The log severities of a session: onnxruntime's own, errors alone, and none."""
 
 
-def inference_session() -> type[ort.InferenceSession]:
+def inference_session() -> Any:
     """onnxruntime's own class, also where `korch.onnxruntime` has replaced it."""
-    from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession  # tens of MB, not always needed
-
-    return InferenceSession
+    return import_module("onnxruntime.capi.onnxruntime_inference_collection").InferenceSession
 
 
-def plain_session(model: bytes | str, threads: int = 0) -> ort.InferenceSession:
-    """A session of the model, bytes or a path, that runs each node as it is written, on so many threads or, at 0, as
-    many as it takes. It logs nothing: what it raises says the same."""
-    import onnxruntime
+def session_options(threads: int = 0, log_severity: int = DEFAULT) -> Any:
+    """Options of a session on so many threads or, at 0, as many as it takes."""
+    options = import_module("onnxruntime").SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = threads, log_severity
+    return options
 
-    ort: Any = onnxruntime  # its extension module has no types
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    options.intra_op_num_threads = threads
+
+def plain_session(model: bytes | str, threads: int = 0) -> Any:
+    """A session of the model, bytes or a path, that runs each node as it is written. It logs nothing: what it raises
+    says the same."""
+    options = session_options(threads, SILENT)
+    options.graph_optimization_level = import_module("onnxruntime").GraphOptimizationLevel.ORT_DISABLE_ALL
     return inference_session()(model, options, providers=["CPUExecutionProvider"])
 
 
