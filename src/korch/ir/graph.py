@@ -28,8 +28,8 @@ class Graph:
     outputs: tuple[Tensor, ...]
     output_names: tuple[str, ...]
     primitives: tuple[Primitive, ...]
-    constants: Mapping[str, Array] = field(default_factory=dict, repr=False)
-    twins: Mapping[Tensor, Tensor] = field(default_factory=dict, repr=False)
+    constants: Mapping[str, Array] = field(default_factory=dict[str, Array], repr=False)
+    twins: Mapping[Tensor, Tensor] = field(default_factory=dict[Tensor, Tensor], repr=False)
     """Layout twin -> the tensor whose value it holds in another order of the axes."""
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from korch.ir.ops.table import Category, Op, op_named
 from korch.ir.tensor import Tensor, type_text
@@ -19,7 +19,7 @@ Attrs = tuple[tuple[str, Any], ...]
 
 def freeze(attrs: dict[str, Any]) -> Attrs:
     """Attributes as a sorted, hashable tuple; lists become tuples."""
-    return tuple(sorted((k, tuple(v) if isinstance(v, list) else v) for k, v in attrs.items()))
+    return tuple(sorted((k, tuple(cast("list[Any]", v)) if isinstance(v, list) else v) for k, v in attrs.items()))
 
 
 @dataclass(frozen=True, slots=True)

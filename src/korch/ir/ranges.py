@@ -69,7 +69,7 @@ def _or(x: float, otherwise: float) -> float:
 @dataclass
 class _Ranges:
     graph: Graph
-    found: dict[Tensor, Interval] = field(default_factory=dict)
+    found: dict[Tensor, Interval] = field(default_factory=dict[Tensor, Interval])
 
     def of(self, t: Tensor) -> Interval:
         if t.const and t not in self.found:

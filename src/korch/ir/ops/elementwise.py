@@ -138,6 +138,10 @@ def _softplus(x: Array) -> Array:
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
+def _relu(x: Array) -> Array:
+    return np.maximum(x, 0)
+
+
 def _leaky_relu(x: Array, *, alpha: float) -> Array:
     return np.where(x >= 0, x, x * x.dtype.type(alpha))
 
@@ -165,13 +169,17 @@ def _reciprocal(x: Array) -> Array:
     return x.dtype.type(1) / x
 
 
+def _identity(x: Array) -> Array:
+    return x
+
+
 _UNARY: dict[str, Callable[..., Array]] = {
     "Neg": np.negative, "Abs": np.abs, "Exp": np.exp, "Log": np.log, "Sqrt": np.sqrt, "Reciprocal": _reciprocal,
     "Floor": np.floor, "Ceil": np.ceil, "Round": np.rint, "Sign": np.sign, "Erf": _erf, "Tanh": np.tanh,
-    "Sigmoid": _sigmoid, "Relu": lambda x: np.maximum(x, 0), "Softplus": _softplus, "LeakyRelu": _leaky_relu,
+    "Sigmoid": _sigmoid, "Relu": _relu, "Softplus": _softplus, "LeakyRelu": _leaky_relu,
     "Sin": np.sin, "Cos": np.cos, "Tan": np.tan, "Asin": np.arcsin, "Acos": np.arccos, "Atan": np.arctan,
     "Sinh": np.sinh, "Cosh": np.cosh, "Asinh": np.arcsinh, "Acosh": np.arccosh, "Atanh": np.arctanh,
-    "Identity": lambda x: x,
+    "Identity": _identity,
 }  # fmt: skip
 _BINARY: dict[str, Callable[..., Array]] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": _divide, "Pow": np.power, "Max": np.maximum,

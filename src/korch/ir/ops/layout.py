@@ -143,11 +143,12 @@ add(
 
 
 def _transpose_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
-    return inputs[0].dtype, tuple(inputs[0].shape[a] for a in attrs["perm"])
+    perm: Shape = attrs["perm"]
+    return inputs[0].dtype, tuple(inputs[0].shape[a] for a in perm)
 
 
 def _transpose(p: Primitive, region: Region, pull: Pull) -> Array:
-    perm = p.attr("perm")
+    perm: Shape = p.attr("perm")
     return pull(0, tuple(region[perm.index(a)] for a in range(len(perm)))).transpose(perm)
 
 
@@ -156,7 +157,7 @@ def _transpose_idle(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tens
 
 
 def _transpose_source(p: Primitive, at: tuple[Position, ...]) -> Element[Position]:
-    perm = p.attr("perm")
+    perm: Shape = p.attr("perm")
     return Element(tuple(at[perm.index(a)] for a in range(len(perm))))
 
 
@@ -244,13 +245,14 @@ add(
 
 
 def _concat_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
-    shape, axis = list(inputs[0].shape), attrs["axis"]
+    axis: int = attrs["axis"]
+    shape = list(inputs[0].shape)
     shape[axis] = sum(t.shape[axis] for t in inputs)
     return inputs[0].dtype, tuple(shape)
 
 
 def _concat(p: Primitive, region: Region, pull: Pull) -> Array:
-    axis = p.attr("axis")
+    axis: int = p.attr("axis")
     wanted, start = region[axis], 0
     parts: list[Array] = []
     places: list[Any] = []
@@ -290,7 +292,7 @@ def _pad_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, 
     return x.dtype, tuple(n + pads[i] + pads[i + x.rank] for i, n in enumerate(x.shape))
 
 
-def padded_positions(n: int, begin: int, out: Any, mode: str) -> tuple[Any, Any]:
+def padded_positions(n: int, begin: int, out: Array, mode: str) -> tuple[Array, Array]:
     """Input positions that the padded positions `out` of an axis of length n show, and which of them exist."""
     pos = out - begin
     inside = (pos >= 0) & (pos < n)
@@ -388,7 +390,8 @@ def _gather_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
 
 def _gather_idle(operands: tuple[Tensor, ...], attrs: dict[str, Any]) -> Tensor | None:
     x = operands[0]
-    return x if tuple(attrs["indices"]) == tuple(range(x.shape[attrs["axis"]])) else None
+    axis: int = attrs["axis"]
+    return x if tuple(attrs["indices"]) == tuple(range(x.shape[axis])) else None
 
 
 add(

@@ -112,9 +112,9 @@ def convolve(p: Primitive, region: Region, pull: Pull, transposed: bool) -> Arra
     axes = axes_of(p, tuple(x.shape[a] for a in spatial), w.shape[2:], transposed)
     out, wanted = tuple(region[a] for a in spatial), _channels(p, region)
     have = needed(axes, out)
-    channels = w.shape[0] if transposed else w.shape[1] * p.attr("group")
+    groups: int = p.attr("group")
+    channels = w.shape[0] if transposed else w.shape[1] * groups
     weights = pull(1, whole(w.shape))
-    groups = p.attr("group")
     per_out = w.shape[1] if transposed else w.shape[0] // groups
     used = np.unique(wanted // max(per_out, 1))
     per_in = channels // groups
@@ -128,7 +128,7 @@ def convolve(p: Primitive, region: Region, pull: Pull, transposed: bool) -> Arra
     y = _grouped(part, weights, axes, have, out, used, groups, transposed)
     column = {g: i for i, g in enumerate(used.tolist())}
     pick = np.asarray([column[int(o) // per_out] * per_out + int(o) % per_out for o in wanted], np.int64)
-    y = y if np.array_equal(pick, np.arange(y.shape[1])) else np.take(y, pick, axis=1)
+    y = y if np.array_equal(pick, np.arange(len(used) * per_out)) else np.take(y, pick, axis=1)
     return y.transpose(first_to_last(x.rank)) if last else y
 
 
@@ -161,8 +161,8 @@ def _depthwise(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Re
     result = np.zeros((*x.shape[:2], *map(len, out)), np.result_type(x, w))
     some = max(1, IN_CACHE * x.shape[1] // max(x.size // max(len(x), 1), 1))
 
-    def add_up(image: int, first: int) -> None:
-        part = slice(first, first + some)
+    def add_up(at: tuple[int, int]) -> None:
+        image, part = at[0], slice(at[1], at[1] + some)
         total, kernels = result[image, part], w[part]
         product = np.empty_like(total)
         with np.errstate(all="ignore"):  # a thread has a state of its own
@@ -172,7 +172,7 @@ def _depthwise(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Re
 
     parts = [(image, first) for image in range(len(x)) for first in range(0, x.shape[1], some)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda part: add_up(*part), parts))
+        list(pool.map(add_up, parts))
     return result
 
 
@@ -187,7 +187,7 @@ def _transposed_write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
     x, w = p.inputs
     spatial = spatial_axes(x.rank, last)
     k = len(spatial)
-    pads, extra = list(attrs["pads"]), []
+    pads, extra = list(attrs["pads"]), list[int]()
     for i, a in enumerate(spatial):
         reach = (x.shape[a] - 1) * attrs["strides"][i] + (w.shape[2 + i] - 1) * attrs["dilations"][i] + 1
         short = shape[a] - (reach - pads[i] - pads[i + k])
@@ -331,7 +331,8 @@ def _weighs_one(p: Primitive) -> bool:
 
 def _fewest_of_positions(p: Primitive, t: Tensor, out: float) -> float:
     """Those along the axis that have a weight."""
-    return len(set(p.attr("indices"))) / t.shape[p.attr("axis")] * t.size * out / max(p.output.size, 1)
+    axis: int = p.attr("axis")
+    return len(set(p.attr("indices"))) / t.shape[axis] * t.size * out / max(p.output.size, 1)
 
 
 def _interpolate_reads(p: Primitive, span: Span, attrs: dict[str, Any]) -> Part | None:

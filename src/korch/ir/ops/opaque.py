@@ -44,7 +44,8 @@ def opaque_operator(p: Primitive) -> str:
 def _infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
     from onnx.helper import tensor_dtype_to_np_dtype
 
-    output = _model(attrs["model"]).graph.output[attrs["index"]].type.tensor_type
+    index: int = attrs["index"]
+    output = _model(attrs["model"]).graph.output[index].type.tensor_type
     return tensor_dtype_to_np_dtype(output.elem_type).name, tuple(d.dim_value for d in output.shape.dim)
 
 
@@ -56,7 +57,7 @@ def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
         for k, (i, t) in enumerate(zip(session.get_inputs(), p.inputs, strict=True))
     }
     try:
-        y: Any = session.run(None, feeds)[p.attr("index")]
+        y: Array = session.run(None, feeds)[p.attr("index")]
     except Exception as e:  # onnxruntime's own exceptions share no base
         raise ModelError(f"onnxruntime cannot compute {p.output.name}: {line_of(e)}") from e
     if y.shape != p.output.shape:

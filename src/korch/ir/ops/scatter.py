@@ -43,7 +43,9 @@ def _infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shap
 
 def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
     """Evaluated along all of the axis, where it is wanted elsewhere."""
-    (x, i, u), axis, n = p.inputs, p.attr("axis"), p.attr("length")
+    x, i, u = p.inputs
+    axis: int = p.attr("axis")
+    n: int = p.attr("length")
 
     def beside(t: Tensor, along: int) -> Region:
         return tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,11 @@ Array = NDArray[Any]
 Shape = tuple[int, ...]
 Region = tuple[NDArray[np.int64], ...]
 """A part of a tensor: one array of positions an axis; the part is their grid."""
+
+
+def is_array(x: object) -> TypeGuard[Array]:
+    """Whether it is numpy's, of any elements."""
+    return isinstance(x, np.ndarray)
 
 
 class Category(Enum):

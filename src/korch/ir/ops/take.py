@@ -40,7 +40,8 @@ def positions(indices: Array, n: int) -> Array:
 
 def _evaluate(p: Primitive, region: Region, pull: Pull) -> Array:
     x, indices = p.inputs
-    axis, batch = p.attr("axis"), p.attr("batch")
+    axis: int = p.attr("axis")
+    batch: int = p.attr("batch")
     behind = axis + indices.rank - batch
     at = positions(pull(1, (*region[:batch], *region[axis:behind])), x.shape[axis])
     grid, place = np.unique(at, return_inverse=True)
@@ -64,7 +65,8 @@ def _write(p: Primitive, names: Sequence[str], emit: Emit) -> None:
 
 
 def _indexed(p: Primitive) -> int:
-    return p.inputs[0].shape[p.attr("axis")]
+    axis: int = p.attr("axis")
+    return p.inputs[0].shape[axis]
 
 
 add(Op("Take", Category.LAYOUT, _infer, _evaluate, _write, takes=True, indexed=_indexed))

@@ -335,7 +335,8 @@ def _output_infer(inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[st
 
 
 def _output(p: Primitive, region: Region, pull: Pull) -> Array:
-    tiling, phases, channels = tiling_of(p), p.attr("phases"), region[-1]
+    phases: int = p.attr("phases")
+    tiling, channels = tiling_of(p), region[-1]
     volumes, *places = (region[0], *[np.zeros(1, np.int64)] * (5 - len(region)), *region[1:-1])
     images = (volumes[:, None] * _as_volume(p.output.shape)[1] + places.pop(0)).reshape(-1)
     h, w = (place + skipped for place, skipped in zip(places, p.attr("skipped"), strict=True))
