@@ -16,7 +16,7 @@ from korch.errors import ModelError, NeedsSegments
 from korch.fission.control import CONTROL, unrolled
 from korch.fission.fold import fold
 from korch.fission.opaque import Node, constant_outputs, opaque_outputs
-from korch.fission.rule import FissionRule, Opaque, attributes
+from korch.fission.rule import FissionRule, Opaque, RuleResult, attributes
 from korch.fission.signature import check_fit
 from korch.fission.table import rule_for
 from korch.ir.builder import Builder, Value
@@ -52,7 +52,7 @@ class _Walk:
 
     model: onnx.ModelProto
     builder: Builder = field(init=False)
-    values: dict[str, Value] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict[str, Value])
     opsets: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -166,7 +166,7 @@ class _Walk:
         return self.values[name]
 
 
-def _apply(rule: FissionRule, b: Builder, node: Node) -> Any:
+def _apply(rule: FissionRule, b: Builder, node: Node) -> RuleResult:
     attrs = attributes({a.name: _attribute(a) for a in node.proto.attribute if not a.ref_attr_name})
     known = {"outputs": len(node.proto.output), "op": node.proto.op_type, "opset": node.opset}
     attrs |= {k: v for k, v in known.items() if rule.accepts(k)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,7 +99,7 @@ def _renamed(proto: onnx.NodeProto, distinct: Sequence[Value], inputs: Sequence[
     return copy
 
 
-def _alone(node: Node, distinct: Sequence[Value], value: Any) -> onnx.ModelProto:
+def _alone(node: Node, distinct: Sequence[Value], value: Callable[[Value], Array | None]) -> onnx.ModelProto:
     """A model of the one node; inputs for which `value` gives an array become initializers."""
     proto = _renamed(node.proto, distinct, node.inputs)
     inputs: list[onnx.ValueInfoProto] = []

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, get_args, get_type_hints
+from typing import Any, cast, get_args, get_type_hints
 
 from korch.ir.builder import Builder, Value
 
@@ -72,4 +72,4 @@ def attributes(raw: dict[str, Any]) -> dict[str, Any]:
 def _text(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    return [_text(v) for v in value] if isinstance(value, list) else value
+    return [_text(v) for v in cast("list[Any]", value)] if isinstance(value, list) else value

@@ -105,7 +105,8 @@ def _sorted(graph: onnx.GraphProto, below: list[list[int]]) -> list[int]:
     try:
         return list(TopologicalSorter(dict(enumerate(below))).static_order())
     except CycleError as e:
-        names = " -> ".join(title(graph.node[i]) for i in e.args[1][:4])
+        cycle: list[int] = e.args[1]
+        names = " -> ".join(title(graph.node[i]) for i in cycle[:4])
         raise ModelError(f"the graph has a cycle: {names}") from e
 
 
