@@ -83,6 +83,6 @@ def _add_wider(build: Transformed, p: Primitive, together: int) -> None:
 def widened(w: Array, outputs: int, together: int) -> Array:
     """[K, C, *], by `outputs` of the K a group, to [K, together * C, *]: what other groups hold is zero."""
     wide = np.zeros((w.shape[0], together, *w.shape[1:]), w.dtype)
-    made = np.arange(w.shape[0])
+    made = np.arange(len(w))
     wide[made, made // outputs % together] = w
     return wide.reshape(w.shape[0], -1, *w.shape[2:])

@@ -81,10 +81,10 @@ class _Twins:
     island: set[Tensor]
     taken: set[str]
     """Names that twins cannot have."""
-    added: list[Primitive] = field(default_factory=list)
-    constants: dict[str, Array] = field(default_factory=dict)
-    twins: dict[Tensor, Tensor] = field(default_factory=dict)
-    _turned: dict[tuple[Tensor, int, bool], Tensor] = field(default_factory=dict)
+    added: list[Primitive] = field(default_factory=list[Primitive])
+    constants: dict[str, Array] = field(default_factory=dict[str, Array])
+    twins: dict[Tensor, Tensor] = field(default_factory=dict[Tensor, Tensor])
+    _turned: dict[tuple[Tensor, int, bool], Tensor] = field(default_factory=dict[tuple[Tensor, int, bool], Tensor])
 
     def twin_to_plain(self) -> Mapping[Tensor, Tensor]:
         return {twin: t for t, twin in self.twins.items()}

@@ -155,8 +155,8 @@ def _padded(picked: Picked, pads: tuple[int, ...]) -> Picked:
 def _border(picked: Picked) -> str | None:
     """The mode in which x is padded by one element, then all repeated twice but for the border; None if it is not."""
     lengths = picked.source.shape[2:]
-    for mode, ends in (("constant", lambda n: (ZERO, ZERO)), ("edge", lambda n: (0, n - 1))):
-        wanted = [np.array([ends(n)[0], *np.repeat(np.arange(n), 2), ends(n)[1]]) for n in lengths]
+    for mode, ends in (("constant", [(ZERO, ZERO) for _ in lengths]), ("edge", [(0, n - 1) for n in lengths])):
+        wanted = [np.array([a, *np.repeat(np.arange(n), 2), b]) for n, (a, b) in zip(lengths, ends, strict=True)]
         if all(np.array_equal(a, b) for a, b in zip(picked.positions, wanted, strict=True)):
             return mode
     return None

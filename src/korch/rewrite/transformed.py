@@ -20,9 +20,9 @@ class Transformed:
     graph: Graph
     rule: str
     error: str = APPROXIMATE
-    added: list[Primitive] = field(default_factory=list)
-    constants: dict[str, Derived] = field(default_factory=dict)
-    _made: dict[tuple[object, ...], Tensor] = field(default_factory=dict)
+    added: list[Primitive] = field(default_factory=list[Primitive])
+    constants: dict[str, Derived] = field(default_factory=dict[str, Derived])
+    _made: dict[tuple[object, ...], Tensor] = field(default_factory=dict[tuple[object, ...], Tensor])
     _taken: set[str] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -31,9 +31,9 @@ CHUNK = 1 << 15
 class _Values:
     """The terms of one shape that have been kept: values [terms, points, rows, columns]."""
 
-    ids: list[int] = field(default_factory=list)
-    p: list[Array] = field(default_factory=list)
-    q: list[Array | None] = field(default_factory=list)
+    ids: list[int] = field(default_factory=list[int])
+    p: list[Array] = field(default_factory=list[Array])
+    q: list[Array | None] = field(default_factory=list[Array | None])
 
 
 _New = dict[tuple[MatrixShape, bool, bool], _Values]

@@ -35,7 +35,7 @@ def independent(laws: Iterable[Law], shapes: Mapping[str, MatrixShape]) -> list[
     """
     unique = {str(c): c for c in (law.canonical() for law in laws)}
     ordered = sorted(unique.values(), key=lambda law: (law.size, -_generality(law), str(law)))
-    rules, kept = Rules(shapes), []
+    rules, kept = Rules(shapes), list[Law]()
     for law in ordered:
         if not (_instance(law, unique, shapes) or _same_form(law, rules) or not holds(law) or _chain(law, rules)):
             kept.append(law)

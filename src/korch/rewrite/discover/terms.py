@@ -13,6 +13,8 @@ from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
 
 MatrixShape = tuple[int, int]
+ShapeRule = Callable[[MatrixShape], MatrixShape | None] | Callable[[MatrixShape, MatrixShape], MatrixShape | None]
+"""The shape of a result; None where the operands do not fit."""
 Term = Any
 """The name of a leaf, or (operator, term, ...)."""
 
@@ -23,7 +25,7 @@ class Operator:
 
     name: str
     primitive: str
-    shape: Callable[..., MatrixShape | None]
+    shape: ShapeRule
     attrs: Callable[[tuple[int, ...]], dict[str, Any]] = lambda x: {}
     text: str = ""
     binding: int = 5
@@ -64,7 +66,7 @@ def _half(x: tuple[int, ...]) -> dict[str, Any]:
 OPERATORS: Mapping[str, Operator] = {
     o.name: o
     for o in (
-        Operator("T", "Transpose", lambda x: x[::-1] if x != (1, 1) else None, _turned, "{}.T", of_constants=True),
+        Operator("T", "Transpose", lambda x: (x[1], x[0]) if x != (1, 1) else None, _turned, "{}.T", of_constants=True),
         Operator(
             "sum",
             "ReduceSum",
@@ -82,9 +84,9 @@ OPERATORS: Mapping[str, Operator] = {
             binding=3,
             of_constants=True,
         ),
-        Operator("add", "Add", lambda x, y: _as_wide(x, y), text="{} + {}", binding=1),
-        Operator("mul", "Mul", lambda x, y: _as_wide(x, y), text="{} * {}", binding=3),
-        Operator("div", "Div", lambda x, y: _as_wide(x, y), text="{} / {}", binding=3),
+        Operator("add", "Add", _as_wide, text="{} + {}", binding=1),
+        Operator("mul", "Mul", _as_wide, text="{} * {}", binding=3),
+        Operator("div", "Div", _as_wide, text="{} / {}", binding=3),
         Operator(
             "hstack",
             "Concat",
@@ -131,8 +133,8 @@ def shape_of(t: Term, shapes: Mapping[str, MatrixShape]) -> MatrixShape | None:
     """The shape of a term; None where its parts do not fit."""
     if isinstance(t, str):
         return shapes[t]
-    parts = [shape_of(x, shapes) for x in t[1:]]
-    return None if None in parts else OPERATORS[t[0]].shape(*parts)
+    parts = [s for x in t[1:] if (s := shape_of(x, shapes)) is not None]
+    return OPERATORS[t[0]].shape(*parts) if len(parts) == len(t) - 1 else None
 
 
 def substitute(t: Term, values: Mapping[str, Term]) -> Term:
@@ -154,7 +156,7 @@ def text(t: Term, within: int = 0) -> str:
     return f"({written})" if o.binding < within else written
 
 
-_SIGNS = {ast.MatMult: "matmul", ast.Add: "add", ast.Mult: "mul", ast.Div: "div"}
+_SIGNS: dict[type[ast.operator], str] = {ast.MatMult: "matmul", ast.Add: "add", ast.Mult: "mul", ast.Div: "div"}
 
 
 def parse(source: str) -> Term:

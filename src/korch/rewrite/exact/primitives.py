@@ -148,7 +148,11 @@ class Field:
         if not np.isfinite(result).all():
             raise Beyond(f"{p.op} has windows outside its input")
         chosen = first[result.astype(np.int64)]
-        return each(lambda m, *xs: np.concatenate([x.reshape(-1) for x in xs])[chosen], *inputs)
+
+        def choose(_: int, *xs: Array) -> Array:
+            return np.concatenate([x.reshape(-1) for x in xs])[chosen]
+
+        return each(choose, *inputs)
 
 
 # Arithmetic ------------------------------------------------------------------------------------------------------
@@ -306,7 +310,7 @@ def _columns(p: Primitive, axis: int | None) -> Array:
         length = _alike(p.inputs[0].shape, p.output.shape, axis)
         here[axis] = np.arange(0, p.inputs[0].shape[axis], length)
         there[axis] = np.arange(0, p.output.shape[axis], length)
-    unit, columns = np.zeros(p.inputs[0].shape), []
+    unit, columns = np.zeros(p.inputs[0].shape), list[Array]()
     for place in itertools.product(*(r.tolist() for r in here)):
         unit[place] = 1.0
         columns.append(p.spec.evaluate(p, tuple(there), lambda _, r: unit[np.ix_(*r)]).reshape(-1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,10 +44,17 @@ class Residues:
 
     def same(self, other: Residues) -> bool:
         """Equal in Z_P, and in Z_Q where both have a value there."""
-        both = self.q is not None and other.q is not None
-        return np.array_equal(self.p, other.p) and (not both or np.array_equal(self.q, other.q))  # pyright: ignore[reportArgumentType]
+        if self.q is not None and other.q is not None and not np.array_equal(self.q, other.q):
+            return False
+        return np.array_equal(self.p, other.p)
 
 
+@overload
+def each(fn: Callable[[int, Array], Array], x: Residues, /) -> Residues: ...
+@overload
+def each(fn: Callable[[int, Array, Array], Array], x: Residues, y: Residues, /) -> Residues: ...
+@overload
+def each(fn: Callable[..., Array], /, *operands: Residues) -> Residues: ...
 def each(fn: Callable[..., Array], *operands: Residues) -> Residues:
     """`fn(m, *arrays)` in either field."""
     p = fn(P, *(x.p for x in operands))

@@ -28,7 +28,7 @@ def numbers(draw: Random, *shape: int) -> Array:
 
 def conv(b: Builder, draw: Random, x: Value, outputs: int, kernel: tuple[int, int] = (3, 3), **attrs: Any) -> Value:
     """A convolution of an activation with small weights; `attrs` beside the plain ones."""
-    plain = {"strides": (1, 1), "pads": (0,) * 4, "dilations": (1, 1), "group": 1, "channels_last": 0} | attrs
+    plain = dict[str, Any](strides=(1, 1), pads=(0,) * 4, dilations=(1, 1), group=1, channels_last=0) | attrs
     channels = x.shape[3] if plain["channels_last"] else x.shape[1]
     w = weights(b, draw, outputs, channels // plain["group"], *kernel, dtype=x.dtype)
     return b.op("Conv", x, w, **plain)
