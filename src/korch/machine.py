@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -59,3 +61,11 @@ class Machine:
     def element(self, op: str) -> float:
         """Seconds that one element of `op` costs beyond moving it; 0 where it is not known."""
         return dict(self.elements).get(op, 0.0)
+
+
+def machine_from_json(text: str) -> Machine:
+    """The machine whose fields `text` has; JSON keeps its tables as lists."""
+    facts: dict[str, Any] = json.loads(text)
+    for name in ("bandwidths", "moves", "elements", "peaks"):
+        facts[name] = tuple(tuple(row) for row in facts.get(name, ()))
+    return Machine(**facts)

@@ -29,7 +29,7 @@ class Arena:
         """Aligned, disjoint buffers of `sizes` bytes with guards around them. Earlier ones become invalid."""
         steps = [-(-size // ALIGN) * ALIGN + GUARD for size in sizes]
         self._reserve(sum(steps) + GUARD)
-        at, result, self._guards = GUARD, [], [self._block[:GUARD]]
+        at, result, self._guards = GUARD, list[Bytes](), [self._block[:GUARD]]
         for size, step in zip(sizes, steps, strict=True):
             result.append(self._block[at : at + size])
             self._guards.append(self._block[at + size : at + step])

@@ -12,7 +12,7 @@ from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
-from korch.machine import Machine
+from korch.machine import Machine, machine_from_json
 from korch.profile.database import Database
 from korch.profile.physics import Physics
 from korch.profile.profiler import Profiler
@@ -47,11 +47,7 @@ def _key(profiler: Profiler) -> str:
 
 def _known(profiler: Profiler) -> Machine | None:
     text = profiler.database.machine(_key(profiler))
-    if text is None:
-        return None
-    facts = json.loads(text)
-    tables = {name: tuple(map(tuple, facts.get(name, ()))) for name in ("bandwidths", "moves", "elements", "peaks")}
-    return Machine(**{**facts, **tables})
+    return None if text is None else machine_from_json(text)
 
 
 def _measured(profiler: Profiler) -> Machine:

@@ -8,6 +8,7 @@ import numpy as np
 
 from korch.ir.cone import Cone
 from korch.ir.ops.table import Region, Shape, whole
+from korch.ir.ops.windows import Positions
 
 FULL_WORK = 200_000  # up to this much reference work everything is compared
 WORK = 4_000_000  # element operations that a reference may take: some tens of milliseconds
@@ -28,7 +29,7 @@ def region_of(cone: Cone) -> Region:
 def grid(shape: Shape, size: int) -> Region:
     """About `size` positions of a tensor: short axes whole, of long ones both ends and random runs."""
     rng = np.random.default_rng(len(shape))
-    left, chosen = float(size), {}
+    left, chosen = float(size), dict[int, Positions]()
     for done, axis in enumerate(sorted(range(len(shape)), key=lambda a: shape[a])):
         count = min(shape[axis], max(1, math.floor(left ** (1 / (len(shape) - done)) + 1e-9)))
         chosen[axis] = _positions(shape[axis], count, rng)
@@ -36,12 +37,12 @@ def grid(shape: Shape, size: int) -> Region:
     return tuple(chosen[axis] for axis in range(len(shape)))
 
 
-def _positions(length: int, count: int, rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _positions(length: int, count: int, rng: np.random.Generator) -> Positions:
     """`count` of the positions of an axis, about a quarter of them at each end."""
     if count >= length:
         return np.arange(length)
     end = max(count // 4, 1)
-    starts = rng.integers(0, length, max((count - 2 * end) // RUN, 1))
+    starts: list[int] = rng.integers(0, length, max((count - 2 * end) // RUN, 1)).tolist()
     runs = [np.arange(s, min(s + RUN, length)) for s in starts]
     if count < 4:
         return np.unique(rng.integers(0, length, count))

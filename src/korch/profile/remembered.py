@@ -33,7 +33,7 @@ class Remembered(ABC):
         self.measured = 0
         self.physics = Physics()
         self.tally = Tally()
-        self._progress = progress or (lambda done, total: None)
+        self._progress: Progress = progress or (lambda done, total: None)
         self._remeasured: set[str] = set()
 
     def key(self, kernel: Kernel) -> str:

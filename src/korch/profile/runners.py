@@ -9,7 +9,6 @@ from math import inf
 from typing import Any, Protocol
 
 import numpy as np
-import onnxruntime as ort
 
 from korch.backends.cpu.loops.caches import outgrows
 from korch.errors import BackendError
@@ -17,7 +16,7 @@ from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.arena import Bytes, tensor_view
 from korch.profile.timing import COLD, COLD_WEIGHTS, NO_FLOOR, Floor, TimedRuns, Timing, timed
-from korch.system.sessions import inference_session
+from korch.system.sessions import SILENT, inference_session, session_options
 
 _Pointers = ctypes.c_void_p
 TEAM = 1
@@ -190,11 +189,9 @@ class HostRunner:
     """A kernel that onnxruntime runs, its input and output bound to the buffers."""
 
     def __init__(self, model: bytes, cone: Cone, leaves: Sequence[Bytes], out: Bytes, threads: int) -> None:
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.log_severity_level = 4
+        options = session_options(threads, SILENT)
         self._session = inference_session()(model, options, providers=["CPUExecutionProvider"])
-        self._binding: Any = self._session.io_binding()
+        self._binding = self._session.io_binding()
         for node, buffer, t in zip(self._session.get_inputs(), leaves, cone.leaves, strict=True):
             x = tensor_view(buffer, t)
             self._binding.bind_input(node.name, "cpu", 0, x.dtype.type, x.shape, _address(buffer))

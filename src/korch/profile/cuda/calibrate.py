@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Protocol
 
 from korch.devices import Device
-from korch.machine import Machine
+from korch.machine import Machine, machine_from_json
 from korch.profile.costs import Costs
 from korch.profile.cuda.tasks import BoardRates
 from korch.profile.results import Failed
@@ -32,7 +32,7 @@ def machine(costs: Calibrated, device: Device) -> Machine:
     """The calibrated device; as it is described, where it cannot be calibrated."""
     key = digest("device", device.machine, *asdict(costs.setting).values())
     if text := costs.database.machine(key):
-        return _read(text)
+        return machine_from_json(text)
     rates = costs.calibrate()
     if isinstance(rates, Failed):
         log.warning("the device cannot be calibrated (%s): bounds are those of its description", rates.reason)
@@ -63,9 +63,3 @@ def _moves(rates: BoardRates) -> tuple[tuple[int, float], ...]:
     """What copies take at least; never less for more bytes."""
     seconds = [MARGIN * s for _, s in rates.copies]
     return tuple((moved, min(seconds[i:])) for i, (moved, _) in enumerate(rates.copies))
-
-
-def _read(text: str) -> Machine:
-    facts = json.loads(text)
-    tables = {name: tuple(map(tuple, facts.get(name, ()))) for name in ("bandwidths", "moves", "elements", "peaks")}
-    return Machine(**{**facts, **tables})

@@ -42,7 +42,7 @@ class Pipeline:
     compilers: Sequence[Asked]
     boards: Sequence[Asked]
     capability: int
-    made: Compiled = field(default_factory=dict)
+    made: Compiled = field(default_factory=Compiled)
 
     def results(self, kernels: Mapping[str, Kernel], deadline: Deadline) -> Iterator[tuple[str, Result]]:
         """Each kernel's result as it comes, by its key; at the deadline what is being measured is the last."""

@@ -49,7 +49,12 @@ class ReadyQueue(Generic[Item]):
     def _chosen(self, taker: int) -> Item:
         own, elsewhere = self._held.get(taker, ""), set(self._held.values())
         rows = (self._put, self._others)
-        for wanted in (lambda kind: kind == own, lambda kind: kind not in elsewhere, lambda kind: True):
+        wishes: list[Callable[[str], bool]] = [
+            lambda kind: kind == own,
+            lambda kind: kind not in elsewhere,
+            lambda _: True,
+        ]
+        for wanted in wishes:
             for row in rows:
                 for i, item in enumerate(row):
                     if wanted(self._kind(item)):
