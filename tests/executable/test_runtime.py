@@ -444,7 +444,7 @@ def test_a_fork_waits_for_what_another_thread_runs(tmp_path: Path) -> None:
 
 def _wait_for(e: Executable) -> None:
     """Until another thread runs it."""
-    turn = e._native._turn
+    turn = e._native.turn
     while turn.acquire(blocking=False):
         turn.release()
         time.sleep(0.001)

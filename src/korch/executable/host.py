@@ -10,7 +10,7 @@ import numpy as np
 
 from korch.executable.plan import Plan, Step
 from korch.ir.tensor import Tensor
-from korch.system.sessions import inference_session
+from korch.system.sessions import ERRORS, inference_session, session_options
 
 
 class HostSteps:
@@ -42,14 +42,10 @@ class _Hosted:
 
     @staticmethod
     def of(step: Step, threads: int) -> _Hosted:
-        import onnxruntime as ort  # only where a plan has such steps: it takes tens of MB
-
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.log_severity_level = 3
+        options = session_options(threads, ERRORS)
         # Idle threads of onnxruntime must not take the cores that the native steps run on.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        session: Any = inference_session()(step.kernel.host or b"", options, providers=["CPUExecutionProvider"])
+        session = inference_session()(step.kernel.host or b"", options, providers=["CPUExecutionProvider"])
         names = tuple(i.name for i in session.get_inputs())
         return _Hosted(session, names, step.reads, session.get_outputs()[0].name, step.writes)
 

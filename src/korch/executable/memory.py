@@ -187,7 +187,7 @@ def pack_blocks(blocks: Sequence[LiveRange], meets: Meets | None = None) -> tupl
 
     Blocks whose spans meet must meet; `meets` may keep more apart.
     """
-    relation = meets or (lambda i, j: blocks[i].meets(blocks[j]))
+    relation: Meets = meets or (lambda i, j: blocks[i].meets(blocks[j]))
     bound, best, best_end = live_bytes(blocks), (0,) * len(blocks), -1
     for ceiling, order in product((0, bound), ORDERS):
         offsets = _place(blocks, sorted(range(len(blocks)), key=lambda i: order(blocks[i])), ceiling, relation)

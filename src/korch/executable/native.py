@@ -59,7 +59,8 @@ class NativeModel:
 
     def __init__(self, library: Path, weights: Path, threads: int, libraries: Iterable[str]) -> None:
         self._handle: int | None = None
-        self._turn = threading.RLock()
+        self.turn = threading.RLock()
+        """Of whoever calls the model, or forks."""
         self._fork, self._thread = 0, None
         self._lib = _open_library(library, libraries)
         error = ctypes.create_string_buffer(_ERROR_BYTES)
@@ -111,7 +112,7 @@ class NativeModel:
 
     def close(self) -> None:
         """Frees the model; closing twice does nothing."""
-        with self._turn:
+        with self.turn:
             handle, self._handle = self._handle, None
             if handle:
                 self._lib.korch_close(handle)
@@ -123,7 +124,7 @@ class NativeModel:
 
     def _call(self, function: Any, *arguments: Any) -> None:
         """Error with the model's own text where it fails."""
-        with self._turn:
+        with self.turn:
             handle = self._open()
             if status := self._on_own_thread(function, handle, *arguments):
                 raise Error(self._lib.korch_error(handle).decode(errors="replace") or f"run failed: status {status}")
@@ -147,13 +148,13 @@ def _take_turns() -> None:
     """Forks wait for the runs of other threads: in the child nobody would end them, and its own would wait for that."""
     _FORKING.acquire()
     for model in list(_MODELS):
-        model._turn.acquire()
+        model.turn.acquire()
         _held.append(model)
 
 
 def _give_turns_back() -> None:
     while _held:
-        _held.pop()._turn.release()
+        _held.pop().turn.release()
     _FORKING.release()
 
 

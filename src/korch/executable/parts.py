@@ -11,7 +11,7 @@ import numpy as np
 
 from korch.executable.runtime import Executable
 from korch.ir.ops.table import Array
-from korch.system.sessions import inference_session
+from korch.system.sessions import ERRORS, inference_session, session_options
 
 Values = Mapping[str, Any]
 """Arrays by name, and what else onnxruntime computes with."""
@@ -59,10 +59,7 @@ class SegmentProgram:
     def _native(self, threads: int) -> Any:
         """onnxruntime's session for the segment, made when it is first needed."""
         if self._session is None:
-            import onnxruntime as ort
-
-            options = ort.SessionOptions()
-            options.intra_op_num_threads, options.log_severity_level = threads, 3
+            options = session_options(threads, ERRORS)
             options.add_session_config_entry("session.intra_op.allow_spinning", "0")
             self._session = inference_session()(str(self.onnx), options, providers=["CPUExecutionProvider"])
         return self._session

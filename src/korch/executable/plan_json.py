@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from korch.backends.contract import Alias, Body, Host, Kernel, Launch, LibraryCall, Prepared, Triton, Variant
 from korch.backends.cpu.c import Code
@@ -91,36 +91,28 @@ def plan_to_json(plan: Plan) -> str:
 def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     """The plan back, with the values of its constants. KeyError, TypeError or ValueError where the text is damaged."""
     d = json.loads(text)
-    tensors = [Tensor(n, t, tuple(s), c, unpack(v)) for n, t, s, c, v in d["tensors"]]
-    primitives = [_primitive_from_json(p, tensors) for p in d["primitives"]]
-    bodies = [_body_from_json(b) for b in d["bodies"]]
+    tensor = _at([Tensor(n, t, tuple(s), c, unpack(v)) for n, t, s, c, v in d["tensors"]])
+    primitive = _at([_primitive_from_json(p, tensor) for p in d["primitives"]])
+    body = _at([_body_from_json(b) for b in d["bodies"]])
 
     def cone(c: dict[str, Any]) -> Cone:
-        return Cone(
-            tensors[c["root"]], tuple(tensors[i] for i in c["leaves"]), tuple(primitives[i] for i in c["primitives"])
-        )
+        return Cone(tensor(c["root"]), tuple(map(tensor, c["leaves"])), tuple(map(primitive, c["primitives"])))
 
     def kernel(k: dict[str, Any]) -> Kernel:
-        return Kernel(cone(k["cone"]), k["backend"], Variant.from_json(k["variant"]), bodies[k["body"]])
+        return Kernel(cone(k["cone"]), k["backend"], Variant.from_json(k["variant"]), body(k["body"]))
 
     def step(s: dict[str, Any]) -> Step:
         up = s["runner_up"] and RunnerUp(**{k: unpack(v) for k, v in s["runner_up"].items()})
-        return Step(
-            kernel(s["kernel"]),
-            tuple(tensors[i] for i in s["reads"]),
-            tensors[s["writes"]],
-            unpack(s["cost"]),
-            up,
-            unpack(s["lower"]),
-        )
+        reads, writes = tuple(map(tensor, s["reads"])), tensor(s["writes"])
+        return Step(kernel(s["kernel"]), reads, writes, unpack(s["cost"]), up, unpack(s["lower"]))
 
     g = d["graph"]
     graph = Graph(
         g["name"],
-        tuple(tensors[i] for i in g["inputs"]),
-        tuple(tensors[i] for i in g["outputs"]),
+        tuple(map(tensor, g["inputs"])),
+        tuple(map(tensor, g["outputs"])),
         tuple(g["output_names"]),
-        tuple(primitives[i] for i in g["primitives"]),
+        tuple(map(primitive, g["primitives"])),
         dict(constants),
     )
     return Plan(
@@ -187,11 +179,14 @@ def _primitive_to_json(p: Primitive, tensors: _Table[Tensor]) -> dict[str, Any]:
     }
 
 
-def _primitive_from_json(p: dict[str, Any], tensors: list[Tensor]) -> Primitive:
-    attrs = tuple((k, unpack(v)) for k, v in p["attrs"].items())
-    return Primitive(
-        p["op"], tuple(tensors[i] for i in p["inputs"]), tensors[p["output"]], attrs, p["error"], p["origin"], p["rule"]
-    )
+def _at(items: Sequence[Item]) -> Callable[[int], Item]:
+    """Looks an item up by its index."""
+    return items.__getitem__
+
+
+def _primitive_from_json(p: dict[str, Any], tensor: Callable[[int], Tensor]) -> Primitive:
+    inputs, attrs = tuple(map(tensor, p["inputs"])), tuple((k, unpack(v)) for k, v in p["attrs"].items())
+    return Primitive(p["op"], inputs, tensor(p["output"]), attrs, p["error"], p["origin"], p["rule"])
 
 
 def pack(value: Any) -> Any:
@@ -199,7 +194,7 @@ def pack(value: Any) -> Any:
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode("ascii")}
     if isinstance(value, tuple | list):
-        return [pack(v) for v in value]
+        return [pack(v) for v in cast("Sequence[Any]", value)]
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -210,7 +205,8 @@ def pack(value: Any) -> Any:
 def unpack(value: Any) -> Any:
     """The value that `pack` was given; lists become tuples."""
     if isinstance(value, list):
-        return tuple(unpack(v) for v in value)
+        return tuple(map(unpack, cast("list[Any]", value)))
     if isinstance(value, dict):
-        return base64.b64decode(value["bytes"]) if "bytes" in value else float(value["float"])
+        packed = cast("dict[str, str]", value)
+        return base64.b64decode(packed["bytes"]) if "bytes" in packed else float(packed["float"])
     return value

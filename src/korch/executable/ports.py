@@ -10,7 +10,7 @@ import numpy as np
 
 from korch.errors import InputError
 from korch.executable.plan import Plan
-from korch.ir.ops.table import Array
+from korch.ir.ops.table import Array, is_array
 from korch.ir.tensor import Tensor, type_text
 
 Taken = TypeVar("Taken")
@@ -71,12 +71,12 @@ def fitting_input(t: Tensor, x: Any) -> Array:
 
 
 def _fitting(kind: str, name: str, t: Tensor, x: Any) -> Array:
-    if isinstance(x, np.ndarray) and x.dtype == t.dtype and x.shape == t.shape:
+    if is_array(x) and x.dtype == t.dtype and x.shape == t.shape:
         return x if x.flags.c_contiguous else np.ascontiguousarray(x).reshape(t.shape)
     expected = type_text(t.dtype, t.shape)
     if x is None:
         raise InputError(f"{kind} {name!r} is missing: expected {expected}")
-    if not isinstance(x, np.ndarray):
+    if not is_array(x):
         raise InputError(f"{kind} {name!r} must be a numpy array {expected}, found {type(x).__name__}")
     order = "" if x.dtype.isnative else " in foreign byte order"
     raise InputError(f"{kind} {name!r} must be {expected}, found {type_text(x.dtype.name, x.shape)}{order}")

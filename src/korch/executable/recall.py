@@ -47,7 +47,7 @@ class Recall:
         where it would have ended; only its measurements are not repeated. `graph` has the constants of all choices.
         """
         text = self.database.plan(self.key)
-        left = json.loads(text) if text else {}
+        left: dict[str, Any] = json.loads(text) if text else {}
         ended = left and left["gap"] == 0.0 and left["facts"]["whole"]
         if not left or (left["patience"] < ENOUGH * patience and not ended):
             return None

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -196,7 +196,7 @@ def _constants(d: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def _part_document(p: SegmentProgram) -> dict[str, Any]:
-    document = {
+    document: dict[str, Any] = {
         "host": p.host,
         "onnx": p.onnx.name,
         "reads": p.reads,
@@ -255,4 +255,4 @@ def _part(folder: Path, d: Mapping[str, Any], threads: int) -> SegmentProgram:
 
 def _tuples(x: Any) -> Any:
     """Lists as tuples, all the way down."""
-    return tuple(map(_tuples, x)) if isinstance(x, list) else x
+    return tuple(map(_tuples, cast("list[Any]", x))) if isinstance(x, list) else x

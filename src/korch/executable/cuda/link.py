@@ -46,7 +46,8 @@ class DeviceLinked:
         table = json.loads(members[TABLE])
         binaries = [_binary(row, members) for row in table["binaries"]]
         sources = {n.removeprefix(SOURCES): x.decode() for n, x in members.items() if n.startswith(SOURCES)}
-        steps = tuple(tuple(binaries[i] for i in row) for row in table["steps"])
+        rows: list[list[int]] = table["steps"]
+        steps = tuple(tuple(binaries[i] for i in row) for row in rows)
         return DeviceLinked(folder, table["capability"], schedule(plan), steps, sources)
 
     @staticmethod
@@ -91,7 +92,8 @@ def _row(binary: CompiledLaunch, number: int) -> dict[str, Any]:
 
 
 def _binary(row: Mapping[str, Any], members: Mapping[str, bytes]) -> CompiledLaunch:
-    return CompiledLaunch(**{**row, "cubin": members[row["cubin"]]})
+    fields: dict[str, Any] = {**row, "cubin": members[row["cubin"]]}
+    return CompiledLaunch(**fields)
 
 
 def link_device(plan: Plan, folder: Path, device: Device, jobs: int = 0, made: Compiled | None = None) -> DeviceLinked:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,7 @@ def _installed(distribution: str) -> str:
 def versions() -> dict[str, str]:
     """Of PyTorch (major and minor) and the libraries of NVIDIA that it brings, as far as they are there."""
     try:
-        import torch  # pyright: ignore[reportMissingImports]
+        torch = import_module("torch")
     except ImportError:
         return {}
     own = ".".join(torch.__version__.split(".")[:2])

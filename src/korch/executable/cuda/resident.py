@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,7 @@ DEVICE = f"cuda:{ORDINAL}"
 def pytorch() -> Any:
     """PyTorch, with a device; BackendError where it is missing or has none."""
     try:
-        import torch  # pyright: ignore[reportMissingImports]
+        torch = import_module("torch")
     except ImportError:
         raise BackendError("programs for a GPU run in memory of PyTorch, which is missing: pip install torch") from None
     if not torch.cuda.is_available():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from threading import Lock
@@ -22,7 +22,7 @@ from korch.executable.memory import Room
 from korch.executable.plan import Plan
 from korch.executable.ports import feeds_of, fitting_input, targets_of
 from korch.executable.runtime import Executable, Profile, new_folder
-from korch.ir.ops.table import Array
+from korch.ir.ops.table import Array, is_array
 from korch.ir.tensor import Tensor, type_text
 from korch.system.folders import discard
 
@@ -121,7 +121,7 @@ class DeviceExecutable(Executable):
         super().close()
 
     @contextlib.contextmanager
-    def _on_device(self) -> Iterator[Resident]:
+    def _on_device(self) -> Generator[Resident]:
         """The program on the device, for this thread alone, after all that earlier runs have started."""
         with self._lock:
             self._check_open()
@@ -157,7 +157,7 @@ class DeviceExecutable(Executable):
             self._done.synchronize()  # an earlier copy may still read the memory
             host = self._pinned(Room.INPUT)
             for slot, x in zip(slots, inputs, strict=True):
-                if isinstance(x, np.ndarray):
+                if is_array(x):
                     host[slot.start : slot.end].numpy().view(x.dtype).reshape(x.shape)[...] = x
             resident.room(Room.INPUT).copy_(host, non_blocking=True)
         for slot, x in zip(slots, inputs, strict=True):

@@ -69,7 +69,7 @@ def dependencies(plan: Plan) -> list[int]:
     """For each step the steps that write what it reads, aliases resolved; idle ones have none and are none."""
     owner = owners(plan)
     maker = {s.writes: k for k, s in enumerate(plan.steps) if not s.idle}
-    made = [{maker[owner[t]] for t in s.reads if owner[t] in maker} if not s.idle else set() for s in plan.steps]
+    made = [{maker[owner[t]] for t in s.reads if owner[t] in maker} if not s.idle else set[int]() for s in plan.steps]
     return [sum(1 << k for k in steps) for steps in made]
 
 
