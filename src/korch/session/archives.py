@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import korch
 from korch.errors import ArchiveError
@@ -42,8 +42,9 @@ class Outcome:
     @staticmethod
     def from_json(text: str) -> Outcome:
         """ValueError or TypeError where the text is no outcome."""
-        fields = json.loads(text)
-        return Outcome(**{**fields, "needs": tuple(fields["needs"])})
+        fields: dict[str, Any] = json.loads(text)
+        fields["needs"] = tuple(fields["needs"])
+        return Outcome(**fields)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

@@ -15,7 +15,7 @@ from korch.options import Options
 from korch.session.archives import Outcome, ProgramFiles
 from korch.session.race import race
 from korch.system.locks import locked
-from korch.system.sessions import dtype_of
+from korch.system.sessions import SILENT, dtype_of, inference_session, session_options
 
 if TYPE_CHECKING:
     from korch.executable import Executable
@@ -145,12 +145,7 @@ def raced(executable: Executable, session: Any, feeds: Feeds, values: Mapping[st
 
 def base_session(request: Request) -> Any:
     """A session of onnxruntime for the model, with the request's settings."""
-    import onnxruntime as ort
-
-    from korch.system.sessions import inference_session
-
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
+    options = session_options(0, SILENT)
     for name, value in request.session.items():
         setattr(options, name, value)
     return inference_session()(request.model, options, providers=["CPUExecutionProvider"])

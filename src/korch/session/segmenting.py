@@ -26,6 +26,7 @@ from korch.executable.segmented import Segmented
 from korch.fission.importer import ordered, structural_inputs
 from korch.fission.importer.inputs import fix_shapes
 from korch.fission.importer.segments import Segment, SegmentedGraph, SegmentKind, cut
+from korch.ir.ops.table import is_array
 from korch.optimize import Source, optimized
 from korch.options import Options
 from korch.search.transfer import Sketch, SketchStep
@@ -68,8 +69,7 @@ def segmented(
 
 def _made(name: str, value: Any) -> Port:
     """An output as a run gave it; sequences and the like have no shape."""
-    plain = isinstance(value, np.ndarray)
-    return Port(name, value.dtype.name if plain else type(value).__name__, value.shape if plain else ())
+    return Port(name, value.dtype.name, value.shape) if is_array(value) else Port(name, type(value).__name__, ())
 
 
 def for_several(
@@ -89,7 +89,7 @@ def for_several(
     block = SegmentSequence(names, outputs, (part,))
     sketch: Sketch = ()
     try:
-        onnx.save(prepared, part.onnx)
+        part.onnx.write_bytes(prepared.SerializeToString())
         for shapes in bindings:
             asked = replace(options, shapes=dict(shapes))
             program, _, own = optimized(model, asked, report, folder, sketch)
@@ -123,7 +123,7 @@ def _block(body: SegmentedGraph, folder: Path) -> SegmentSequence:
 
 def _part(segment: Segment, folder: Path) -> SegmentProgram:
     file = folder / f"{len(list(folder.iterdir()))}.onnx"
-    onnx.save(segment.model, file)
+    file.write_bytes(segment.model.SerializeToString())
     facts = segment.kind is SegmentKind.HOST, file, segment.reads, segment.writes, len(segment.operators)
     if segment.kind is not SegmentKind.CONTROL:
         return SegmentProgram(*facts, () if segment.kind is SegmentKind.HOST else structural_inputs(segment.model))

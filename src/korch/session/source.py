@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from korch.errors import ModelError
 from korch.system.folders import owned_folder, removed_with
 
 _EXTERNAL = b"location"
@@ -54,14 +55,11 @@ def external_files(path: Path) -> list[Path]:
     """Files that hold weights of the model at `path`."""
     if not _mentions(path, _EXTERNAL):
         return []
-    import onnx  # tens of MB, which most sessions do without
-    from google.protobuf.message import DecodeError
-
-    from korch.fission.importer.load import tensors_of
+    from korch.fission.importer.load import load, tensors_of  # onnx takes tens of MB, which most sessions do without
 
     try:
-        model = onnx.load(path, load_external_data=False)
-    except (OSError, DecodeError):
+        model = load(path)
+    except ModelError:
         return []
     tensors = (t for part in (model.graph, *model.functions) for t in tensors_of(part))
     names = {e.value for t in tensors for e in t.external_data if e.key == "location"}

@@ -318,8 +318,9 @@ def comparable(one: Binding, other: Binding) -> bool:
 
 def distance(one: Binding, other: Binding) -> float:
     """How far apart the lengths of two comparable bindings are, by their ratios."""
-    shapes = [(a, b) for a, b in zip(one, other, strict=True) if not _is_known(a)]
-    return sum(abs(math.log((m + 1) / (n + 1))) for a, b in shapes for m, n in zip(a, b, strict=True))  # pyright: ignore
+    pairs: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = list(zip(one, other, strict=True))
+    shapes = [(a, b) for a, b in pairs if not _is_known(a)]
+    return sum(abs(math.log((m + 1) / (n + 1))) for a, b in shapes for m, n in zip(a, b, strict=True))
 
 
 def _is_known(part: tuple[Any, ...]) -> bool:
