@@ -95,7 +95,7 @@ def compare(
     wrong outputs is skipped; korch raises RuntimeFailed then.
     """
     check_named(against)
-    model = onnx.load(model_path, load_external_data=False)
+    model = load(model_path)
     outputs = tuple(output.name for output in model.graph.output)
     subject = Subject(Path(model_path), outputs, _path(korch_path), _path(torch_models))
     names = ([] if korch_path is None else [OURS]) + [name for name in against if name != OURS]
@@ -162,7 +162,7 @@ def race(
 
 def _bound(path: Path) -> float:
     """The error of floats that the model at `path` leaves to a runtime."""
-    graph = onnx.load(path, load_external_data=False).graph
+    graph = load(path).graph
     ports = {port.type.tensor_type.elem_type for port in (*graph.input, *graph.output)}
     return COARSE_BOUND if COARSE & (ports | {tensor.data_type for tensor in tensors_of(graph)}) else BOUND
 
@@ -299,7 +299,7 @@ def _result(contest: Contest, times: dict[str, list[float]], rounds: int) -> dic
 
 def feeds_of(path: Path) -> dict[str, np.ndarray]:
     """Seeded arrays for the inputs of the model at `path`, of which those that are indices point anywhere."""
-    model = onnx.load(path, load_external_data=False)
+    model = load(path)
     return inputs_of(model, _counts(path, model))
 
 
@@ -313,7 +313,7 @@ def fixed(path: Path, shapes: Mapping[str, Sequence[int]], folder: Path) -> Path
     model = with_data(model, path)
     fix_shapes(model, wanted)
     folder.mkdir(parents=True, exist_ok=True)
-    onnx.save(model, folder / path.name)
+    (folder / path.name).write_bytes(model.SerializeToString())
     return folder / path.name
 
 

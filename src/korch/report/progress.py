@@ -32,7 +32,7 @@ def progress(quiet: bool = False) -> Generator[Report]:
 
 def standing(state: SearchState) -> str:
     """`best 1.234 ms, gap 2.0%`, as far as it is known."""
-    parts = []
+    parts: list[str] = []
     if isfinite(state.incumbent):
         parts.append(f"best {state.incumbent * 1e3:.3f} ms")
         if state.bound:

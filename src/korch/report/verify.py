@@ -19,6 +19,7 @@ from korch.executable import Executable
 from korch.executable.feeds import other_feeds, port_feeds, random_feeds
 from korch.executable.segmented import Segmented
 from korch.fission.importer import ordered, read
+from korch.ir.ops.table import is_array
 from korch.numerics.error import BOUNDS, bound_of, error_of, too_ill
 from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
 from korch.system.sessions import plain_session
@@ -138,7 +139,7 @@ def _beside_onnxruntime(program: Segmented, model: Source, feeds: Arrays | None,
     found = program.run(given)
     session = plain_session(ordered(model, program.values).SerializeToString(), program.threads)
     pairs = zip(found, session.run(list(found), given), strict=True)
-    theirs = {n: x for n, x in pairs if isinstance(x, np.ndarray) and x.dtype.kind in "iubf"}
+    theirs = {n: x for n, x in pairs if is_array(x) and x.dtype.kind in "iubf"}
     checks = (_check(n, found[n], x, x.astype(np.float64), program.numerics) for n, x in theirs.items())
     return Verification(program.numerics, tuple(checks))
 

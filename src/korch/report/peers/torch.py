@@ -45,7 +45,7 @@ def compiled_run(subject: Subject, threads: int, *, narrow: bool) -> ModelRun:
     def run(feeds: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=narrow):
             results = compiled(*map(torch.from_numpy, feeds.values()))
-        return [_array(torch, result) for result in (results if isinstance(results, tuple) else (results,))]
+        return [_array(torch, r) for r in ((results,) if isinstance(results, torch.Tensor) else results)]
 
     return run
 
