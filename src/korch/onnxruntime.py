@@ -9,14 +9,14 @@ from __future__ import annotations
 import runpy
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
-
-import onnxruntime as _theirs
 
 from korch.errors import Error
 from korch.integrations.session import InferenceSession as InferenceSession
 from korch.system.sessions import inference_session
 
+_theirs = import_module("onnxruntime")
 globals().update({name: getattr(_theirs, name) for name in dir(_theirs) if name not in globals()})
 
 

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-import onnxruntime as ort
-from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession as Theirs
-
 from korch.errors import Error, InputError, ModelError, words_of
 from korch.session.source import ModelSource
+from korch.system.sessions import inference_session, session_options
 
+Theirs: Any = inference_session()
 _KEPT = frozenset(
     {
         "_model_path",
@@ -72,14 +71,14 @@ class Base(Theirs):
     ) -> None:
         self._loading = threading.RLock()
         self._source = source
-        self._base_calls, self._base_used = 0, time.monotonic()
+        self._base_calls: int = 0
+        self._base_used: float = time.monotonic()
         self._native_names: frozenset[str] = frozenset()
         own = set(vars(self))
         model = source.model
         try:
-            super().__init__(
-                str(model) if isinstance(model, Path) else model, sess_options, providers, provider_options, **kwargs
-            )
+            path_or_bytes = str(model) if isinstance(model, Path) else model
+            Theirs.__init__(self, path_or_bytes, sess_options, providers, provider_options, **kwargs)
         except Exception as e:
             raise in_one_line(e, ModelError) from None
         self._snapshot()
@@ -100,7 +99,8 @@ class Base(Theirs):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         with self._loading:
             if not self.has_base:
-                providers, options = list(self._providers or ()), self._provider_options or {}
+                providers: list[str] = list(self._providers or ())
+                options: dict[str, Any] = self._provider_options or {}
                 self._sess_options = self._sess_options_initial
                 self._create_inference_session(providers, [options.get(p, {}) for p in providers])
                 self._snapshot()
@@ -131,12 +131,22 @@ class Base(Theirs):
             del self.__dict__[name]
         return gone
 
+    def forked(self) -> Any:
+        """What a fork has of the native session, which it cannot use; the session loads another."""
+        self._loading = threading.RLock()
+        return self._forget_base()
+
+    @property
+    def native(self) -> Any:
+        """The native session, loaded again where it was let go."""
+        return self._sess
+
     def base_run(self, output_names: Sequence[str] | None, input_feed: Any, run_options: Any = None) -> Any:
         """The outputs by onnxruntime."""
         self._base_calls += 1
         self._base_used = time.monotonic()
         try:
-            return super().run(output_names, input_feed, run_options)
+            return Theirs.run(self, output_names, input_feed, run_options)
         except Exception as e:
             raise in_one_line(e, InputError) from None
         finally:
@@ -144,7 +154,7 @@ class Base(Theirs):
 
     def get_session_options(self) -> Any:
         """The options that the session was made with."""
-        return self._sess_options if self.has_base else self._sess_options_initial or ort.SessionOptions()
+        return self._sess_options if self.has_base else self._sess_options_initial or session_options()
 
 
 def in_one_line(e: Exception, kind: type[Error]) -> Exception:
@@ -172,9 +182,7 @@ _lost: list[Any] = []
 
 
 def _forked() -> None:
-    for base in list(_BASES):
-        base._loading = threading.RLock()
-        _lost.append(base._forget_base())
+    _lost.extend(base.forked() for base in list(_BASES))
 
 
 if hasattr(os, "register_at_fork"):

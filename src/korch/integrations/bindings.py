@@ -5,16 +5,18 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import onnxruntime as ort
 
 from korch.system.sessions import dtype_of
 
 if TYPE_CHECKING:
     from korch.integrations.session import InferenceSession
+    from korch.ir.ops.table import Array
 
+ort: Any = import_module("onnxruntime")  # it has no types
 _Call = tuple[str, tuple[Any, ...]]
 """A method of onnxruntime's IOBinding, and its arguments."""
 
@@ -24,11 +26,11 @@ class IOBinding(ort.IOBinding):
     through a binding of its own, made when it is needed."""
 
     def __init__(self, session: InferenceSession) -> None:
-        self._owner = session
+        self.owner = session
         self._inputs: dict[str, _Call] = {}
         self._outputs: dict[str, _Call] = {}
-        self._native: tuple[Any, ort.IOBinding] | None = None
-        self._results: list[np.ndarray] | None = None
+        self._native: tuple[Any, Any] | None = None
+        self._results: list[Array] | None = None
 
     def bind_cpu_input(self, name: str, arr_on_cpu: Any) -> None:
         self._bind(self._inputs, "bind_cpu_input", name, arr_on_cpu)
@@ -86,27 +88,25 @@ class IOBinding(ort.IOBinding):
         """The outputs of the last run, as arrays."""
         return self.native().copy_outputs_to_cpu() if self._results is None else list(self._results)
 
-    def feeds(self) -> dict[str, np.ndarray] | None:
+    def feeds(self) -> dict[str, Array] | None:
         """The inputs as arrays; None where one is no plain array in memory."""
-        found = {name: _array(*call) for name, call in self._inputs.items()}
-        return None if any(x is None for x in found.values()) else found  # pyright: ignore[reportReturnType]
+        return _arrays(self._inputs)
 
-    def targets(self) -> dict[str, np.ndarray] | None:
+    def targets(self) -> dict[str, Array] | None:
         """Arrays for the outputs whose memory the caller gives; None where one is no plain array in memory."""
         given = {name: call for name, call in self._outputs.items() if not _is_open(call)}
-        found = {name: _array(*call) for name, call in given.items()}
         on_host = all(call[1][1:2] in ((), ("cpu",)) for call in self._outputs.values() if _is_open(call))
-        return None if not on_host or any(x is None for x in found.values()) else found  # pyright: ignore[reportReturnType]
+        return _arrays(given) if on_host else None
 
-    def answer(self, results: Mapping[str, np.ndarray]) -> None:
+    def answer(self, results: Mapping[str, Array]) -> None:
         """Enters what a program has computed."""
         self._results = [results[name] for name in self._outputs]
 
-    def native(self) -> ort.IOBinding:
+    def native(self) -> Any:
         """onnxruntime's own binding of the same memory."""
-        native = self._owner._sess
+        native = self.owner.native
         if self._native is None or self._native[0] is not native:
-            made = ort.IOBinding(self._owner)
+            made = ort.IOBinding(self.owner)
             for method, arguments in (*self._inputs.values(), *self._outputs.values()):
                 getattr(made, method)(*arguments)
             self._native = native, made
@@ -126,10 +126,16 @@ def _is_open(call: _Call) -> bool:
     return method == "bind_output" and arguments[-1] is None
 
 
-def _array(method: str, arguments: tuple[Any, ...]) -> np.ndarray | None:
+def _arrays(calls: Mapping[str, _Call]) -> dict[str, Array] | None:
+    """The bound memory as arrays; None where one is no plain array."""
+    found = {name: x for name, call in calls.items() if (x := _array(*call)) is not None}
+    return found if len(found) == len(calls) else None
+
+
+def _array(method: str, arguments: tuple[Any, ...]) -> Array | None:
     """The bound memory as an array; None where it is not the processor's, or its elements are no numbers of numpy."""
     if method == "bind_cpu_input":
-        return arguments[1] if isinstance(arguments[1], np.ndarray) else None
+        return cast("Array", arguments[1]) if isinstance(arguments[1], np.ndarray) else None
     if method in ("bind_ortvalue_input", "bind_ortvalue_output"):
         value = arguments[1]
         if not value.is_tensor() or value.device_name().lower() != "cpu" or "string" in value.data_type():
@@ -139,7 +145,7 @@ def _array(method: str, arguments: tuple[Any, ...]) -> np.ndarray | None:
     return _at(pointer, None if isinstance(element, int) or device != "cpu" else np.dtype(element).name, shape, None)
 
 
-def _at(address: int, dtype: str | None, shape: Any, owner: Any) -> np.ndarray | None:
+def _at(address: int, dtype: str | None, shape: Any, owner: Any) -> Array | None:
     """The array at an address, which keeps `owner` alive; None without a type."""
     if dtype is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import onnx
 from onnx.backend.base import Backend, BackendRep
@@ -24,9 +24,9 @@ class KorchBackendRep(BackendRep):
         """All outputs, of inputs by name or in the model's order; None leaves out an optional one."""
         names = [a.name for a in self.session.get_inputs()]
         if isinstance(inputs, dict):
-            given = inputs
+            given = cast("dict[str, Any]", inputs)
         else:
-            values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+            values = list(cast("Sequence[Any]", inputs)) if isinstance(inputs, list | tuple) else [inputs]
             if len(values) > len(names):
                 raise InputError(f"{len(values)} inputs are given, the model has {len(names)}")
             given = dict(zip(names, values, strict=False))

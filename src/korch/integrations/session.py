@@ -8,13 +8,12 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
-import onnxruntime as ort
 
 from korch.errors import CacheError, Error, InputError, words_of
-from korch.integrations.base import Base, in_one_line
+from korch.integrations.base import Base, Theirs, in_one_line
 from korch.integrations.bindings import IOBinding
 from korch.options import Options
 from korch.session.service import SERVICE
@@ -23,7 +22,7 @@ from korch.session.specialisations import Binding, Specialisation, Specialisatio
 from korch.session.status import SessionStatus
 from korch.session.trial import Trial, TrialCall
 from korch.system.folders import default_folder, owned_folder, removed_with
-from korch.system.sessions import dtype_of
+from korch.system.sessions import dtype_of, session_options
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +73,7 @@ class InferenceSession(Base):
         max_specialisations: int | None = None,
         **kwargs: Any,
     ) -> None:
-        given = {
+        given: dict[str, Any] = {
             "threads": threads,
             "time_budget": time_budget,
             "numerics": numerics,
@@ -85,7 +84,7 @@ class InferenceSession(Base):
         asked = {**_DEFAULTS, **_environment(), **self.defaults, **{k: v for k, v in given.items() if v is not None}}
         if asked["tune"] not in TUNE:
             raise Error(f"tune {asked['tune']!r} is not one of {', '.join(TUNE)}")
-        sess_options = sess_options or _with_threads(asked["threads"])
+        sess_options = sess_options or session_options(asked["threads"] or 0)
         wanted = asked["threads"] if asked["threads"] is not None else int(sess_options.intra_op_num_threads)
         options = Options(wanted, asked["time_budget"], asked["numerics"])
         super().__init__(_source(path_or_bytes), sess_options, providers, provider_options, **kwargs)
@@ -130,7 +129,7 @@ class InferenceSession(Base):
         static = all(isinstance(n, int) and n >= 0 for shape in shapes.values() for n in shape)
         return [shapes] if static and self._tune == "now" else []
 
-    def _binding_of(self, shapes: Shapes) -> Binding:
+    def _binding_of(self, shapes: Mapping[str, Sequence[Any]]) -> Binding:
         """The shapes of all inputs: as given, else the model's own."""
         names = [name for name, _ in self._ports]
         if unknown := [name for name in shapes if name not in names]:
@@ -278,7 +277,7 @@ class InferenceSession(Base):
             try:
                 answer = self.run(output_names, input_feed, run_options), user_data, ""
             except Exception as e:
-                answer = [], user_data, str(e)
+                answer = list[Any](), user_data, str(e)
             callback(*answer)
 
         threading.Thread(target=work, daemon=True).start()
@@ -289,7 +288,7 @@ class InferenceSession(Base):
 
     def run_with_iobinding(self, iobinding: Any, run_options: Any = None) -> None:
         """Runs on the memory that was bound."""
-        if not isinstance(iobinding, IOBinding) or iobinding._owner is not self:
+        if not isinstance(iobinding, IOBinding) or iobinding.owner is not self:
             raise InputError("the IOBinding is not of this session: make it by session.io_binding()")
         feeds, targets = iobinding.feeds(), iobinding.targets()
         binding = None if feeds is None or targets is None else self._binding(feeds)
@@ -315,7 +314,7 @@ class InferenceSession(Base):
 
     def set_providers(self, providers: Any = None, provider_options: Any = None) -> None:
         """As onnxruntime has it; programs answer only where the first provider is the processor."""
-        super().set_providers(providers, provider_options)
+        Theirs.set_providers(self, providers, provider_options)
         self._snapshot()
         self._reason = self._why_untouched(self.get_session_options())
         self.makes = self._tune == "background" and not self._reason
@@ -353,11 +352,5 @@ def _environment() -> dict[str, Any]:
 
 def _source(model: Source) -> ModelSource:
     if isinstance(model, str | os.PathLike):
-        return ModelSource(Path(model))
+        return ModelSource(Path(cast("str | os.PathLike[str]", model)))
     return ModelSource(model if isinstance(model, bytes) else model.SerializeToString())
-
-
-def _with_threads(threads: int | None) -> Any:
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = threads or 0
-    return options
