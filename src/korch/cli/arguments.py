@@ -116,12 +116,14 @@ def _checked(executable: Executable, feeds: Mapping[str, np.ndarray]) -> dict[st
 def _array(name: str, file: Path) -> np.ndarray:
     import numpy as np
 
+    from korch.ir.ops.table import is_array
+
     try:
         array = np.load(file, allow_pickle=False)
     except OSError as e:
         raise InputError(f"input {name!r}: cannot read {file}: {e.strerror or e}") from None
     except (ValueError, EOFError) as e:
         raise InputError(f"input {name!r}: {file} is no .npy file: {e}") from None
-    if not isinstance(array, np.ndarray):
+    if not is_array(array):
         raise InputError(f"input {name!r}: {file} holds several arrays; give a .npy file with one")
     return array

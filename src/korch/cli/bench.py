@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -111,7 +111,7 @@ def _archives(
     return archives
 
 
-def _teller(quiet: bool) -> Any:
+def _teller(quiet: bool) -> Callable[[str], None] | None:
     """Where the comparison says what it does."""
     if quiet and not sys.stderr.isatty():
         return None

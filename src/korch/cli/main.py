@@ -99,8 +99,8 @@ def _exit_code(e: BaseException, debug: bool) -> int:
             return _complain(str(e), FAILED)
         case Error():
             return _complain(str(e), WRONG)
-        case _ if hasattr(e, "format_message"):  # click's, which typer brings along under changing names
-            return _complain(f"{e.format_message()} (see `korch --help`)", WRONG)  # pyright: ignore[reportAttributeAccessIssue]
+        case _ if text := getattr(e, "format_message", None):  # click's, which typer brings along under changing names
+            return _complain(f"{text()} (see `korch --help`)", WRONG)
         case _:
             return _complain(f"{_unexpected(e)}; KORCH_DEBUG=1 shows where it comes from", WRONG)
 

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import typer
 
@@ -22,9 +22,9 @@ def print_json(value: Any) -> None:
 def finite(value: Any) -> Any:
     """`value` with None for every infinity and NaN in it."""
     if isinstance(value, Mapping):
-        return {k: finite(v) for k, v in value.items()}
+        return {k: finite(v) for k, v in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, list | tuple):
-        return [finite(v) for v in value]
+        return [finite(v) for v in cast("Sequence[Any]", value)]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

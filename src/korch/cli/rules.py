@@ -30,7 +30,7 @@ def list_(json: JsonOption = False) -> None:
     from korch.rewrite.saturate import all_algebra
 
     operators = [_operator(rule) for rule in all_rules()]
-    rewrites = [{"stage": r.stage, **_proved(r)} for r in all_rewrites()]
+    rewrites: list[dict[str, Any]] = [{"stage": r.stage, **_proved(r)} for r in all_rewrites()]
     algebra = [_proved(r) for r in all_algebra()]
     backends = [{"name": e.name, "version": e.version, "reason": e.reason} for e in entries()]
     if json:
