@@ -38,7 +38,8 @@ class Variant:
     def from_json(fields: Mapping[str, Any]) -> Variant:
         """The variant that `to_json` was asked of; KeyError or TypeError where `fields` is something else."""
         stages = tuple(StageVariant(Variant.from_json(s["variant"]), s["backend"]) for s in fields["stages"])
-        return Variant(**{**fields, "numbers": tuple(fields["numbers"]), "stages": stages})
+        given: dict[str, Any] = {**fields, "numbers": tuple(fields["numbers"]), "stages": stages}
+        return Variant(**given)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, cast
 
 from korch.ir import Primitive, Tensor
 
@@ -24,6 +24,9 @@ class Eltwise:
     beta: float = 0.0
 
 
+EltwiseRule = Callable[[], Eltwise] | Callable[[float], Eltwise | None] | Callable[[float, float], Eltwise | None]
+
+
 @dataclass(frozen=True)
 class Activation:
     """`text` is the primitives as a Python expression: `x` is the running value, other names capture literals.
@@ -32,7 +35,7 @@ class Activation:
     """
 
     text: str
-    post_op: Callable[..., Eltwise | None]
+    post_op: EltwiseRule
 
     @cached_property
     def pattern(self) -> ast.expr:
@@ -45,7 +48,7 @@ class Activation:
         return frozenset(_call(node)[0] for node in parts)
 
 
-def _fixed(alg: str, alpha: float = 0.0, beta: float = 0.0) -> Callable[..., Eltwise]:
+def _fixed(alg: str, alpha: float = 0.0, beta: float = 0.0) -> Callable[[], Eltwise]:
     return lambda: Eltwise(alg, alpha, beta)
 
 
@@ -57,9 +60,7 @@ def _steep(slope: float) -> Eltwise | None:
     return Eltwise("relu", slope) if 0 <= slope <= 1 else None
 
 
-def _activations(
-    texts: Iterable[str], inner: Iterable[str], post_op: Callable[..., Eltwise | None]
-) -> list[Activation]:
+def _activations(texts: Iterable[str], inner: Iterable[str], post_op: EltwiseRule) -> list[Activation]:
     """One row for each way to write an activation around each way to write its inner function."""
     return [Activation(text.format(f), post_op) for text in texts for f in inner]
 
@@ -124,7 +125,13 @@ Made = Mapping[Tensor, Primitive]
 Maker = Callable[[Tensor], Primitive | None]
 """What computes a tensor, as far as it is of interest."""
 _COMMUTE = ("Add", "Mul", "Max", "Min")
-_OPERATORS = {ast.Add: "Add", ast.Sub: "Sub", ast.Mult: "Mul", ast.Div: "Div", ast.Pow: "Pow"}
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "Add",
+    ast.Sub: "Sub",
+    ast.Mult: "Mul",
+    ast.Div: "Div",
+    ast.Pow: "Pow",
+}
 
 
 def activation(t: Tensor, made: Made, carried: frozenset[Tensor]) -> tuple[Eltwise, Tensor] | None:
@@ -134,7 +141,7 @@ def activation(t: Tensor, made: Made, carried: frozenset[Tensor]) -> tuple[Eltwi
     for row in (row for row in _rows(made[t].op) if row.ops <= ops):
         for found in _match(row.pattern, t, made.get, {}):
             x = found.pop("x")
-            post_op = row.post_op(**found) if x in carried else None
+            post_op = cast("Callable[..., Eltwise | None]", row.post_op)(**found) if x in carried else None
             if post_op is not None:
                 return post_op, x
     return None

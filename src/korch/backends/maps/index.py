@@ -110,7 +110,8 @@ class Index:
         match rest:
             case Index(0, ((Div(of, by), 1),)):
                 return quotient + of // (by * d)
-        return quotient + Index.of(Div(rest, d))
+            case _:
+                return quotient + Index.of(Div(rest, d))
 
     def __mod__(self, d: int) -> Index:
         _, rest = self._split(d)
@@ -219,7 +220,8 @@ def _whole(high: Atom, low: Mod) -> Index | None:
     match high:
         case Mod(Index(0, ((atom, 1),)), m) if atom == div:
             return low.of % (low.by * m)
-    return None
+        case _:
+            return None
 
 
 def flat(indices: tuple[Index, ...], shape: tuple[int, ...]) -> Index:

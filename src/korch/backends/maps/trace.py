@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from korch.backends.maps.index import Clamp, Div, Fetched, Index, Lookup, Mod, Var, flat, unflat
 from korch.ir.ops.table import Category, Element
@@ -54,8 +54,8 @@ class Fused:
 class Requests:
     """What tracing found that other loops would serve better."""
 
-    splits: dict[str, int] = field(default_factory=dict)
-    breaks: dict[str, set[int]] = field(default_factory=dict)
+    splits: dict[str, int] = field(default_factory=dict[str, int])
+    breaks: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
 
     def split(self, e: Index, by: int) -> None:
         """Asks for the one variable inside `e` to be split, where that resolves a division by `by`."""
@@ -192,7 +192,7 @@ class Trace:
         """The value that `p` gives at `idx`."""
         if p.spec.source:
             return self._element(p, p.spec.source(p, idx))
-        return _FORMS.get(p.op, Trace._elementwise)(self, p, idx)
+        return self.FORMS.get(p.op, Trace._elementwise)(self, p, idx)
 
     def _element(self, p: Primitive, e: Element[Index]) -> str:
         """An element of the input; where it may be none, a choice between a clamped load and the number instead."""
@@ -216,7 +216,7 @@ class Trace:
         return self.value(p.inputs[0], self._reshaped(p, idx))
 
     def _gather(self, p: Primitive, idx: Indices) -> str:
-        axis = p.attr("axis")
+        axis: int = p.attr("axis")
         return self.value(p.inputs[0], (*idx[:axis], lookup(p.attr("indices"), idx[axis]), *idx[axis + 1 :]))
 
     def _elementwise(self, p: Primitive, idx: Indices) -> str:
@@ -245,7 +245,8 @@ class Trace:
 
     def _take(self, p: Primitive, idx: Indices) -> str:
         x, indices = p.inputs
-        axis, batch = p.attr("axis"), p.attr("batch")
+        axis: int = p.attr("axis")
+        batch: int = p.attr("batch")
         after = axis + indices.rank - batch
         at = self._position(indices, (*idx[:batch], *idx[axis:after]), x.shape[axis])
         return self.value(x, (*idx[:axis], at, *idx[after:]))
@@ -262,8 +263,8 @@ class Trace:
 
     def _concat(self, p: Primitive, idx: Indices) -> str:
         """The part that holds the position; where that is not known, a choice between clamped loads."""
-        axis, start = p.attr("axis"), 0
-        e = idx[axis]
+        axis: int = p.attr("axis")
+        start, e = 0, idx[axis]
         lo, hi = e.range()
         result = ""
         for t in p.inputs:
@@ -331,8 +332,9 @@ class Trace:
         return Index.of(Lookup(table, e + shift))
 
     def _interpolate(self, p: Primitive, idx: Indices) -> str:
-        axis, taps, x = p.attr("axis"), p.attr("taps"), p.inputs[0]
-        total = ""
+        axis: int = p.attr("axis")
+        taps: int = p.attr("taps")
+        x, total = p.inputs[0], ""
         for j in range(taps):
             at = Index.of(Lookup(p.attr("indices"), idx[axis], taps, j))
             v = self.value(x, (*idx[:axis], at, *idx[axis + 1 :]))
@@ -341,21 +343,20 @@ class Trace:
             total = self.name(added, p.output.dtype, total, v, idx[axis])
         return total
 
+    FORMS: ClassVar[dict[str, Callable[[Trace, Primitive, Indices], str]]] = {
+        "Reshape": _reshape,
+        "Gather": _gather,
+        "Take": _take,
+        "Concat": _concat,
+        "Pad": _pad,
+        "Interpolate": _interpolate,
+    }
+    """Of moves that have no source in the table, or ask for loops that suit them."""
+
 
 def is_traced(p: Primitive) -> bool:
     """Whether a trace knows where elements of p's output come from; of functions of numbers, whether each is of one."""
-    return p.category is Category.ELEMENTWISE or p.spec.source is not None or p.op in _FORMS
-
-
-_FORMS: dict[str, Callable[[Trace, Primitive, Indices], str]] = {
-    "Reshape": Trace._reshape,
-    "Gather": Trace._gather,
-    "Take": Trace._take,
-    "Concat": Trace._concat,
-    "Pad": Trace._pad,
-    "Interpolate": Trace._interpolate,
-}
-"""Of moves that have no source in the table, or ask for loops that suit them."""
+    return p.category is Category.ELEMENTWISE or p.spec.source is not None or p.op in Trace.FORMS
 
 
 def broadcast(idx: Indices, t: Tensor, missing: int = 0) -> Indices:

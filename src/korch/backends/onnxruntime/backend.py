@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import onnxruntime
+from importlib import import_module
 
 from korch.backends.contract import Host, Kernel, Refusal, Variant
 from korch.ir.cone import Cone
@@ -16,7 +16,7 @@ class OnnxRuntime:
     """One primitive as a model of its own, an opaque one at its own opset; the program's buffers are bound to it."""
 
     name = "onnxruntime"
-    version = onnxruntime.__version__
+    version: str = import_module("onnxruntime").__version__
     fallback = True
 
     def refuses(self, cone: Cone) -> Refusal | None:

@@ -90,4 +90,4 @@ def _statement(found: Any) -> Statement:
         return Block(found["block"], _body(found["body"]))
     if "table" in found:
         return Table(found["ctype"], found["table"], tuple(found["rows"]), found["dimensions"])
-    return Comment(tuple(Title(p["title"]) if isinstance(p, dict) else p for p in found["comment"]))
+    return Comment(tuple(p if isinstance(p, str) else Title(p["title"]) for p in found["comment"]))

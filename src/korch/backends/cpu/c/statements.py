@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -21,7 +21,7 @@ class Statements:
         self.items += statements
 
     @contextmanager
-    def block(self, head: str = "") -> Iterator[None]:
+    def block(self, head: str = "") -> Generator[None]:
         """A block for what is added within."""
         outer, self.items = self.items, []
         try:
@@ -31,7 +31,7 @@ class Statements:
             self.items = outer
 
     @contextmanager
-    def nest(self, heads: Iterable[str]) -> Iterator[None]:
+    def nest(self, heads: Iterable[str]) -> Generator[None]:
         """Blocks within each other, outermost first, for what is added within."""
         with ExitStack() as blocks:
             for head in heads:

@@ -88,7 +88,7 @@ class Stage:
     reds: tuple[Var, ...] = ()
     source: Indices = ()
     second: Indices = ()
-    reads: list[Indices] = field(default_factory=list)
+    reads: list[Indices] = field(default_factory=list[Indices])
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
 
     @property
@@ -162,7 +162,7 @@ def bind(cone: Cone, config: Config) -> Schedule:
     _own_axes(root, scope, {})
     shares = len(stages) > 1 or root.multiplies
     pieces = root.reds[:-1] if root.multiplies else ()
-    hoisted = {v for v in (*root.loops, *pieces) if v.name not in config.grounded} if shares else set()
+    hoisted = {v for v in (*root.loops, *pieces) if v.name not in config.grounded} if shares else set[Var]()
     while True:
         requests = Requests()
         kept = _bind_inner(cone, stages, scope, hoisted, requests)
@@ -306,7 +306,7 @@ def unrolled_axis(stage: Stage) -> int | None:
 def _windowed(stage: Stage, scope: _Scope) -> tuple[Indices, tuple[Var, ...]]:
     p = stage.maker
     spatial = spatial_axes(stage.tensor.rank, p.attr("channels_last"))
-    source, reds = list(stage.axes), []
+    source, reds = list(stage.axes), list[Var]()
     for i, a in enumerate(spatial):
         at = stage.axes[a] * p.attr("strides")[i] - p.attr("pads")[i]
         k = p.attr("kernel_shape")[i]

@@ -51,7 +51,7 @@ def refusal(cone: Cone) -> str:
 def _taken(cone: Cone) -> dict[tuple[Tensor, int], None]:
     """The tensors of indices, each with the length of an axis that it indexes."""
     takes = (p for p in cone.primitives if p.spec.takes)
-    return dict.fromkeys((p.inputs[1], p.inputs[0].shape[p.attr("axis")]) for p in takes)
+    return dict.fromkeys((p.inputs[1], p.inputs[0].shape[int(p.attr("axis"))]) for p in takes)
 
 
 def _below(t: Tensor, makers: dict[Tensor, Primitive]) -> Iterator[Primitive]:

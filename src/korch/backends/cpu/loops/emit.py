@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 
 from korch.backends.cpu.c import Code, run_function
@@ -89,7 +89,7 @@ def _add_hoisted(writer: Writer, plan: Schedule) -> None:
 
 
 @contextmanager
-def _shared_loops(writer: Writer, plan: Schedule) -> Iterator[None]:
+def _shared_loops(writer: Writer, plan: Schedule) -> Generator[None]:
     """The loops that the stages share, shared out to the threads."""
     text, loops = writer.text, rows_first(writer)
     first = plan.pieces if ahead.lie_between(writer) else ()

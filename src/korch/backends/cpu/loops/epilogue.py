@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 from korch.backends.cpu.c import Code, Statement, Statements, run_function
@@ -64,7 +64,7 @@ def code(
 
 
 @contextmanager
-def blocks(text: Statements, name: str, channels: int) -> Iterator[int]:
+def blocks(text: Statements, name: str, channels: int) -> Generator[int]:
     """The loop over blocks of `channels`, `count` of them from `name` on; how many a block has."""
     block = min(BLOCK, channels)
     with text.block(f"for (int {name} = 0; {name} < {channels}; {name} += {block})"):

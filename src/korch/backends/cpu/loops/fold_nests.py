@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -188,7 +188,7 @@ def _fold_strip(nest: FoldNest, strip: AccumulatorStrip, into: Sequence[str]) ->
 @contextmanager
 def outer_loops(
     writer: Writer, loops: tuple[Var, ...], parallel: bool, strip: AccumulatorStrip | None = None
-) -> Iterator[None]:
+) -> Generator[None]:
     """The loops over outputs and their strips, shared out to the threads where `parallel`; a block where there are
     none."""
     text, strips = writer.text, strip if strip and not strip.whole else None

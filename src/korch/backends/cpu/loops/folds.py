@@ -113,7 +113,8 @@ class Fold:
         """The C of the result from an accumulator."""
         p = self.s.maker
         if p.spec.averages and p.spec.folds:
-            return f"{acc} / {math.prod(p.inputs[0].shape[a] for a in p.attr('axes'))}"
+            axes: tuple[int, ...] = p.attr("axes")
+            return f"{acc} / {math.prod(p.inputs[0].shape[a] for a in axes)}"
         if p.spec.averages and p.spec.is_pool:
             return f"{acc} / {averaged(self.s)}"
         return acc

@@ -22,7 +22,7 @@ Terms = list[tuple[str, float]]
 class Lines:
     """Statements and a counter for names, of numbers or of vectors."""
 
-    lines: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list[str])
     kind: str = "float"
 
     def name(self, expression: str) -> str:

@@ -24,14 +24,15 @@ def groups(writer: Writer) -> Iterator[tuple[Stage, ...]]:
     """The stages in order; those that run as one loop nest together."""
     plan = writer.plan
     together = {p.output: group for group in joined(plan.cone) for p in group}
-    waiting: tuple[Stage, ...] = ()
+    waiting = list[Stage]()
     for s in plan.stages:
         if waiting and s.maker in together.get(waiting[0].tensor, ()) and _fits(writer, waiting[0], s):
-            waiting = (*waiting, s)
+            waiting.append(s)
         else:
-            yield from filter(None, (waiting,))
-            waiting = (s,)
-    yield waiting
+            if waiting:
+                yield tuple(waiting)
+            waiting = [s]
+    yield tuple(waiting)
 
 
 def joined(cone: Cone) -> list[tuple[Primitive, ...]]:

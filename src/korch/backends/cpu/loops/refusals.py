@@ -32,7 +32,7 @@ def nest_refusal(cone: Cone, written: Collection[Primitive] = (), own: Callable[
 
 def tensors_refusal(cone: Cone) -> str:
     """Why no form takes the tensors of `cone`; empty if some may."""
-    return next(filter(None, map(tensor_refusal, cone.primitives)), "")
+    return next((reason for p in cone.primitives if (reason := tensor_refusal(p))), "")
 
 
 def tensor_refusal(p: Primitive) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import accumulate
 
 from korch.backends.cpu.c import Statements, Table
 
@@ -42,7 +41,7 @@ def helped(turns: float, threads: int, work: float) -> bool:
 
 
 @contextmanager
-def shared_out(text: Statements, loops: Sequence[Loop], threads: int, work: float) -> Iterator[None]:
+def shared_out(text: Statements, loops: Sequence[Loop], threads: int, work: float) -> Generator[None]:
     """The loops, outermost first, for a team, or for one thread. `work`: of the whole kernel, in element operations."""
     shared = _shared(loops, threads) if helped(math.prod(loop.count for loop in loops), threads, work) else 0
     with ExitStack() as blocks:
@@ -56,13 +55,13 @@ def shared_out(text: Statements, loops: Sequence[Loop], threads: int, work: floa
 
 def _shared(loops: Sequence[Loop], threads: int) -> int:
     """How many of the outer loops are shared out as one."""
-    counts = list(accumulate((loop.count for loop in loops), lambda a, b: a * b))
+    counts = [math.prod(loop.count for loop in loops[:i]) for i in range(1, len(loops) + 1)]
     enough = next((i for i, n in enumerate(counts, 1) if n >= ENOUGH * threads), len(counts))
     return max(i for i in range(enough + 1) if not i or counts[i - 1] < MOST)
 
 
 @contextmanager
-def _turns(text: Statements, loops: Sequence[Loop], threads: int) -> Iterator[None]:
+def _turns(text: Statements, loops: Sequence[Loop], threads: int) -> Generator[None]:
     """A loop over the turns of all loops, which threads take from each other."""
     count = math.prod(loop.count for loop in loops)
     low, higher = divmod(count, threads)

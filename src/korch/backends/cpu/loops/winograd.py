@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from itertools import chain, pairwise
 from math import ceil, isinf
@@ -74,7 +74,7 @@ def _place_stride(p: Primitive) -> int:
 
 
 @contextmanager
-def _tiles_by_parts(text: Statements, p: Primitive, threads: int, parts: int) -> Iterator[None]:
+def _tiles_by_parts(text: Statements, p: Primitive, threads: int, parts: int) -> Generator[None]:
     """The loops over pieces of the tiles, over parts of the result, and over a piece's tiles."""
     with (
         _pieces(text, p, threads, max(PIECE // (4 * p.output.shape[-1]), 1)),
@@ -235,7 +235,9 @@ def _halves(p: Primitive) -> tuple[range, range]:
 
 
 @contextmanager
-def _tiles_by_halves(text: Statements, p: Primitive, threads: int, most: int, source: str, step: int) -> Iterator[None]:
+def _tiles_by_halves(
+    text: Statements, p: Primitive, threads: int, most: int, source: str, step: int
+) -> Generator[None]:
     """The loops over pieces of at most so many tiles, and over a piece's tiles. Before the second, the sums over the
     first half of the places, of every tile of the piece, are `kept`."""
     (high, wide), channels = _span(p), p.output.shape[-1]
@@ -322,7 +324,7 @@ def back_sandwich(
 
 
 @contextmanager
-def _pieces(text: Statements, p: Primitive, threads: int, most: int) -> Iterator[None]:
+def _pieces(text: Statements, p: Primitive, threads: int, most: int) -> Generator[None]:
     """The loop over pieces of at most so many tiles, from `begin` to `end`."""
     tiles = tiling_of(p).tiles
     pieces = -(-tiles // (threads * most)) * threads
@@ -335,7 +337,7 @@ def _pieces(text: Statements, p: Primitive, threads: int, most: int) -> Iterator
 
 
 @contextmanager
-def _tiles(text: Statements, p: Primitive, threads: int) -> Iterator[None]:
+def _tiles(text: Statements, p: Primitive, threads: int) -> Generator[None]:
     """The loop over tiles, and where each lies."""
     with shared_out(text, (Loop("tile", tiling_of(p).tiles),), threads, TRANSFORM * p.output.size):
         _place(text, p)

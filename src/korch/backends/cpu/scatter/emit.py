@@ -18,7 +18,7 @@ from korch.backends.cpu.loops.ctypes import C_TYPES, elementwise
 from korch.backends.cpu.loops.language import C, c_index, tables_of
 from korch.backends.cpu.scatter.shares import Share, extents, scatter_of
 from korch.backends.maps.index import Index, Var, flat, unflat
-from korch.backends.maps.trace import Definition, Indices, Requests, Trace
+from korch.backends.maps.trace import Definition, Indices, ReadStage, Requests, Trace
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor, type_text
@@ -96,7 +96,7 @@ class _Form:
     def trace(self) -> Trace:
         """Pulls values through the cone; what the Scatter makes is read where it lies."""
         arrays = {leaf: f"in{i}" for i, leaf in enumerate(self.cone.leaves)}
-        stored = {self.p.output: lambda t, idx: ("out", flat(idx, t.shape))}
+        stored: dict[Tensor, ReadStage] = {self.p.output: lambda t, idx: ("out", flat(idx, t.shape))}
         return Trace(self.cone.makers, arrays, stored, Requests(), _Rows())
 
 

@@ -50,7 +50,8 @@ def scatter_of(cone: Cone) -> Primitive:
 
 def extents(p: Primitive) -> tuple[int, int, int]:
     """Outer indices, updates of each along the axis, inner elements of each update."""
-    shape, axis = p.inputs[2].shape, p.attr("axis")
+    axis: int = p.attr("axis")
+    shape = p.inputs[2].shape
     return math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
 
 

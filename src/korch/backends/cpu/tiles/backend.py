@@ -136,7 +136,7 @@ def _cuts(cone: Cone) -> tuple[StripCut, ...]:
 
 
 def _best(cone: Cone, staged: Stages) -> list[StripCut]:
-    return next(filter(None, (_highest(cone, staged, axis) for axis in ways_across(cone))), [])
+    return next(filter(None, (_highest(cone, staged, axis) for axis in ways_across(cone))), list[StripCut]())
 
 
 def _highest(cone: Cone, staged: Stages, axis: int) -> list[StripCut]:

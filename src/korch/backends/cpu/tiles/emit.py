@@ -79,7 +79,7 @@ class Parts:
     @cached_property
     def places(self) -> dict[str, int]:
         """Where the stages' roots lie in a thread's scratch, by name."""
-        at, places = 0, {}
+        at, places = 0, dict[str, int]()
         for name, size in self.sizes.items():
             places[name] = at
             at += aligned(size)

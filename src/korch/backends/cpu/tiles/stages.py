@@ -17,7 +17,7 @@ def stages(cone: Cone, backends: Sequence[Backend], separate: bool = False) -> t
     The leaves of a stage are the cone's or roots of earlier stages. With `separate` costly functions behind a linear
     primitive are a stage of their own.
     """
-    more = turned(cone) | (costly(cone) if separate else set())
+    more = turned(cone) | (costly(cone) if separate else set[Tensor]())
     ways = (ends | more for ends in _ways(cone))
     return next(filter(None, (_taken(cone, ends, backends) for ends in ways)), None)
 

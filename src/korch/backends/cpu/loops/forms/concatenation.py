@@ -79,7 +79,8 @@ def parts(cone: Cone, place: Place | None = None) -> tuple[PlacedCone, ...]:
 def _parts(cone: Cone, last: Primitive, shape: Shape, offset: int) -> Iterator[PlacedCone]:
     """The parts of a concatenation of that shape, which begins at `offset`. A part that is itself a concatenation with
     a product, and one piece of memory, gives its own parts."""
-    axis, start = last.attr("axis"), 0
+    axis: int = last.attr("axis")
+    start = 0
     for t in last.inputs:
         part, place = _upto(cone, t), Place(shape, axis, start, offset)
         inner = cone.makers.get(cone.behind_views(t, lambda op: op.regroups))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -233,7 +233,7 @@ class _Blocks:
         return Function(name, PARAMETERS, text.body, linkage=Linkage.SEPARATE)
 
     @contextmanager
-    def _band(self, text: Statements) -> Iterator[tuple[str, str]]:
+    def _band(self, text: Statements) -> Generator[tuple[str, str]]:
         """C of the first channel and of the end, inside the loops over parts of the channels and over the blocks below
         each other, where there are several."""
         window, shape = self.window, self.shape

@@ -7,7 +7,7 @@ frame is transformed once for all windows that see it, and the windows of neighb
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
@@ -190,7 +190,7 @@ def _options(cone: Cone) -> Iterator[Blocks]:
 
 
 @contextmanager
-def _tiles(text: Statements, blocks: Blocks, frames: int) -> Iterator[None]:
+def _tiles(text: Statements, blocks: Blocks, frames: int) -> Generator[None]:
     """The loops over a block's tiles in so many frames."""
     columns = blocks.tiling.counts[1]
     with (
