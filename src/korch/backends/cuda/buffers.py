@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
-import ml_dtypes  # noqa: F401 - numpy knows bfloat16 by name from then on
 import numpy as np
 
 from korch.backends.contract import Kernel, Prepared
 from korch.ir.ops.table import Array
+
+import_module("ml_dtypes")  # numpy knows bfloat16 by name from then on
 
 
 @dataclass(frozen=True, slots=True)

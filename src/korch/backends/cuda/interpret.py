@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from korch.backends.contract import Kernel
@@ -23,12 +24,11 @@ def interpret(kernel: Kernel, buffers: Sequence[Array]) -> None:
         return
     if os.environ.get("TRITON_INTERPRET") != "1":
         raise BackendError("functions are only interpreted where TRITON_INTERPRET=1 is set before Triton is imported")
-    from triton.runtime.interpreter import InterpretedFunction  # pyright: ignore[reportMissingImports]
-
+    interpreter = import_module("triton.runtime.interpreter")
     _widen_products()
     functions = python_functions(kernel.source, HOST)
     for launch in kernel.launches:
-        run: Any = InterpretedFunction(functions[launch.function])
+        run = interpreter.InterpretedFunction(functions[launch.function])
         run[launch.grid](*(_Host(buffers[i]) for i in launch.buffers))
 
 
@@ -36,9 +36,8 @@ def interpret(kernel: Kernel, buffers: Sequence[Array]) -> None:
 def _widen_products() -> None:
     """The interpreter keeps bfloat16 as bits, which it multiplies as integers: factors become float32 first. And it
     does not know of products in parts of these, which it computes in float32, too."""
-    from triton.runtime import interpreter  # pyright: ignore[reportMissingImports]
-
-    builder: Any = interpreter.InterpreterBuilder
+    interpreter = import_module("triton.runtime.interpreter")
+    builder = interpreter.InterpreterBuilder
     plain = builder.create_dot
 
     def create_dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:

@@ -6,10 +6,11 @@ and to use all processors, kernels are compiled in processes of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from korch.backends.contract import Kernel, Launch
@@ -71,17 +72,15 @@ def compile_kernel(kernel: Kernel, capability: int) -> tuple[CompiledLaunch, ...
 
 
 def _compiled(function: Any, launch: Launch, dtypes: Sequence[str], capability: int) -> CompiledLaunch:
-    import triton  # pyright: ignore[reportMissingImports]
-    from triton.backends.compiler import GPUTarget  # pyright: ignore[reportMissingImports]
-    from triton.compiler import ASTSource  # pyright: ignore[reportMissingImports]
-
+    triton, compiler = import_module("triton"), import_module("triton.compiler")
+    backend = import_module("triton.backends.compiler")
     jitted = triton.JITFunction(function)
     types = [POINTERS[dtypes[i]] for i in launch.buffers]
     aligned = {(i,): [["tt.divisibility", ALIGNMENT]] for i in range(len(types))}
-    source = ASTSource(jitted, dict(zip(jitted.arg_names, types, strict=True)), {}, aligned)
+    source = compiler.ASTSource(jitted, dict(zip(jitted.arg_names, types, strict=True)), {}, aligned)
     options = {"num_warps": launch.warps, "num_stages": launch.stages}
     try:
-        made: Any = triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)
+        made = triton.compile(source, target=backend.GPUTarget("cuda", capability, 32), options=options)
     except Exception as e:  # Triton raises all kinds
         raise BackendError(f"{launch.function} does not compile for sm_{capability}: {_line(e)}") from e
     about = made.metadata
@@ -104,7 +103,7 @@ def _line(e: BaseException) -> str:
 
 
 @contextmanager
-def compilers(jobs: int = 0) -> Iterator[Executor]:
+def compilers(jobs: int = 0) -> Generator[Executor]:
     """Processes that compile: `pool.submit(compile_kernel, kernel, capability)`; as many as processors by default."""
     with Workers(jobs or processors(), unset=("TRITON_INTERPRET",)) as pool:
         yield pool

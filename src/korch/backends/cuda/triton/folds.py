@@ -5,40 +5,48 @@ Kernels call them as `folds.largest(...)`; where they are interpreted, `korch.ba
 
 from __future__ import annotations
 
-import triton  # pyright: ignore[reportMissingImports]
-import triton.language as tl  # pyright: ignore[reportMissingImports]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+triton = import_module("triton")
+tl = import_module("triton.language")
+if TYPE_CHECKING:  # Triton has no types, but looks up the names that annotations use
+    tensor: TypeAlias = Any
+    constexpr: TypeAlias = int
+else:
+    tensor, constexpr = tl.tensor, tl.constexpr
 
 
 @triton.jit
-def larger(a, b):
+def larger(a: tensor, b: tensor) -> tensor:
     return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
 
 
 @triton.jit
-def smaller(a, b):
+def smaller(a: tensor, b: tensor) -> tensor:
     return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)
 
 
 @triton.jit
-def times(a, b):
+def times(a: tensor, b: tensor) -> tensor:
     return a * b
 
 
 @triton.jit
-def largest(x, axis: tl.constexpr, keep: tl.constexpr):
-    return tl.reduce(x, axis, larger, keep_dims=keep)  # pyright: ignore[reportArgumentType]
+def largest(x: tensor, axis: constexpr, keep: constexpr) -> tensor:
+    return tl.reduce(x, axis, larger, keep_dims=keep)
 
 
 @triton.jit
-def smallest(x, axis: tl.constexpr, keep: tl.constexpr):
-    return tl.reduce(x, axis, smaller, keep_dims=keep)  # pyright: ignore[reportArgumentType]
+def smallest(x: tensor, axis: constexpr, keep: constexpr) -> tensor:
+    return tl.reduce(x, axis, smaller, keep_dims=keep)
 
 
 @triton.jit
-def product(x, axis: tl.constexpr, keep: tl.constexpr):
-    return tl.reduce(x, axis, times, keep_dims=keep)  # pyright: ignore[reportArgumentType]
+def product(x: tensor, axis: constexpr, keep: constexpr) -> tensor:
+    return tl.reduce(x, axis, times, keep_dims=keep)
 
 
 @triton.jit
-def total(x, axis: tl.constexpr, keep: tl.constexpr):
-    return tl.sum(x, axis, keep_dims=keep)  # pyright: ignore[reportArgumentType]
+def total(x: tensor, axis: constexpr, keep: constexpr) -> tensor:
+    return tl.sum(x, axis, keep_dims=keep)

@@ -23,8 +23,8 @@ class TritonLanguage(IndexText):
     that depend on it are masked. Constant tables become prepared buffers, `table0` and so on, in `tables`.
     """
 
-    masks: Mapping[str, str] = field(default_factory=dict)
-    tables: dict[tuple[float, ...], str] = field(default_factory=dict)
+    masks: Mapping[str, str] = field(default_factory=dict[str, str])
+    tables: dict[tuple[float, ...], str] = field(default_factory=dict[tuple[float, ...], str])
     divide = "//"
 
     def clamp(self, text: str, lo: int, hi: int) -> str:

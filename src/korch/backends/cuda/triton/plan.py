@@ -46,7 +46,7 @@ class _Plan:
     multiprocessors: int
     choice: int
     splits: bool = False
-    cuts: set[Tensor] = field(default_factory=set)
+    cuts: set[Tensor] = field(default_factory=set[Tensor])
 
     def kernel(self, backend: str) -> Kernel:
         self.cuts |= _below_windows(self.cone)

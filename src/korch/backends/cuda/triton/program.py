@@ -29,12 +29,12 @@ class TritonModule:
     """The functions of one kernel. `stored` are tensors that earlier launches have written, with their arrays."""
 
     cone: Cone
-    stored: dict[Tensor, str] = field(default_factory=dict)
-    tables: dict[tuple[float, ...], str] = field(default_factory=dict)
-    packed: dict[Tensor, Prepared] = field(default_factory=dict)
-    places: dict[str, str] = field(default_factory=dict)
-    functions: list[str] = field(default_factory=list)
-    launches: list[tuple[str, list[str], int, int]] = field(default_factory=list)
+    stored: dict[Tensor, str] = field(default_factory=dict[Tensor, str])
+    tables: dict[tuple[float, ...], str] = field(default_factory=dict[tuple[float, ...], str])
+    packed: dict[Tensor, Prepared] = field(default_factory=dict[Tensor, Prepared])
+    places: dict[str, str] = field(default_factory=dict[str, str])
+    functions: list[str] = field(default_factory=list[str])
+    launches: list[tuple[str, list[str], int, int]] = field(default_factory=list[tuple[str, list[str], int, int]])
     workspace: int = 0
 
     def __post_init__(self) -> None:

@@ -30,7 +30,7 @@ def _extents(p: Primitive) -> tuple[int, ...]:
     """The lengths that `p` folds along."""
     if p.spec.is_pool:
         return windows.kernel_of(p)
-    axes = (p.attr("axis"),) if p.spec.ranks else p.attr("axes")
+    axes: tuple[int, ...] = (p.attr("axis"),) if p.spec.ranks else p.attr("axes")
     return tuple(p.inputs[0].shape[a] for a in sorted(axes))
 
 

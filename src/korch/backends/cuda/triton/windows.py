@@ -71,7 +71,7 @@ def folded(p: Primitive, total: str, v: str) -> str:
 
 def under(trace: BlockTrace, p: Primitive, idx: Indices, offset: Indices) -> str:
     """The input's value under an offset of the window; empty where that lies outside for every `idx`."""
-    x, source, outside = p.inputs[0], list(idx), []
+    x, source, outside = p.inputs[0], list(idx), list[str]()
     if p.spec.is_convolution:
         source[-1] = idx[-1] // (p.inputs[1].shape[0] // p.attr("group"))
     for i, a in enumerate(spatial_axes(x.rank, p.attr("channels_last"))):

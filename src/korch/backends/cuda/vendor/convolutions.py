@@ -65,8 +65,10 @@ def _convolution(m: Match) -> ConvolutionCall | Refusal:
     if not formats:
         return Refusal("input and output of the convolution are not dense in one memory format")
     window, ends = _window(p), _ends(epilogue)
-    if isinstance(window, Refusal) or isinstance(ends, Refusal):
-        return window if isinstance(window, Refusal) else ends  # pyright: ignore[reportReturnType]
+    if isinstance(window, Refusal):
+        return window
+    if isinstance(ends, Refusal):
+        return ends
     if p.spec.is_deconvolution and (ends[1] or epilogue.activation):
         return Refusal("a transposed convolution ends in a bias only")
     last = bool(p.attr("channels_last")) if len(formats) > 1 else True in formats
@@ -127,8 +129,9 @@ def _window(p: Primitive) -> tuple[Shape, Shape, Shape, Shape] | Refusal:
             return Refusal(f"an output padding of {list(extra)} with strides of {list(strides)} is not supported")
     elif pads[:k] != pads[k:]:
         return Refusal(f"cuDNN pads both ends alike, not by {list(pads)}")
-    parts = (strides, pads[:k], dilations, extra)
-    return tuple((fill, *part) if k == 1 else part for part, fill in zip(parts, (1, 0, 1, 0), strict=True))  # pyright: ignore[reportReturnType]
+    if k == 1:
+        return (1, *strides), (0, *pads[:k]), (1, *dilations), (0, *extra)
+    return strides, pads[:k], dilations, extra
 
 
 def _extra(p: Primitive, k: int) -> Shape:

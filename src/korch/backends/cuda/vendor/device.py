@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import RLock
@@ -30,7 +30,7 @@ class CudaLibraries:
     precision: str
 
     @contextmanager
-    def settings(self) -> Iterator[None]:
+    def settings(self) -> Generator[None]:
         """Sets torch's process-wide settings while calls run, for one thread at a time: TF32 or not; and cuDNN tries no
         kernels and takes those that give the same bits each time.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ class Plain:
     precision: str
 
     @contextmanager
-    def settings(self) -> Iterator[None]:
+    def settings(self) -> Generator[None]:
         """Nothing to set."""
         yield
 

@@ -40,7 +40,7 @@ class ProductWriter:
     tile: ProductTile
     precision: str
     weights: tuple[Weights, ...]
-    tables: dict[tuple[float, ...], str] = field(default_factory=dict)
+    tables: dict[tuple[float, ...], str] = field(default_factory=dict[tuple[float, ...], str])
 
     def kernel(self) -> Kernel:
         functions = [("product", self.tile, self._multiply())]

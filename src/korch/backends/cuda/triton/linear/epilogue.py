@@ -56,7 +56,8 @@ def _pushed(q: Primitive, t: Tensor, at: Indices) -> Indices | None:
     if q.output.size != t.size:
         return None
     if q.spec.permutes:
-        return tuple(at[a] for a in q.attr("perm"))
+        perm: tuple[int, ...] = q.attr("perm")
+        return tuple(at[a] for a in perm)
     if q.spec.regroups:
         return unflat(flat(at, t.shape), q.output.shape)
     if q.category is Category.BROADCAST or q.category is Category.ELEMENTWISE:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from korch.backends.cuda.triton.language import TritonLanguage
-from korch.backends.maps.index import Clamp, Index, Var
+from korch.backends.maps.index import Atom, Clamp, Index, Var
 from korch.backends.maps.trace import ReadStage, Requests, Trace
 from korch.ir.cone import Cone
 from korch.ir.tensor import Tensor
@@ -20,7 +20,7 @@ class Looped(TritonLanguage):
     """`changing`: names of what each turn computes anew. Parts of indices without these get names in `before`."""
 
     changing: frozenset[str] = frozenset()
-    before: dict[Index, str] = field(default_factory=dict)
+    before: dict[Index, str] = field(default_factory=dict[Index, str])
 
     def index(self, e: Index) -> str:
         still = Index(e.const, tuple(term for term in e.terms if not self._changes(term[0])))
@@ -46,8 +46,8 @@ class Looped(TritonLanguage):
         """What must stand before the loop."""
         return [f"{name} = {super(Looped, self).index(e)}" for e, name in self.before.items()]
 
-    def _changes(self, atom: object) -> bool:
-        return any(v.name in self.changing for v in Index(0, ((atom, 1),)).vars())  # pyright: ignore[reportArgumentType]
+    def _changes(self, atom: Atom) -> bool:
+        return any(v.name in self.changing for v in Index(0, ((atom, 1),)).vars())
 
 
 class Named(Trace):

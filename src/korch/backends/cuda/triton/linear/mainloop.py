@@ -42,7 +42,7 @@ class Mainloop:
     precision: str
     weights: tuple[Weights, ...]
     tables: dict[tuple[float, ...], str]
-    before: dict[Index, str] = field(default_factory=dict)
+    before: dict[Index, str] = field(default_factory=dict[Index, str])
 
     def written(self) -> tuple[list[str], list[str]]:
         """(statements before the loop, statements of a turn)."""
@@ -85,7 +85,7 @@ class Mainloop:
         found = conditions(self.product.bounds(at), language)
         if not found:
             return language, [], tuple(own.values())
-        known = [language.masks[v] for v in ("m", *([] if self.by_taps else own)) if v in language.masks]
+        known = [language.masks[v] for v in ("m", *(() if self.by_taps else own)) if v in language.masks]
         names = ("m", "tap") if self.by_taps else ("m", "ka")
         language.masks = {**language.masks, **dict.fromkeys(names, "inside")}
         zero = ("inside", *own.values()) if self.by_taps else ("inside",)
