@@ -8,6 +8,7 @@ are exact; they are scaled once, where the sums of float32 are rounded in each s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +23,8 @@ from korch.rewrite.transformed import Transformed
 
 MOST = 255
 """The largest magnitude of an integer weight less its zero point."""
-LOOKED_AT = 64
-"""Elements of a channel by which most steps of a grid are ruled out."""
+LOOKED_AT, TOGETHER = 16, 256
+"""Elements of a channel by which most steps of a grid are ruled out, and channels that are looked at together."""
 NEAR = 2.0**-21
 """Of a number: how far it may be from the whole multiple of a step that it is taken for; both are rounded float32."""
 
@@ -91,16 +92,12 @@ class Grid:
 
 
 def grid_of(weights: Array, axis: int) -> Grid | None:
-    """The weights as whole multiples, up to `MOST`, of a step for each position of `axis`; None where they are none.
-
-    The step of a channel is its largest magnitude divided by the least number that makes whole numbers of all.
-    """
+    """The weights as whole multiples, up to `MOST`, of a step for each position of `axis`; None where they are none."""
     if not weights.size or not np.isfinite(weights).all():
         return None
     rows = np.moveaxis(weights, axis, 0).reshape(weights.shape[axis], -1).astype(np.float64)
-    found = [_step(row) for row in rows]
-    steps = np.asarray([s for s in found if s is not None])
-    if len(steps) < len(rows):
+    steps = _steps(rows)
+    if steps is None:
         return None
     shape = [-1 if a == axis else 1 for a in range(weights.ndim)]
     numbers = np.rint(weights.astype(np.float64) / steps.reshape(shape))
@@ -109,16 +106,34 @@ def grid_of(weights: Array, axis: int) -> Grid | None:
     return Grid((numbers + zero).astype(np.int8), zero, steps.astype(np.float32)) if high + zero <= 127 else None
 
 
-def _step(row: Array) -> float | None:
-    """The largest step of which all numbers of the row are whole multiples; 1 for zeros, None where there is none."""
-    largest = float(np.abs(row).max())
+def _steps(rows: Array) -> Array | None:
+    """The largest step of each row of which all its numbers are whole multiples: the largest magnitude divided by the
+    least count that makes them so. 1 for a row of zeros; None where a row has none."""
+    largest = np.abs(rows).max(1)
     counts = np.arange(1.0, MOST + 1)
-    for part in (row[:LOOKED_AT], row) if largest else ():
-        units = np.outer(counts / largest, part)
-        counts = counts[(np.abs(units - np.rint(units)) <= NEAR * np.abs(units)).all(1)]
-        if not counts.size:
+    with np.errstate(divide="ignore"):
+        scales = np.where(largest[:, None] > 0, counts / largest[:, None], 1.0)  # to whole numbers, by row and count
+    fits = np.concatenate([_whole(part[:, None, :LOOKED_AT] * scale[..., None]) for part, scale in _some(rows, scales)])
+    left = np.arange(len(rows))
+    while left.size:
+        if not fits[left].any(1).all():
             return None
-    return largest / float(counts[0]) if largest else 1.0
+        least = fits[left].argmax(1)
+        right = _whole(rows[left] * scales[left, least][:, None])
+        fits[left[~right], least[~right]] = False
+        left = left[~right]
+    return 1 / scales[np.arange(len(rows)), fits.argmax(1)]
+
+
+def _some(rows: Array, scales: Array) -> Iterator[tuple[Array, Array]]:
+    """Some rows at a time, as all together are large."""
+    for first in range(0, len(rows), TOGETHER):
+        yield rows[first : first + TOGETHER], scales[first : first + TOGETHER]
+
+
+def _whole(units: Array) -> Array:
+    """Whether all numbers along the last axis are whole."""
+    return (np.abs(units - np.rint(units)) <= NEAR * np.abs(units)).all(-1)
 
 
 class _Integers(Transformed):
