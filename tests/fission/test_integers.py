@@ -35,8 +35,15 @@ def test_convolutions(attrs: dict[str, Any]):
     check("ConvInteger", x, w, zero, constants=[1, 2], **attrs)
 
 
-def test_groups():
-    check("ConvInteger", whole("uint8", 1, 4, 5, 5), whole("uint8", 4, 1, 3, 3), constants=[1], group=4)
+def test_groups_of_few_products_are_exact_in_floats():
+    zeros = np.asarray(9, np.uint8), np.asarray(130, np.uint8)
+    graph = check(
+        "ConvInteger", whole("uint8", 1, 4, 5, 5), whole("uint8", 4, 1, 3, 3), *zeros, constants=[1, 2, 3], group=4
+    )
+    assert [p.op for p in graph.primitives] == ["Cast", "Add", "Conv", "Cast"]
+    image, weights = whole("uint8", 1, 80, 4, 4), whole("uint8", 2, 40, 3, 3)
+    graph = check("ConvInteger", image, weights, constants=[1], group=2)
+    assert [p.op for p in graph.primitives] == ["ConvInteger"]
 
 
 def scales(*shape: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Unpack
 
@@ -11,6 +12,11 @@ from korch.fission.rule import Opaque, fission
 from korch.fission.windows import WindowAttributes, geometry
 from korch.ir.builder import Builder, Value
 
+LARGEST = 255**2
+"""The largest product of two bytes less their zero points."""
+EXACT_IN_FLOAT32 = 1 << 24
+"""Up to which float32 has every integer. Sums of a few products, as of depthwise convolutions, are as exact there, and
+have faster kernels."""
 ELSEWHERE = Opaque("a zero point that is not one constant number")
 
 
@@ -86,8 +92,17 @@ def qlinear_conv(
 def _convolved(
     b: Builder, x: Value, w: Value, x_zero: Value | None, w_zero: Value | None, group: int, window: Any
 ) -> Value | Opaque:
-    attrs = geometry(x.shape[2:], w.shape[2:], **window).attrs
-    return _summed(b, "ConvInteger", x, w, x_zero, w_zero, **attrs, group=group, channels_last=0)
+    attrs = geometry(x.shape[2:], w.shape[2:], **window).attrs | {"group": group, "channels_last": 0}
+    if group > 1 and math.prod(w.shape[1:]) * LARGEST <= EXACT_IN_FLOAT32:
+        total = b.op("Conv", _shifted(b, x, x_zero), _shifted(b, w, w_zero), **attrs)
+        return b.op("Cast", total, to="int32")
+    return _summed(b, "ConvInteger", x, w, x_zero, w_zero, **attrs)
+
+
+def _shifted(b: Builder, x: Value, zero: Value | None) -> Value:
+    """Bytes less their zero point, one number or one for each channel of weights, in float32."""
+    wide = b.op("Cast", x, to="float32")
+    return wide if zero is None else wide - along(b, b.op("Cast", zero, to="float32"), x, 0)
 
 
 def _summed(

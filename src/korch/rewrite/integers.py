@@ -31,7 +31,7 @@ NEAR = 2.0**-21
 
 @rewrite(stage=0, error=REASSOCIATED)
 def integer_sums(graph: Graph) -> Graph:
-    """`graph` with the sum of bytes for each product and convolution of a scaled activation and weights on a grid."""
+    """`graph` with int32 sums for products, and convolutions of one group, of scaled bytes and weights on a grid."""
     build = _Integers(graph, "integer_sums", REASSOCIATED)
     for p in graph.primitives:
         if p.spec.contracts and p.output.dtype == "float32" and _has_constant_weights(p):
@@ -41,7 +41,9 @@ def integer_sums(graph: Graph) -> Graph:
 
 def _has_constant_weights(p: Primitive) -> bool:
     x, w = p.inputs
-    return w.const and not x.const and w.value is None and (w.rank == 2 or p.spec.is_convolution)
+    if not w.const or x.const or w.value is not None:
+        return False
+    return p.attr("group") == 1 if p.spec.is_convolution else w.rank == 2
 
 
 @dataclass(frozen=True)
