@@ -21,6 +21,14 @@ def test_integers_are_indices_of_what_they_index(length: int):
     assert found.dtype == np.int64 and set(found) == set(range(length)), "rows are read from anywhere"
 
 
+def test_bytes_that_are_multiplied_have_their_whole_range():
+    b = Builder()
+    x, zero = b.input("x", "uint8", (40, 50)), b.constant(0, "uint8")
+    y = b.op("MatMulInteger", x, b.constant(np.ones((50, 3), np.int8)), zero, w_zero=0)
+    found = random_feeds(b.graph([("y", y)]))["x"]
+    assert found.min() == 0 and found.max() == 255
+
+
 def test_other_integers_are_0_and_1():
     b = Builder()
     i = b.input("i", "int32", (50,))
@@ -36,7 +44,11 @@ OPAQUE = {
         "(float[1,2,9,9] x, float[3,4] r, int64[3] i) => (float[3,2,1,1] y) { y = RoiAlign(x, r, i) }",
         {0},
     ),
-    "codes": ("(uint8[1,1,9,9] i) => (int32[1,2,9,9] y) <uint8[2,1,1,1] w = {1, 2}> { y = ConvInteger(i, w) }", {0, 1}),
+    "codes": (
+        "(uint8[1,1,9,9] i) => (int32[1,2,9,9] y) <uint8[2,1,1,1] w = {1, 2}, uint8 z = {0}, uint8[2] zeros = {0, 1}> "
+        "{ y = ConvInteger(i, w, z, zeros) }",
+        {0, 1},
+    ),
 }
 
 

@@ -28,6 +28,13 @@ def test_products(weights: str, zero: int):
     check("MatMulInteger", x, w)
 
 
+def test_products_of_two_computed_operands():
+    """Of short rows they are exact in floats."""
+    graph = check("MatMulInteger", whole("uint8", 2, 5, 31), whole("uint8", 2, 31, 9), np.asarray(3, np.uint8))
+    assert any(p.op == "MatMul" for p in graph.primitives)
+    check("MatMulInteger", whole("uint8", 5, 300), whole("uint8", 300, 9), opaque=True)
+
+
 @pytest.mark.parametrize("attrs", [{}, {"pads": [1, 2, 0, 1]}, {"strides": [2, 1], "dilations": [1, 2]}])
 def test_convolutions(attrs: dict[str, Any]):
     x, w, zero = whole("uint8", 2, 3, 9, 8), whole("uint8", 4, 3, 3, 2), np.asarray(130, np.uint8)
@@ -42,8 +49,11 @@ def test_groups_of_few_products_are_exact_in_floats():
     )
     assert [p.op for p in graph.primitives] == ["Cast", "Add", "Conv", "Cast"]
     image, weights = whole("uint8", 1, 80, 4, 4), whole("uint8", 2, 40, 3, 3)
-    graph = check("ConvInteger", image, weights, constants=[1], group=2)
-    assert [p.op for p in graph.primitives] == ["ConvInteger"]
+    check("ConvInteger", image, weights, constants=[1], group=2, opaque=True)
+
+
+def test_signals_stay_opaque():
+    check("ConvInteger", whole("uint8", 1, 3, 20), whole("uint8", 4, 3, 3), constants=[1], opaque=True)
 
 
 def scales(*shape: int) -> np.ndarray:

@@ -40,9 +40,12 @@ def port_feeds(ports: Iterable[Port], seed: int = 0) -> dict[str, Array]:
 
 def count_of(t: Tensor, graph: Graph) -> int:
     """How many integers the input `t` may hold, from 0 on: all places of the shortest axis that they index, as rows of
-    a table or edges of a graph are read from anywhere; of numbers 2, or 1 where nobody knows what they index."""
+    a table or edges of a graph are read from anywhere; all that its dtype has for bytes that are multiplied; of other
+    numbers 2, or 1 where nobody knows what they index."""
     if np.dtype(t.dtype).kind == "b":
         return 2
+    if any(p.spec.adds_integers and t in p.inputs for p in graph.primitives):
+        return np.iinfo(t.dtype).max + 1
     indexed, unknown = indexed_length(t, graph), opaque_length(t, graph)
     return min(indexed or unknown, unknown) if unknown else indexed or 2
 

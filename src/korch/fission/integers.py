@@ -15,9 +15,8 @@ from korch.ir.builder import Builder, Value
 LARGEST = 255**2
 """The largest product of two bytes less their zero points."""
 EXACT_IN_FLOAT32 = 1 << 24
-"""Up to which float32 has every integer. Sums of a few products, as of depthwise convolutions, are as exact there, and
-have faster kernels."""
-ELSEWHERE = Opaque("a zero point that is not one constant number")
+"""Up to which float32 has every integer."""
+ELSEWHERE = Opaque("a zero point that is not one number, or weights that are computed")
 
 
 @fission("MatMulInteger", since=10)
@@ -25,7 +24,7 @@ def matmul_integer(
     b: Builder, x: Value, y: Value, x_zero: Value | None = None, y_zero: Value | None = None
 ) -> Value | Opaque:
     """(x - x_zero)(y - y_zero), summed in int32."""
-    return _summed(b, "MatMulInteger", x, y, x_zero, y_zero)
+    return _multiplied(b, x, y, x_zero, y_zero)
 
 
 @fission("ConvInteger", since=10)
@@ -59,7 +58,7 @@ def qlinear_matmul(
     """The product of two quantized matrices, quantized again."""
     if any(s.tensor.size != 1 for s in (x_scale, scale)) or y_scale.rank > 1:
         return Opaque("it is scaled by rows")
-    total = _summed(b, "MatMulInteger", x, y, x_zero, y_zero)
+    total = _multiplied(b, x, y, x_zero, y_zero)
     return total if isinstance(total, Opaque) else _requantized(b, total, x_scale, y_scale, scale, zero, total.rank - 1)
 
 
@@ -93,28 +92,51 @@ def _convolved(
     b: Builder, x: Value, w: Value, x_zero: Value | None, w_zero: Value | None, group: int, window: Any
 ) -> Value | Opaque:
     attrs = geometry(x.shape[2:], w.shape[2:], **window).attrs | {"group": group, "channels_last": 0}
-    if group > 1 and math.prod(w.shape[1:]) * LARGEST <= EXACT_IN_FLOAT32:
-        total = b.op("Conv", _shifted(b, x, x_zero), _shifted(b, w, w_zero), **attrs)
-        return b.op("Cast", total, to="int32")
+    if group > 1 and _exact_in_floats(math.prod(w.shape[1:])):
+        return _in_floats(b, "Conv", x, w, x_zero, w_zero, **attrs)
+    if group > 1 or x.rank != 4:
+        return Opaque("it convolves long windows of groups, or no images")
     return _summed(b, "ConvInteger", x, w, x_zero, w_zero, **attrs)
+
+
+def _multiplied(b: Builder, x: Value, y: Value, x_zero: Value | None, y_zero: Value | None) -> Value | Opaque:
+    if min(x.rank, y.rank) < 2:
+        return Opaque("an operand is a vector")
+    if y.rank == 2 and y.array is not None:
+        return _summed(b, "MatMulInteger", x, y, x_zero, y_zero)
+    if any(zero is not None and zero.tensor.size != 1 for zero in (x_zero, y_zero)):
+        return ELSEWHERE
+    if _exact_in_floats(x.shape[-1]):
+        return _in_floats(b, "MatMul", x, y, x_zero, y_zero)
+    return Opaque("it multiplies two computed operands")
+
+
+def _summed(
+    b: Builder, op: str, x: Value, w: Value, x_zero: Value | None, w_zero: Value | None, **attrs: Any
+) -> Value | Opaque:
+    """The integer sum, whose weights are constant."""
+    fixed = 0 if w_zero is None else _number(w_zero)
+    if fixed is None or w.array is None or (x_zero is not None and x_zero.tensor.size != 1):
+        return ELSEWHERE
+    zero = b.constant(0, x.dtype) if x_zero is None else b.op("Reshape", x_zero, shape=())
+    return b.op(op, x, w, zero, w_zero=fixed, **attrs)
+
+
+def _exact_in_floats(terms: int) -> bool:
+    """Whether float32 has every sum of so many products; kernels for it are fast."""
+    return terms * LARGEST <= EXACT_IN_FLOAT32
+
+
+def _in_floats(
+    b: Builder, op: str, x: Value, w: Value, x_zero: Value | None, w_zero: Value | None, **attrs: Any
+) -> Value:
+    return b.op("Cast", b.op(op, _shifted(b, x, x_zero), _shifted(b, w, w_zero), **attrs), to="int32")
 
 
 def _shifted(b: Builder, x: Value, zero: Value | None) -> Value:
     """Bytes less their zero point, one number or one for each channel of weights, in float32."""
     wide = b.op("Cast", x, to="float32")
     return wide if zero is None else wide - along(b, b.op("Cast", zero, to="float32"), x, 0)
-
-
-def _summed(
-    b: Builder, op: str, x: Value, w: Value, x_zero: Value | None, w_zero: Value | None, **attrs: Any
-) -> Value | Opaque:
-    if min(x.rank, w.rank) < 2:
-        return Opaque("an operand is a vector")
-    fixed = 0 if w_zero is None else _number(w_zero)
-    if fixed is None or (x_zero is not None and x_zero.tensor.size != 1):
-        return ELSEWHERE
-    zero = b.constant(0, x.dtype) if x_zero is None else b.op("Reshape", x_zero, shape=())
-    return b.op(op, x, w, zero, w_zero=fixed, **attrs)
 
 
 def _number(v: Value) -> int | None:

@@ -135,7 +135,7 @@ def _some(rows: Array, scales: Array) -> Iterator[tuple[Array, Array]]:
 
 def _whole(units: Array) -> Array:
     """Whether all numbers along the last axis are whole."""
-    return (np.abs(units - np.rint(units)) <= NEAR * np.abs(units)).all(-1)
+    return np.asarray((np.abs(units - np.rint(units)) <= NEAR * np.abs(units)).all(-1))
 
 
 class _Integers(Transformed):
