@@ -130,7 +130,7 @@ def optimized(
     plain = fission(prepared)
     saturating = time.monotonic()
     with paced():
-        graph = target.choices(add_choices(plain, options.numerics != "strict", unproved=options.numerics == "fast"))
+        graph = target.choices(add_choices(plain, options.numerics != "strict", unproved=options.unproved))
     saturating = time.monotonic() - saturating
     patience = options.patience
     end = Deadline(begun.at + patience)

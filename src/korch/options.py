@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from korch.errors import Error
+from korch.numerics.error import BOUNDS, CEILING, own_bound
 from korch.system.processor import processors
 
 PATIENCE = 270.0
 """Seconds of tuning where the caller does not say."""
 ENOUGH = 0.9
 """Of a time budget: a search with so much counts as one with all of it."""
-NUMERICS = ("strict", "default", "fast")
 TARGETS = ("cpu", "cuda")
 COSTS = ("measured", "model")
 
@@ -25,9 +25,9 @@ class Options:
     plan so far is taken with its honest gap (what has begun then is finished, which takes half a minute more, over a
     minute for large models on slow machines); None for `PATIENCE`.
 
-    `numerics`: how far the outputs may be from float64: `strict` 4 times onnxruntime's own error, `default` 1e-4
-    and `fast` 1e-3 of the largest output magnitude. `shapes` fixes dynamic inputs by name; `values` makes constants of
-    inputs, numbers or nested lists of them.
+    `numerics`: how far the outputs may be from float64: `strict` 4 times onnxruntime's own error, `default` 1e-4,
+    `fast` 1e-3 and `relaxed` 1e-2 of the largest output magnitude, or a number, as text, that says how much. `shapes`
+    fixes dynamic inputs by name; `values` makes constants of inputs, numbers or nested lists of them.
 
     `target`: `cpu`, this machine's processor, or `cuda`, an NVIDIA GPU. `device`: which one, by the name of a
     description (`H100`) or the number of an installed one; empty for the first. `costs`: `measured`, or those of a
@@ -44,7 +44,8 @@ class Options:
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        for name, known in (("numerics", NUMERICS), ("target", TARGETS), ("costs", COSTS)):
+        self._check_numerics()
+        for name, known in (("target", TARGETS), ("costs", COSTS)):
             if (value := getattr(self, name)) not in known:
                 raise Error(f"{name} {value!r} is not one of {', '.join(known)}")
         self._check_target()
@@ -52,6 +53,20 @@ class Options:
             raise Error(f"threads must be positive, not {self.threads}")
         if self.time_budget is not None and not self.time_budget > 0:
             raise Error(f"the time budget must be positive, not {self.time_budget}")
+
+    def _check_numerics(self) -> None:
+        try:
+            bound = own_bound(self.numerics)
+        except ValueError:
+            bound = 0.0
+        if bound is not None and not 0 < bound <= CEILING:
+            names = ", ".join(("strict", *BOUNDS))
+            raise Error(f"numerics {self.numerics!r} are not {names} or a number up to {CEILING}")
+
+    @property
+    def unproved(self) -> bool:
+        """Whether choices are welcome that hold only while values stay in ordinary ranges."""
+        return (own_bound(self.numerics) or 0.0) >= BOUNDS["fast"]
 
     def _check_target(self) -> None:
         """Error where something is asked of one target that only the other has."""

@@ -65,7 +65,10 @@ def folder(tmp_path: Path, small_model: Path, monkeypatch: pytest.MonkeyPatch) -
         ("optimize good.onnx --shape z=1", "'z'"),
         ("optimize good.onnx -o nowhere/m.korch", "cannot write nowhere/m.korch: there is no folder nowhere"),
         ("optimize good.onnx -o .", "cannot write .: it is a folder"),
-        ("optimize good.onnx --numerics sloppy", "numerics 'sloppy' is not one of strict, default, fast"),
+        (
+            "optimize good.onnx --numerics sloppy",
+            "numerics 'sloppy' are not strict, default, fast, relaxed or a number up to 0.1",
+        ),
         ("optimize good.onnx --time-budget -1", "the time budget must be positive"),
         ("optimize good.onnx --threads two", "threads"),
         ("optimize good.onnx --nonsense", "--nonsense"),

@@ -237,5 +237,5 @@ class Graded(Backend, Protocol):
     """A backend whose kernels differ by what the numerics allow: TF32, FP16, BF16."""
 
     def under(self, numerics: str) -> Backend:
-        """The backend that offers what `numerics` (strict, default, fast) allow."""
+        """The backend that offers what `numerics` allow."""
         ...

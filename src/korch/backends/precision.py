@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from korch.machine import Machine
+from korch.numerics.error import BOUNDS, own_bound
 
-PRECISIONS = {"strict": ("ieee",), "default": ("ieee", "tf32x3", "bf16x3", "tf32"), "fast": ("bf16x3", "tf32", "fp16")}
-"""By numerics; `tf32x3` and `bf16x3` are three products of factors in two parts, of 21 and of 16 bits. Where a program
+STRICT, USUAL, LOOSE = ("ieee",), ("ieee", "tf32x3", "bf16x3", "tf32"), ("bf16x3", "tf32", "fp16")
+"""For numerics without a bound of their own, with one below that of `fast`, and with a looser one.
+
+`tf32x3` and `bf16x3` are three products of factors in two parts, of 21 and of 16 bits. Where a program
 errs too much with what is allowed, the search exchanges or bans what errs most. (BF16 alone errs eight times as much as
 FP16 and is no faster: of `candy` no plan that held any kept to `fast`.)"""
 
 
 def allowed(numerics: str) -> tuple[str, ...]:
     """The precisions that `numerics` allow, the most exact first."""
-    return PRECISIONS[numerics]
+    bound = own_bound(numerics)
+    return STRICT if bound is None else LOOSE if bound >= BOUNDS["fast"] else USUAL
 
 
 THRICE = ("tf32x3", "bf16x3")

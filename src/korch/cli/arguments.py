@@ -25,7 +25,7 @@ _VALUE = "NAME=16000 or NAME=[1,2]: makes an input a constant."
 
 ThreadsOption = Annotated[int, typer.Option(help="Threads of the program; 0 is one for every processor.", min=0)]
 TimeBudgetOption = Annotated[float | None, typer.Option(help=_TIME)]
-NumericsOption = Annotated[str, typer.Option(help="How far outputs may be from float64: strict, default or fast.")]
+NumericsOption = Annotated[str, typer.Option(help="Bound of the error: strict, default, fast, relaxed, or a number.")]
 TargetOption = Annotated[str, typer.Option(help="Where the program runs: cpu, or cuda for an NVIDIA GPU.")]
 DeviceOption = Annotated[
     str, typer.Option(help="A GPU: A100, H100, H200 or, with --costs model, the number of one here.")

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 
 from korch.errors import ModelError
-from korch.numerics.error import BOUNDS, bound_of, error_of, too_ill
+from korch.numerics.error import bound_of, error_of, own_bound, too_ill
 from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
 from korch.numerics.reference_process import evaluated_meanwhile
 from korch.numerics.verdict import Verdict
@@ -57,7 +57,7 @@ class ReferenceOutputs:
         return max(each, key=lambda v: v.excess, default=Verdict("", 0.0, 0.0))
 
     def _output(self, name: str, y: np.ndarray, numerics: str) -> Verdict:
-        exact, bound = self.exact[name], BOUNDS.get(numerics)
+        exact, bound = self.exact[name], own_bound(numerics)
         error = error_of(y, exact, exact)
         if bound is not None and error <= bound:
             return Verdict(name, error, bound)

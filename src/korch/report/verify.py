@@ -20,7 +20,7 @@ from korch.executable.feeds import other_feeds, port_feeds, random_feeds
 from korch.executable.segmented import Segmented
 from korch.fission.importer import ordered, read
 from korch.ir.ops.table import is_array
-from korch.numerics.error import BOUNDS, bound_of, error_of, too_ill
+from korch.numerics.error import bound_of, error_of, own_bound, too_ill
 from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
 from korch.system.sessions import plain_session
 
@@ -156,7 +156,7 @@ def _prepared(model: Source, shapes: Mapping[str, tuple[int, ...]], values: Mapp
 
 def _check(name: str, ours: np.ndarray, theirs: np.ndarray, exact: np.ndarray, numerics: str) -> OutputCheck:
     found, error = error_of(ours, exact, theirs), error_of(theirs, exact, theirs)
-    bound = BOUNDS.get(numerics)
+    bound = own_bound(numerics)
     if bound is None or found > bound:
         bound = bound_of(numerics, error, ours.dtype)
     return OutputCheck(name, found, error, error_of(ours, theirs, theirs), bound)
