@@ -85,3 +85,45 @@ def test_sums_wrap_around():
     length = 1 << 17
     x, w = np.full((1, length), 255, np.uint8), np.full((length, 1), 65, np.uint8)
     check("MatMulInteger", x, w, constants=[1])
+
+
+MS = "com.microsoft"
+
+
+def scaled(dtype: str, *shape: int, zero: int = 100, scale: float = 0.02) -> list[np.ndarray]:
+    """Bytes, their scale and their zero point."""
+    return [whole(dtype, *shape), np.asarray(scale, np.float32), np.asarray(zero, dtype)]
+
+
+@pytest.mark.parametrize("op", ["QLinearAdd", "QLinearMul"])
+def test_elementwise_operators_of_two_quantized_tensors(op: str):
+    ends = [np.asarray(0.05, np.float32), np.asarray(90, np.uint8)]
+    x, y = scaled("uint8", 2, 3, 5), scaled("uint8", 3, 5, zero=30, scale=0.03)
+    check(op, *x, *y, *ends, constants=[1, 2, 4, 5, 6, 7], domain=MS)
+
+
+@pytest.mark.parametrize("op", ["QLinearSigmoid", "QLinearLeakyRelu"])
+def test_activations_of_quantized_tensors(op: str):
+    ends = [np.asarray(0.01, np.float32), np.asarray(20, np.uint8)]
+    check(op, *scaled("uint8", 4, 30), *ends, constants=[1, 2, 3, 4], domain=MS)
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_global_means_of_quantized_images(last: int):
+    ends = [np.asarray(0.013, np.float32), np.asarray(105, np.uint8)]
+    image = scaled("uint8", 1, 4, 5, 6)
+    check("QLinearGlobalAveragePool", *image, *ends, constants=[1, 2, 3, 4], domain=MS, channels_last=last)
+
+
+def test_quantized_tensors_in_a_row():
+    ends = [np.asarray(0.03, np.float32), np.asarray(105, np.uint8)]
+    parts = [*scaled("uint8", 2, 4), *scaled("uint8", 2, 3, zero=7, scale=0.05)]
+    check("QLinearConcat", *ends, *parts, constants=[0, 1, 3, 4, 6, 7], domain=MS, axis=1)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_quantized_linears(again: bool):
+    weights = [whole("int8", 6, 40), scales(6), np.zeros(6, np.int8), RNG.integers(-500, 500, 6).astype(np.int32)]
+    ends = [np.asarray(0.02, np.float32), np.asarray(99, np.uint8)] if again else []
+    constants = [1, 2, 3, 4, 5, 6, 7, 8][: 8 if again else 6]
+    check("QGemm", *scaled("uint8", 5, 40), *weights, *ends, constants=constants, domain=MS, transB=1)

@@ -24,7 +24,7 @@ def matmul_integer(
     b: Builder, x: Value, y: Value, x_zero: Value | None = None, y_zero: Value | None = None
 ) -> Value | Opaque:
     """(x - x_zero)(y - y_zero), summed in int32."""
-    return _multiplied(b, x, y, x_zero, y_zero)
+    return multiplied(b, x, y, x_zero, y_zero)
 
 
 @fission("ConvInteger", since=10)
@@ -58,8 +58,8 @@ def qlinear_matmul(
     """The product of two quantized matrices, quantized again."""
     if any(s.tensor.size != 1 for s in (x_scale, scale)) or y_scale.rank > 1:
         return Opaque("it is scaled by rows")
-    total = _multiplied(b, x, y, x_zero, y_zero)
-    return total if isinstance(total, Opaque) else _requantized(b, total, x_scale, y_scale, scale, zero, total.rank - 1)
+    total = multiplied(b, x, y, x_zero, y_zero)
+    return total if isinstance(total, Opaque) else requantized(b, total, x_scale, y_scale, scale, zero, total.rank - 1)
 
 
 @fission("QLinearConv", since=10)
@@ -85,7 +85,7 @@ def qlinear_conv(
     total = _convolved(b, x, w, x_zero, w_zero, group, window)
     if isinstance(total, Opaque):
         return total
-    return _requantized(b, with_bias(b, total, bias), x_scale, w_scale, scale, zero, 1)
+    return requantized(b, with_bias(b, total, bias), x_scale, w_scale, scale, zero, 1)
 
 
 def _convolved(
@@ -99,7 +99,8 @@ def _convolved(
     return _summed(b, "ConvInteger", x, w, x_zero, w_zero, **attrs)
 
 
-def _multiplied(b: Builder, x: Value, y: Value, x_zero: Value | None, y_zero: Value | None) -> Value | Opaque:
+def multiplied(b: Builder, x: Value, y: Value, x_zero: Value | None, y_zero: Value | None) -> Value | Opaque:
+    """The int32 product of two matrices of bytes less their zero points."""
     if min(x.rank, y.rank) < 2:
         return Opaque("an operand is a vector")
     if y.rank == 2 and y.array is not None:
@@ -145,9 +146,10 @@ def _number(v: Value) -> int | None:
     return None if x is None or not x.size or (x != x.flat[0]).any() else int(x.flat[0])
 
 
-def _requantized(
+def requantized(
     b: Builder, total: Value, x_scale: Value, w_scale: Value, scale: Value, zero: Value, axis: int
 ) -> Value:
+    """int32 sums, scaled along `axis`, as bytes of another scale."""
     factor = along(b, x_scale, total, axis) * along(b, w_scale, total, axis) / along(b, scale, total, axis)
     wide = b.op("Cast", total, to=factor.dtype) * factor
     return rounded(b, wide, along(b, zero, total, axis), zero.dtype)
