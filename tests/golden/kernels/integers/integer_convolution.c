@@ -60,16 +60,16 @@ static void team(void *state, const void *const *in, void *out_, void *workspace
   const int8_t *restrict in1 = in[1];
   const uint8_t *restrict x = in0;
   int32_t *restrict out = out_;
-  int16_t *const panel = (int16_t *)((char *)workspace + omp_get_thread_num() * INT64_C(2176));
-  int32_t sums[96] __attribute__((aligned(64)));
+  int16_t *const panel = (int16_t *)((char *)workspace + omp_get_thread_num() * INT64_C(4416));
+  int32_t *const sums = (int32_t *)((char *)panel + 2880);
   #pragma omp for schedule(static) nowait collapse(2)
   for (int part = 0; part < 1; part += 1) {
-    for (int first = 0; first < 180; first += 18) {
-      const int count_rows = KORCH_MIN(18, 180 - first);
+    for (int first = 0; first < 192; first += 24) {
+      const int some = KORCH_MIN(24, 180 - first), low = part * 1 / 1, end = (part + 1) * 1 / 1;
       const int zero = 7;
-      for (int r = 0; r < 18; ++r) {
+      for (int r = 0; r < 24; ++r) {
         int16_t *restrict to = panel + r * 60;
-        if (r >= count_rows) { memset(to, 0, 120); continue; }
+        if (r >= some) { memset(to, 0, 120); continue; }
         const int at = first + r, image = at / 180;
         const int h = at / 9 % 20 * 1 - 4, w = at % 9 * 1 - 4;
         for (int i = 0; i < 5; ++i) {
@@ -85,20 +85,20 @@ static void team(void *state, const void *const *in, void *out_, void *workspace
           }
         }
       }
-      for (int group = part * 1 / 1; group < (part + 1) * 1 / 1; ++group) {
+      for (int group = low; group < end; ++group) {
         const int16_t *const b = (const int16_t *)state + group * INT64_C(960);
-        const int c0 = group * 16, count = KORCH_MIN(16, 9 - c0);
-        for (int r0 = 0; r0 < count_rows; r0 += 6) {
-          dots(panel + r0 * 60, b, sums);
-          for (int r = r0; r < KORCH_MIN(r0 + 6, count_rows); ++r) {
-            const int row = first + r;
-            const int32_t *restrict z = sums + (r - r0) * 16;
-            #pragma omp simd
-            for (int c = 0; c < count; ++c) {
-              const int32_t v0 = z[c];
-              out[row * 9 + c0 + c] = v0;
-            }
-          }
+        int32_t *const to = sums + (group - low) * 16;
+        for (int r = 0; r < some; r += 6)
+          dots(panel + r * 60, b, to + r * 16);
+      }
+      const int c0 = low * 16, count = KORCH_MIN(end * 16, 9) - c0;
+      for (int r = 0; r < some; ++r) {
+        const int row = first + r;
+        const int32_t *restrict z = sums + r * 16;
+        #pragma omp simd
+        for (int c = 0; c < count; ++c) {
+          const int32_t v0 = z[c];
+          out[row * 9 + c0 + c] = v0;
         }
       }
     }

@@ -40,14 +40,14 @@ static void dots(const int16_t *restrict a, const int16_t *restrict b, int32_t *
   }
   *(korch_pairs8 *)(c + 0) = s0_0;
   *(korch_pairs8 *)(c + 8) = s0_1;
-  *(korch_pairs8 *)(c + 16) = s1_0;
-  *(korch_pairs8 *)(c + 24) = s1_1;
-  *(korch_pairs8 *)(c + 32) = s2_0;
-  *(korch_pairs8 *)(c + 40) = s2_1;
-  *(korch_pairs8 *)(c + 48) = s3_0;
-  *(korch_pairs8 *)(c + 56) = s3_1;
-  *(korch_pairs8 *)(c + 64) = s4_0;
-  *(korch_pairs8 *)(c + 72) = s4_1;
+  *(korch_pairs8 *)(c + 32) = s1_0;
+  *(korch_pairs8 *)(c + 40) = s1_1;
+  *(korch_pairs8 *)(c + 64) = s2_0;
+  *(korch_pairs8 *)(c + 72) = s2_1;
+  *(korch_pairs8 *)(c + 96) = s3_0;
+  *(korch_pairs8 *)(c + 104) = s3_1;
+  *(korch_pairs8 *)(c + 128) = s4_0;
+  *(korch_pairs8 *)(c + 136) = s4_1;
 }
 static void run(void *state, const void *const *in, void *out_, void *workspace) {
   (void)state; (void)workspace;
@@ -55,33 +55,33 @@ static void run(void *state, const void *const *in, void *out_, void *workspace)
   const int8_t *restrict in1 = in[1];
   const uint8_t *restrict x = in0;
   int32_t *restrict out = out_;
-  int16_t *const panel = (int16_t *)((char *)workspace + 0 * INT64_C(320));
-  int32_t sums[80] __attribute__((aligned(64)));
+  int16_t *const panel = (int16_t *)((char *)workspace + 0 * INT64_C(960));
+  int32_t *const sums = (int32_t *)((char *)panel + 320);
   for (int part = 0; part < 1; part += 1) {
     for (int first = 0; first < 5; first += 5) {
-      const int count_rows = KORCH_MIN(5, 5 - first);
+      const int some = KORCH_MIN(5, 5 - first), low = part * 2 / 1, end = (part + 1) * 2 / 1;
       const int zero = 3;
       for (int r = 0; r < 5; ++r) {
         int16_t *restrict to = panel + r * 32;
-        if (r >= count_rows) { memset(to, 0, 64); continue; }
+        if (r >= some) { memset(to, 0, 64); continue; }
         const uint8_t *restrict from = x + (first + r) * INT64_C(31);
         for (int k = 0; k < 31; ++k) to[k] = (int16_t)(from[k] - zero);
         panel[r * 32 + 31] = 0;
       }
-      for (int group = part * 2 / 1; group < (part + 1) * 2 / 1; ++group) {
+      for (int group = low; group < end; ++group) {
         const int16_t *const b = (const int16_t *)state + group * INT64_C(512);
-        const int c0 = group * 16, count = KORCH_MIN(16, 24 - c0);
-        for (int r0 = 0; r0 < count_rows; r0 += 5) {
-          dots(panel + r0 * 32, b, sums);
-          for (int r = r0; r < KORCH_MIN(r0 + 5, count_rows); ++r) {
-            const int row = first + r;
-            const int32_t *restrict z = sums + (r - r0) * 16;
-            #pragma omp simd
-            for (int c = 0; c < count; ++c) {
-              const int32_t v0 = z[c];
-              out[row * 24 + c0 + c] = v0;
-            }
-          }
+        int32_t *const to = sums + (group - low) * 16;
+        for (int r = 0; r < some; r += 5)
+          dots(panel + r * 32, b, to + r * 32);
+      }
+      const int c0 = low * 16, count = KORCH_MIN(end * 16, 24) - c0;
+      for (int r = 0; r < some; ++r) {
+        const int row = first + r;
+        const int32_t *restrict z = sums + r * 32;
+        #pragma omp simd
+        for (int c = 0; c < count; ++c) {
+          const int32_t v0 = z[c];
+          out[row * 24 + c0 + c] = v0;
         }
       }
     }

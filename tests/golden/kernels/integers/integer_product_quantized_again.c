@@ -47,12 +47,12 @@ static void dots(const int16_t *restrict a, const int16_t *restrict b, int32_t *
   }
   *(korch_pairs8 *)(c + 0) = s0_0;
   *(korch_pairs8 *)(c + 8) = s0_1;
-  *(korch_pairs8 *)(c + 16) = s1_0;
-  *(korch_pairs8 *)(c + 24) = s1_1;
-  *(korch_pairs8 *)(c + 32) = s2_0;
-  *(korch_pairs8 *)(c + 40) = s2_1;
-  *(korch_pairs8 *)(c + 48) = s3_0;
-  *(korch_pairs8 *)(c + 56) = s3_1;
+  *(korch_pairs8 *)(c + 48) = s1_0;
+  *(korch_pairs8 *)(c + 56) = s1_1;
+  *(korch_pairs8 *)(c + 96) = s2_0;
+  *(korch_pairs8 *)(c + 104) = s2_1;
+  *(korch_pairs8 *)(c + 144) = s3_0;
+  *(korch_pairs8 *)(c + 152) = s3_1;
 }
 static void run(void *state, const void *const *in, void *out_, void *workspace) {
   (void)state; (void)workspace;
@@ -62,44 +62,44 @@ static void run(void *state, const void *const *in, void *out_, void *workspace)
   const float *restrict in4 = in[4];
   const uint8_t *restrict x = in0;
   uint8_t *restrict out = out_;
-  int16_t *const panel = (int16_t *)((char *)workspace + 0 * INT64_C(512));
-  int32_t sums[64] __attribute__((aligned(64)));
+  int16_t *const panel = (int16_t *)((char *)workspace + 0 * INT64_C(2560));
+  int32_t *const sums = (int32_t *)((char *)panel + 1024);
   for (int part = 0; part < 1; part += 1) {
-    for (int first = 0; first < 8; first += 4) {
-      const int count_rows = KORCH_MIN(4, 7 - first);
+    for (int first = 0; first < 8; first += 8) {
+      const int some = KORCH_MIN(8, 7 - first), low = part * 3 / 1, end = (part + 1) * 3 / 1;
       const int zero = 3;
-      for (int r = 0; r < 4; ++r) {
+      for (int r = 0; r < 8; ++r) {
         int16_t *restrict to = panel + r * 64;
-        if (r >= count_rows) { memset(to, 0, 128); continue; }
+        if (r >= some) { memset(to, 0, 128); continue; }
         const uint8_t *restrict from = x + (first + r) * INT64_C(64);
         for (int k = 0; k < 64; ++k) to[k] = (int16_t)(from[k] - zero);
       }
-      for (int group = part * 3 / 1; group < (part + 1) * 3 / 1; ++group) {
+      for (int group = low; group < end; ++group) {
         const int16_t *const b = (const int16_t *)state + group * INT64_C(1024);
-        const int c0 = group * 16, count = KORCH_MIN(16, 33 - c0);
-        for (int r0 = 0; r0 < count_rows; r0 += 4) {
-          dots(panel + r0 * 64, b, sums);
-          for (int r = r0; r < KORCH_MIN(r0 + 4, count_rows); ++r) {
-            const int row = first + r;
-            const int32_t *restrict z = sums + (r - r0) * 16;
-            #pragma omp simd
-            for (int c = 0; c < count; ++c) {
-              const int32_t v0 = z[c];
-              const float v1 = (float)v0;
-              const float v2 = in3[c0 + c];
-              const float v3 = v1 * v2;
-              const float v4 = in4[c0 + c];
-              const float v5 = v3 + v4;
-              const float v6 = KORCH_MAX(0.0e+0f, v5);
-              const float v7 = v6 / 5.0e-2f;
-              const float v8 = nearbyintf(v7);
-              const float v9 = v8 + 3.0e+0f;
-              const float v10 = KORCH_MAX(0.0e+0f, v9);
-              const float v11 = KORCH_MIN(2.55e+2f, v10);
-              const uint8_t v12 = (uint8_t)v11;
-              out[row * 33 + c0 + c] = v12;
-            }
-          }
+        int32_t *const to = sums + (group - low) * 16;
+        for (int r = 0; r < some; r += 4)
+          dots(panel + r * 64, b, to + r * 48);
+      }
+      const int c0 = low * 16, count = KORCH_MIN(end * 16, 33) - c0;
+      for (int r = 0; r < some; ++r) {
+        const int row = first + r;
+        const int32_t *restrict z = sums + r * 48;
+        #pragma omp simd
+        for (int c = 0; c < count; ++c) {
+          const int32_t v0 = z[c];
+          const float v1 = (float)v0;
+          const float v2 = in3[c0 + c];
+          const float v3 = v1 * v2;
+          const float v4 = in4[c0 + c];
+          const float v5 = v3 + v4;
+          const float v6 = KORCH_MAX(0.0e+0f, v5);
+          const float v7 = v6 / 5.0e-2f;
+          const float v8 = nearbyintf(v7);
+          const float v9 = v8 + 3.0e+0f;
+          const float v10 = KORCH_MAX(0.0e+0f, v9);
+          const float v11 = KORCH_MIN(2.55e+2f, v10);
+          const uint8_t v12 = (uint8_t)v11;
+          out[row * 33 + c0 + c] = v12;
         }
       }
     }

@@ -69,8 +69,9 @@ class Dots:
         return 2 * self.pairs * self.width
 
 
-def function(name: str, dots: Dots) -> Function:
-    """Multiplies a tile: rows of int16 from `a` on, weights from `b` on, int32 sums to `c`."""
+def function(name: str, dots: Dots, apart: int) -> Function:
+    """Multiplies a tile: rows of int16 from `a` on, weights from `b` on, int32 sums to `c`, whose rows are so many
+    numbers `apart`."""
     lanes, text = registers().lanes, Statements()
     sums = [[f"s{r}_{v}" for v in range(dots.vectors)] for r in range(dots.rows)]
     text.add(*(f"korch_i{lanes} {s} = {{0}};" for row in sums for s in row))
@@ -86,7 +87,7 @@ def function(name: str, dots: Dots) -> Function:
             text.add(f"{{ const korch_i{lanes} all = (korch_i{lanes}){{0}} + {pair}; {added} }}")
     text.add(
         *(
-            f"*(korch_pairs{lanes} *)(c + {r * dots.width + v * lanes}) = {s};"
+            f"*(korch_pairs{lanes} *)(c + {r * apart + v * lanes}) = {s};"
             for r, row in enumerate(sums)
             for v, s in enumerate(row)
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from korch.backends.cpu.c import Code, Statements, own
 from korch.backends.cpu.loops import dots, epilogue
@@ -23,10 +24,12 @@ from korch.ir.macs import multiply_adds
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 
-PANEL = L2 // 4
-"""Bytes of a panel."""
+NEAR = L2 // 2
+"""Bytes of a panel and of its sums. The weights of a tile, which pass by, have the other half."""
 SHARES = 4
-"""Turns of the shared loops for each thread, at least: where rows are few, threads take parts of the columns."""
+"""Turns of the shared loops for each thread, at least."""
+FEWEST = 64
+"""Columns of a part: every part widens the rows anew."""
 
 
 class IntegerForm:
@@ -62,7 +65,7 @@ class IntegerForm:
         product = Dots.of(rows, p.spec.terms(p), columns)
         text = epilogue.begun(cone, x)
         room = _write(text, cone, p, product, rows, threads)
-        multiply = dots.function("dots", product)
+        multiply = dots.function("dots", product, _share_of(product, rows, threads).columns(product))
         place = f"k * {columns} + n" if w.rank == 2 else _weight(p)
         packing = dots.packing(product, cone.leaves.index(w), w.dtype, p.attr("w_zero"), place)
         return epilogue.code(cone, text, threads, declarations=(*packing, multiply), workspace=room * threads)
@@ -80,40 +83,56 @@ def _weight(p: Primitive) -> str:
 
 def _write(text: Statements, cone: Cone, p: Primitive, product: Dots, rows: int, threads: int) -> int:
     """Adds the loops; bytes of the workspace of a thread."""
-    some, parts = _shares(product, rows, threads)
-    high, sums = some * product.rows, product.rows * product.width
-    room = aligned(4 * product.pairs * high)
+    share = _share_of(product, rows, threads)
+    high, across = share.tiles * product.rows, share.columns(product)
+    panel = aligned(4 * product.pairs * high)
+    room = panel + aligned(4 * across * high)
     text.add(
         f"int16_t *const panel = (int16_t *)((char *)workspace + {epilogue.thread_number(threads)} * INT64_C({room}));",
-        f"int32_t sums[{sums}] __attribute__((aligned(64)));",
+        f"int32_t *const sums = (int32_t *)((char *)panel + {panel});",
     )
-    loops = (Loop("part", parts), Loop("first", -(-rows // high), high))
+    loops = (Loop("part", share.parts), Loop("first", -(-rows // high), high))
     with shared_out(text, loops, threads, multiply_adds(p)):
-        text.add(f"const int count_rows = KORCH_MIN({high}, {rows} - first);")
+        low, end = (f"{n} * {product.groups} / {share.parts}" for n in ("part", "(part + 1)"))
+        text.add(f"const int some = KORCH_MIN({high}, {rows} - first), low = {low}, end = {end};")
         _fill(text, cone, p, product, high)
-        low, end = (f"{n} * {product.groups} / {parts}" for n in ("part", "(part + 1)"))
-        with text.block(f"for (int group = {low}; group < {end}; ++group)"):
+        with text.block("for (int group = low; group < end; ++group)"):
             text.add(
                 f"const int16_t *const b = (const int16_t *)state + group * INT64_C({product.group_size});",
-                f"const int c0 = group * {product.width}, count = KORCH_MIN({product.width}, {product.columns} - c0);",
+                f"int32_t *const to = sums + (group - low) * {product.width};",
+                f"for (int r = 0; r < some; r += {product.rows})",
+                f"  {own('dots')}(panel + r * {2 * product.pairs}, b, to + r * {across});",
             )
-            with text.block(f"for (int r0 = 0; r0 < count_rows; r0 += {product.rows})"):
-                text.add(f"{own('dots')}(panel + r0 * {2 * product.pairs}, b, sums);")
-                with text.block(f"for (int r = r0; r < KORCH_MIN(r0 + {product.rows}, count_rows); ++r)"):
-                    text.add("const int row = first + r;")
-                    text.add(f"const int32_t *restrict z = sums + (r - r0) * {product.width};")
-                    epilogue.store_numbers(text, cone, p)
+        text.add(
+            f"const int c0 = low * {product.width}, count = KORCH_MIN(end * {product.width}, {product.columns}) - c0;"
+        )
+        with text.block("for (int r = 0; r < some; ++r)"):
+            text.add("const int row = first + r;", f"const int32_t *restrict z = sums + r * {across};")
+            epilogue.store_numbers(text, cone, p)
     return room
 
 
-def _shares(product: Dots, rows: int, threads: int) -> tuple[int, int]:
-    """Tiles of a panel, and into how many parts columns are divided."""
+@dataclass(frozen=True)
+class _Share:
+    """A turn of the shared loops: rows of so many tiles, by one of so many parts of the columns."""
+
+    tiles: int
+    parts: int
+
+    def columns(self, product: Dots) -> int:
+        """Of a part, at most."""
+        return -(-product.groups // self.parts) * product.width
+
+
+def _share_of(product: Dots, rows: int, threads: int) -> _Share:
+    """As many rows as a near cache holds, as weights pass by once for each panel of them; the columns in parts where
+    there are too few panels for all threads."""
     tiles = -(-rows // product.rows)
-    fit = max(1, PANEL // (4 * product.pairs * product.rows))
-    each = max(1, min(fit, tiles // (SHARES * threads)))
-    turns = -(-tiles // each)
-    wanted = -(-SHARES * threads // turns) if threads > 1 else 1
-    return each, max(1, min(product.groups, wanted))
+    fit = max(1, NEAR // (4 * product.rows * (product.pairs + product.columns)))
+    turns, wanted = -(-tiles // fit), SHARES * threads if threads > 1 else 1
+    parts = min(-(-wanted // turns), max(1, product.columns // FEWEST), product.groups)
+    turns = min(tiles, max(turns, -(-wanted // parts)))
+    return _Share(-(-tiles // turns), parts)
 
 
 def _fill(text: Statements, cone: Cone, p: Primitive, product: Dots, high: int) -> None:
@@ -123,7 +142,7 @@ def _fill(text: Statements, cone: Cone, p: Primitive, product: Dots, high: int) 
     text.add(f"const int zero = {given};")
     with text.block(f"for (int r = 0; r < {high}; ++r)"):
         text.add(f"int16_t *restrict to = panel + r * {2 * product.pairs};")
-        text.add(f"if (r >= count_rows) {{ memset(to, 0, {4 * product.pairs}); continue; }}")
+        text.add(f"if (r >= some) {{ memset(to, 0, {4 * product.pairs}); continue; }}")
         if p.spec.channels_last is None or _is_still(p):
             text.add(f"const {C_TYPES[x.dtype]} *restrict from = x + (first + r) * INT64_C({product.steps});")
             text.add(f"for (int k = 0; k < {product.steps}; ++k) to[k] = (int16_t)(from[k] - zero);")
