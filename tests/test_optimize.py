@@ -112,7 +112,7 @@ def test_a_remembered_program_is_not_judged_again(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("own_cache")
-@pytest.mark.parametrize("numerics", ["strict", pytest.param("default", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("numerics", [pytest.param(n, marks=pytest.mark.slow) for n in ("strict", "default")])
 def test_strict_numerics_take_no_winograd(numerics: str):
     channels, size = 128, 24
     w = np.random.default_rng(0).standard_normal((channels, channels, 3, 3)).astype(np.float32) / 30
@@ -132,6 +132,7 @@ def test_strict_numerics_take_no_winograd(numerics: str):
         assert all(c.won_by_us is None or c.won_by_us > -0.01 for c in found.explanation.choices)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_cache")
 def test_a_program_that_cannot_be_remembered_is_not_lost(monkeypatch: pytest.MonkeyPatch, caplog):
     def full(*_: object) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from korch.errors import Error
-from korch.numerics.error import BOUNDS, CEILING, own_bound
+from korch.numerics.bounds import BOUNDS, CEILING, own_bound
 from korch.system.processor import processors
 
 PATIENCE = 270.0

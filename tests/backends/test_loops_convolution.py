@@ -15,7 +15,7 @@ from .measured import THREADS, measured, refusal, wrong
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("part", parts(3), ids=str)
+@pytest.mark.parametrize("part", parts(6), ids=str)
 def test_right(part: Part, threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, part(DIRECT), threads, tmp_path))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.marks import SLOW, Part, parts
+from tests.marks import SLOW, Part, parts, slow_but
 
 from korch.backends.cpu.loops import dots
 from korch.backends.cpu.loops.backend import BACKEND
@@ -101,12 +101,13 @@ def test_every_byte_counts(graph: Graph):
         np.testing.assert_array_equal(found, evaluate_graph(graph, {"x": values})["y"])
 
 
-@pytest.mark.parametrize(
-    "registers", [Registers(16, 4), Registers(16, 8), Registers(32, 16)], ids=["sse", "avx2", "512"]
-)
-def test_right_with_any_registers(registers: Registers, monkeypatch: pytest.MonkeyPatch):
+ANY_REGISTERS = {"sse": Registers(16, 4), "avx2": Registers(16, 8), "avx512": Registers(32, 16)}
+
+
+@pytest.mark.parametrize("name", slow_but(ANY_REGISTERS, ("avx512",)))
+def test_right_with_any_registers(name: str, monkeypatch: pytest.MonkeyPatch):
     """Vectors wider than the machine's are slow, not wrong."""
-    monkeypatch.setattr(dots, "registers", lambda: registers)
+    monkeypatch.setattr(dots, "registers", lambda: ANY_REGISTERS[name])
     for graph in (GRAPHS[0], GRAPHS[8]):
         x = whole("uint8", graph.inputs[0].shape)
         np.testing.assert_array_equal(outputs(graph, x, 1), evaluate_graph(graph, {"x": x})["y"])

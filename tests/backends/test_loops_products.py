@@ -223,7 +223,7 @@ LONG = linear_attention(4096, 3, 16)[0]
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("part", parts(3), ids=str)
+@pytest.mark.parametrize("part", parts(6), ids=str)
 def test_right(part: Part, threads: int, tmp_path: Path):
     cones = [
         *CONES.values(),

@@ -150,6 +150,7 @@ CONES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("registers", [Registers(16, 8), Registers(32, 16)], ids=["avx2", "avx512"])
 @pytest.mark.parametrize("part", parts(3), ids=str)
 def test_right_with_any_registers(part: Part, registers: Registers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -162,7 +163,7 @@ def test_right_with_any_registers(part: Part, registers: Registers, tmp_path: Pa
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("part", parts(4), ids=str)
+@pytest.mark.parametrize("part", parts(8), ids=str)
 def test_right(part: Part, threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, part(CONES), threads, tmp_path))
 

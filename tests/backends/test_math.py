@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.marks import slow_but_every
 
 from korch.backends.cpu.loops.backend import HEADERS
 from korch.backends.program import include
@@ -79,7 +80,7 @@ def computed(library: ctypes.CDLL, name: str, x: np.ndarray) -> np.ndarray:
     return y
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", slow_but_every(3, FORMS))
 def test_four_ulps(form: str, library: ctypes.CDLL):
     x = np.arange(0, 2**32, STEP, dtype=np.uint64).astype(np.uint32).view(np.float32)
     x, name = x[: len(x) // 16 * 16], form.rstrip("0123456789")

@@ -84,7 +84,7 @@ CONVOLUTIONS = {
 
 
 @pytest.mark.parametrize("last", [0, 1], ids=["nchw", "nhwc"])
-@pytest.mark.parametrize("case", slow_but_every(3, CONVOLUTIONS.values()), ids=CONVOLUTIONS)
+@pytest.mark.parametrize("case", slow_but_every(6, CONVOLUTIONS.values()), ids=CONVOLUTIONS)
 def test_convolutions_with_bias_and_relu(case, last, tmp_path):
     b = Builder()
     shape, options = case["w"], {k: v for k, v in case.items() if k != "w"}
@@ -181,7 +181,7 @@ def test_an_activation_is_one_post_op():
         assert not isinstance(m, Refusal) and len(m.post_ops) == 1, name
 
 
-@pytest.mark.parametrize("act", slow_but_every(5, ACTIVATED.values()), ids=ACTIVATED)
+@pytest.mark.parametrize("act", slow_but_every(8, ACTIVATED.values()), ids=ACTIVATED)
 def test_activations(act, tmp_path):
     b = Builder()
     y = conv(image(b, 1, 1, 16, 6, 7), weights(b, 24, 16, 3, 3) * 3.0, pads=1, last=1)
@@ -210,7 +210,7 @@ OPERANDS = {
 
 
 @pytest.mark.parametrize("last", [0, 1], ids=["nchw", "nhwc"])
-@pytest.mark.parametrize("with_operand", slow_but_every(3, OPERANDS.values()), ids=OPERANDS)
+@pytest.mark.parametrize("with_operand", slow_but_every(6, OPERANDS.values()), ids=OPERANDS)
 def test_operands_on_convolutions(with_operand, last, tmp_path):
     b = Builder()
     y = conv(image(b, last, 1, 16, 6, 7), weights(b, 24, 16, 1, 1), last=last)
@@ -226,7 +226,7 @@ def test_residual_on_wide_convolutions(last, tmp_path):
     check(b.op("Relu", y + b.input("r", "float32", y.shape)), tmp_path)
 
 
-@pytest.mark.parametrize("with_operand", slow_but_every(3, OPERANDS.values()), ids=OPERANDS)
+@pytest.mark.parametrize("with_operand", slow_but_every(6, OPERANDS.values()), ids=OPERANDS)
 def test_operands_on_products(with_operand, tmp_path):
     b = Builder()
     y = b.input("x", "float32", (2, 9, 20)) @ weights(b, 20, 33)
@@ -287,7 +287,7 @@ PRODUCTS = {
 }
 
 
-@pytest.mark.parametrize("product", slow_but_every(3, PRODUCTS.values()), ids=PRODUCTS)
+@pytest.mark.parametrize("product", slow_but_every(6, PRODUCTS.values()), ids=PRODUCTS)
 def test_products(product, tmp_path):
     check(product(Builder()), tmp_path)
 

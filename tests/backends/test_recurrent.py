@@ -69,6 +69,7 @@ def test_right(part: Part, threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, part(CONES), threads, tmp_path))
 
 
+@pytest.mark.slow
 def test_narrow_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(emit, "registers", lambda: Registers(16, 8))
     assert not wrong(measured(BACKEND, CONES, 2, tmp_path))

@@ -80,7 +80,7 @@ def forgotten(monkeypatch: pytest.MonkeyPatch):
     [(LOOPS, MAPS), (LOOPS, OTHERS), pytest.param(TILES, STRIPS, marks=pytest.mark.slow)],
     ids=["maps", "others", "strips"],
 )
-@pytest.mark.parametrize("part", parts(5), ids=str)
+@pytest.mark.parametrize("part", parts(8), ids=str)
 def test_right(
     part: Part, backend: Backend, some: list[Cone], threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

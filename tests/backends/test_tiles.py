@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.marks import SLOW, Part, parts, slow_but
+from tests.marks import SLOW, Part, parts, slow_but, slow_but_every
 
 import korch.backends.cpu.tiles.backend as tiles
 from korch.backends.contract import Kernel, Refusal, StageVariant, Variant
@@ -398,7 +398,7 @@ def test_a_strip_of_an_enlarged_image_reads_its_neighbours():
     assert across and across.reads == (Span(2, 1, 3),) and across.attrs["indices"] == p.attr("indices")
 
 
-@pytest.mark.parametrize("cone", CONES, ids=lambda c: str(c.root.shape))
+@pytest.mark.parametrize("cone", slow_but_every(4, CONES), ids=lambda c: str(c.root.shape))
 def test_narrowed_stages_compute_the_same(cone: Cone):
     """Each piece, evaluated on the whole tensors' values where it reads them, has their values where it makes them, or
     a share of them."""

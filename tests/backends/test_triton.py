@@ -81,7 +81,7 @@ def kernels_of_all() -> dict[str, Kernel]:
     return built(BACKEND, CONES | MAPS | depth, FEW) | built(BACKEND, MAPS, H200.multiprocessors)
 
 
-@pytest.mark.parametrize("part", parts(8), ids=str)
+@pytest.mark.parametrize("part", parts(16), ids=str)
 def test_conformance(part: Part, compiling: Executor):
     kernels = part.named(kernels_of_all())
     asked = compilations(compiling, kernels)

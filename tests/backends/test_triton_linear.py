@@ -268,7 +268,7 @@ def split(name: str) -> list[Kernel]:
     return [kernel(CONES[name], ProductTile(16, 32, 16, 4, 3, parts), p) for p in ("tf32", "fp16")]
 
 
-@pytest.mark.parametrize("name", slow_but_every(3, CONES))
+@pytest.mark.parametrize("name", slow_but_every(6, CONES))
 def test_right(name: str):
     assert linear.refusal(CONES[name]) == ""
     wrong = [(k.variant, r.reason, k.source) for k in tried(name) if (r := run(k)).reason]
@@ -290,7 +290,7 @@ def test_grouped():
     assert not run(kernel(matmul((260, 20), (20, 70)), ProductTile(32, 16, 16, 4, 2), "tf32")).reason
 
 
-@pytest.mark.parametrize("part", parts(8), ids=str)
+@pytest.mark.parametrize("part", parts(16), ids=str)
 def test_compiled(part: Part, compiling: Executor):
     """What is interpreted here, and the tiles that are chosen for large products, for the A100 and the H100.
 

@@ -59,6 +59,7 @@ def test_each_command_ends_in_its_time_and_the_page_has_what_it_found(tmp_path: 
         assert wanted in text
 
 
+@pytest.mark.slow
 def test_a_command_does_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     stages, rig = module("stages"), FakeRig(0.0)
     stages.kernels(rig, tmp_path, 60.0, 20)

@@ -124,6 +124,7 @@ for name, y in evaluate_graph(plan.graph, feeds, precision="float32").items():
 """
 
 
+@pytest.mark.slow
 def test_functions_of_triton_are_interpreted() -> None:
     """In a process of its own: Triton must know before it is imported."""
     pytest.importorskip("triton")

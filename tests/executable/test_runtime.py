@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.by_hand import by_hand, code
-from tests.marks import slow_but_every
+from tests.marks import slow_but, slow_but_every
 
 from korch.backends.contract import Kernel
 from korch.backends.cpu.c import Code
@@ -308,7 +308,7 @@ def called_by(callers: str) -> Callable[[Primitive], Kernel]:
 
 
 @pytest.mark.parametrize("callers", slow_but_every(3, ["tb", "tsb", "tssbo", "otbos", "sst", "bts", "os"]))
-@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("threads", slow_but([2, 3], [2]))
 def test_teams_wait_for_each_other(callers: str, threads: int) -> None:
     """Each step reads what another thread wrote in the one before; nobody may begin too early."""
     plan = plan_of(chain(24, (7, 1000)).graph, called_by(callers), threads)

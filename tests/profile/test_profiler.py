@@ -197,12 +197,14 @@ def test_killed_and_resumed_measures_nothing_twice(tmp_path: Path) -> None:
         assert after.items() >= before.items()
 
 
+@pytest.mark.slow
 def test_several_processes_share_the_work(tmp_path: Path) -> None:
     processes = [start(tmp_path, 10) for _ in range(3)]
     outputs = [p.communicate(timeout=600)[0] for p in processes]
     assert sum(int(o.split("measured ")[1]) for o in outputs) == 10
 
 
+@pytest.mark.slow
 def test_calibration_is_remembered(profiler: Profiler) -> None:
     first = machine(2, profiler.database, profiler)
     assert first.peak_flops > 1e7 and 0 < first.launch < 1  # the units; how fast the machine is others change

@@ -135,6 +135,7 @@ def test_another_variant_of_the_same_backend_is_taken(monkeypatch: pytest.Monkey
     assert [d.partition(" by ")[2] for d in summary.dropped] == ["mixed rough"]
 
 
+@pytest.mark.slow
 def test_where_nothing_errs_less_the_fast_program_is_given_out_with_a_warning(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):

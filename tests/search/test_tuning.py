@@ -93,6 +93,7 @@ def test_nothing_unmeasured_could_be_cheaper_than_its_bound(profiler: Profiler):
     assert solve(tuner._costed.problem(bounds), deadline=Deadline.after(300)).cost == pytest.approx(plan.cost)
 
 
+@pytest.mark.slow
 def test_a_broken_search_ends_where_it_would_have_ended(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     whole = profiler.measure_until
     calls = iter(range(100))

@@ -28,7 +28,7 @@ LOOPS = {
 
 
 @pytest.mark.parametrize("rooms", slow_but([1, 3, 256], [3]))
-@pytest.mark.parametrize("name", slow_but(LOOPS, ("counted",)))
+@pytest.mark.parametrize("name", slow_but(LOOPS, ()))
 def test_native_loops_give_the_bits_of_single_iterations(name: str, rooms: int, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(segmenting, "race", lambda runs: [2.0, 1.0])
     monkeypatch.setattr(iteration, "FIRST_ROWS", rooms)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from korch.machine import Machine
-from korch.numerics.error import BOUNDS, own_bound
+from korch.numerics.bounds import BOUNDS, own_bound
 
 STRICT, USUAL, LOOSE = ("ieee",), ("ieee", "tf32x3", "bf16x3", "tf32"), ("bf16x3", "tf32", "fp16")
 """For numerics without a bound of their own, with one below that of `fast`, and with a looser one.

@@ -114,7 +114,7 @@ BUSY = 0.05
 
 def _require(accuracy: Accuracy | None, numerics: str) -> None:
     """VerificationError where the program errs more than it may, or nobody can tell."""
-    from korch.numerics.error import BOUNDS
+    from korch.numerics.bounds import BOUNDS
 
     if accuracy is None or accuracy.passed:
         return

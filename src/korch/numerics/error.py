@@ -9,18 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from korch.numerics.bounds import CEILING, own_bound
+
 STRICT = 4.0
 """Of onnxruntime's own error: the bound of numerics `strict`."""
-BOUNDS = {"default": 1e-4, "fast": 1e-3, "relaxed": 1e-2}
-"""Of the largest magnitude, by numerics that have a name. `relaxed` is about what others do where they are not told."""
-CEILING = 0.1
-"""Of the largest magnitude: a bound above it would pass anything."""
-
-
-def own_bound(numerics: str) -> float | None:
-    """What `numerics`, a name or a number, allow whatever onnxruntime errs; None for `strict`, which is measured by
-    that alone. ValueError for other texts."""
-    return None if numerics == "strict" else BOUNDS.get(numerics) or float(numerics)
 
 
 def bound_of(numerics: str, onnxruntime_error: float, dtype: np.dtype[Any]) -> float | None:

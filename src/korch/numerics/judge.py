@@ -11,7 +11,8 @@ import numpy as np
 import onnx
 
 from korch.errors import ModelError
-from korch.numerics.error import bound_of, error_of, own_bound, too_ill
+from korch.numerics.bounds import own_bound
+from korch.numerics.error import bound_of, error_of, too_ill
 from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
 from korch.numerics.reference_process import evaluated_meanwhile
 from korch.numerics.verdict import Verdict

@@ -20,7 +20,8 @@ from korch.executable.feeds import other_feeds, port_feeds, random_feeds
 from korch.executable.segmented import Segmented
 from korch.fission.importer import ordered, read
 from korch.ir.ops.table import is_array
-from korch.numerics.error import bound_of, error_of, own_bound, too_ill
+from korch.numerics.bounds import own_bound
+from korch.numerics.error import bound_of, error_of, too_ill
 from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
 from korch.system.sessions import plain_session
 
