@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+from korch.ir.ops.windows import is_still
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 from korch.rewrite.space import Space
@@ -61,11 +62,6 @@ def _pointwise(rank: int) -> dict[str, object]:
 def is_pointwise(p: Primitive) -> bool:
     """Whether a convolution just maps channels, by constant weights."""
     return is_dense(p) and p.output.rank == 4 and is_still(p)
-
-
-def is_still(p: Primitive) -> bool:
-    """Whether every output of a convolution sees the one position where it is."""
-    return {*p.inputs[1].shape[2:], *p.attr("strides")} == {1} and not any(p.attr("pads"))
 
 
 def is_dense(p: Primitive) -> bool:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from korch.ir.ops.windows import is_still
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
-from korch.rewrite.maps import is_still
 from korch.rewrite.rule import algebra
 from korch.rewrite.space import Space
 

@@ -14,9 +14,9 @@ from math import prod
 from korch.ir.graph import Graph
 from korch.ir.ops.strassen import BLOCKS, PRODUCTS, weights
 from korch.ir.ops.table import Array
+from korch.ir.ops.windows import is_still
 from korch.ir.primitive import APPROXIMATE, Primitive
 from korch.ir.tensor import Tensor
-from korch.rewrite.maps import is_still
 from korch.rewrite.table import rewrite
 from korch.rewrite.transformed import Transformed
 

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 Positions = NDArray[np.int64]
 
 
+def is_still(p: Primitive) -> bool:
+    """Whether every output of a convolution sees the one position where it is."""
+    return {*p.inputs[1].shape[2:], *p.attr("strides")} == {1} and not any(p.attr("pads"))
+
+
 @dataclass(frozen=True)
 class Axis:
     """One spatial axis: at kernel offset k, output o reads input o * stride + k * dilation - pad."""

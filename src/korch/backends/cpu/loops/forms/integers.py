@@ -22,6 +22,7 @@ from korch.backends.cpu.loops.writer import SMALL, aligned
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
 from korch.ir.ops.table import Category
+from korch.ir.ops.windows import is_still
 from korch.ir.primitive import Primitive
 
 NEAR = L2 // 2
@@ -143,18 +144,13 @@ def _fill(text: Statements, cone: Cone, p: Primitive, product: Dots, high: int) 
     with text.block(f"for (int r = 0; r < {high}; ++r)"):
         text.add(f"int16_t *restrict to = panel + r * {2 * product.pairs};")
         text.add(f"if (r >= some) {{ memset(to, 0, {4 * product.pairs}); continue; }}")
-        if p.spec.channels_last is None or _is_still(p):
+        if p.spec.channels_last is None or is_still(p):
             text.add(f"const {C_TYPES[x.dtype]} *restrict from = x + (first + r) * INT64_C({product.steps});")
             text.add(f"for (int k = 0; k < {product.steps}; ++k) to[k] = (int16_t)(from[k] - zero);")
         else:
             _fill_windows(text, p)
         if product.steps % 2:
             text.add(f"panel[r * {2 * product.pairs} + {product.steps}] = 0;")
-
-
-def _is_still(p: Primitive) -> bool:
-    """Whether every output sees the one place where it is."""
-    return {*p.inputs[1].shape[2:], *p.attr("strides")} == {1} and not any(p.attr("pads"))
 
 
 def _fill_windows(text: Statements, p: Primitive) -> None:
