@@ -48,7 +48,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def calibrated_once() -> Iterator[dict[str, Machine]]:
     """A worker measures the machine's rates once for each number of threads, not once for each cache folder.
-    What it has measured, by the key of the database, is the value."""
+    The value: the measured machines by their keys of the database."""
     from korch.profile import calibrate
 
     measured, known = calibrate._measured, dict[str, "Machine"]()

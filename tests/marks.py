@@ -36,7 +36,7 @@ class Part:
         return dict(self(list(cases.items())))
 
     def __str__(self) -> str:
-        return "others" if self.others else f"every {self.step}th"
+        return "others" if self.others else f"1 of {self.step}"
 
 
 def parts(step: int) -> list[Any]:

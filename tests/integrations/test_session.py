@@ -14,7 +14,6 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
-from tests.marks import slow_but
 
 import korch
 from korch.errors import Error, InputError, ModelError
@@ -239,7 +238,8 @@ def test_profiles_are_onnxruntimes(small_model: Path, feeds, tmp_path: Path):
     assert Path(session.end_profiling()).is_file() and session.status().reason == "onnxruntime profiles its runs"
 
 
-@pytest.mark.parametrize("cache", slow_but([True, False], []))
+@pytest.mark.slow
+@pytest.mark.parametrize("cache", [True, False])
 def test_where_nothing_can_be_kept_there_is_a_session_all_the_same(
     cache: bool, small_model: Path, feeds, session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog
 ):

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from tests.marks import slow_but
 from tests.session.test_segmenting import LOOP, MODELS, OPTIONS, SCAN, WHILE, feeds_of
 
 from korch.executable import iteration
@@ -27,8 +26,9 @@ LOOPS = {
 }
 
 
-@pytest.mark.parametrize("rooms", slow_but([1, 3, 256], [3]))
-@pytest.mark.parametrize("name", slow_but(LOOPS, ()))
+@pytest.mark.slow
+@pytest.mark.parametrize("rooms", [1, 3, 256])
+@pytest.mark.parametrize("name", LOOPS)
 def test_native_loops_give_the_bits_of_single_iterations(name: str, rooms: int, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(segmenting, "race", lambda runs: [2.0, 1.0])
     monkeypatch.setattr(iteration, "FIRST_ROWS", rooms)

@@ -163,7 +163,7 @@ class _Search:
                 yield cut
 
     def _parts(self, t: Tensor) -> tuple[Cut, ...]:
-        """What a kernel may hold of `t`: the tensor itself, but where it passes, and what computes it."""
+        """The cuts of `t` that a kernel may hold: the trivial one, except where the tensor passes, and its own."""
         return (() if t in self.passing else (_trivial(t),)) + self.cuts.get(t, ())
 
     def _folded(self, p: Primitive, options: Sequence[tuple[Cut, ...]]) -> Iterator[Cut]:

@@ -6,20 +6,18 @@ onnxruntime's quantizer writes them in its QOperator format.
 
 from __future__ import annotations
 
-from typing import Any
-
 from korch.fission.activation import leaky_relu
 from korch.fission.indexing import concat
 from korch.fission.integers import multiplied, requantized
-from korch.fission.quantization import dequantize_linear, quantize_linear
+from korch.fission.quantization import dequantized, quantize_linear
 from korch.fission.rule import Opaque, fission
 from korch.ir.builder import Builder, Value
 
 DOMAIN = "com.microsoft"
 
 
-@fission("QLinearAdd", domain=DOMAIN)
-def qlinear_add(
+@fission("QLinearAdd", "QLinearMul", domain=DOMAIN)
+def qlinear_of_two(
     b: Builder,
     x: Value,
     x_scale: Value,
@@ -29,25 +27,12 @@ def qlinear_add(
     y_zero: Value | None,
     scale: Value,
     zero: Value | None = None,
+    *,
+    op: str,
 ) -> Value | Opaque:
-    """x + y."""
-    return _both(b, "Add", (x, x_scale, x_zero), (y, y_scale, y_zero), scale, zero)
-
-
-@fission("QLinearMul", domain=DOMAIN)
-def qlinear_mul(
-    b: Builder,
-    x: Value,
-    x_scale: Value,
-    x_zero: Value | None,
-    y: Value,
-    y_scale: Value,
-    y_zero: Value | None,
-    scale: Value,
-    zero: Value | None = None,
-) -> Value | Opaque:
-    """x y."""
-    return _both(b, "Mul", (x, x_scale, x_zero), (y, y_scale, y_zero), scale, zero)
+    """x + y, or x y."""
+    wide = dequantized(b, x, x_scale, x_zero), dequantized(b, y, y_scale, y_zero)
+    return quantize_linear(b, b.op(op.removeprefix("QLinear"), *wide), scale, zero)
 
 
 @fission("QLinearSigmoid", domain=DOMAIN)
@@ -55,8 +40,7 @@ def qlinear_sigmoid(
     b: Builder, x: Value, x_scale: Value, x_zero: Value | None, scale: Value, zero: Value | None = None
 ) -> Value | Opaque:
     """sigmoid(x)."""
-    wide = dequantize_linear(b, x, x_scale, x_zero)
-    return wide if isinstance(wide, Opaque) else quantize_linear(b, b.op("Sigmoid", wide), scale, zero)
+    return quantize_linear(b, b.op("Sigmoid", dequantized(b, x, x_scale, x_zero)), scale, zero)
 
 
 @fission("QLinearLeakyRelu", domain=DOMAIN)
@@ -71,8 +55,7 @@ def qlinear_leaky_relu(
     alpha: float = 0.01,
 ) -> Value | Opaque:
     """leaky_relu(x)."""
-    wide = dequantize_linear(b, x, x_scale, x_zero)
-    return wide if isinstance(wide, Opaque) else quantize_linear(b, leaky_relu(b, wide, alpha=alpha), scale, zero)
+    return quantize_linear(b, leaky_relu(b, dequantized(b, x, x_scale, x_zero), alpha=alpha), scale, zero)
 
 
 @fission("QLinearGlobalAveragePool", domain=DOMAIN)
@@ -80,21 +63,16 @@ def qlinear_global_average_pool(
     b: Builder, x: Value, x_scale: Value, x_zero: Value, scale: Value, zero: Value, *, channels_last: int = 0
 ) -> Value | Opaque:
     """The mean over all spatial axes."""
-    wide = dequantize_linear(b, x, x_scale, x_zero)
-    if isinstance(wide, Opaque):
-        return wide
     axes = tuple(range(1, x.rank - 1)) if channels_last else tuple(range(2, x.rank))
+    wide = dequantized(b, x, x_scale, x_zero)
     return quantize_linear(b, b.op("ReduceMean", wide, axes=axes, keepdims=1), scale, zero)
 
 
 @fission("QLinearConcat", domain=DOMAIN)
 def qlinear_concat(b: Builder, scale: Value, zero: Value, *parts: Value, axis: int) -> Value | Opaque:
     """The parts, each with a scale and a zero point behind it, one after the other."""
-    wide = [dequantize_linear(b, *parts[i : i + 3]) for i in range(0, len(parts), 3)]
-    floats = [v for v in wide if not isinstance(v, Opaque)]
-    if len(floats) < len(wide):
-        return next(v for v in wide if isinstance(v, Opaque))
-    return quantize_linear(b, concat(b, *floats, axis=axis), scale, zero)
+    wide = (dequantized(b, *part) for part in zip(parts[::3], parts[1::3], parts[2::3], strict=True))
+    return quantize_linear(b, concat(b, *wide, axis=axis), scale, zero)
 
 
 @fission("QGemm", domain=DOMAIN)
@@ -126,12 +104,3 @@ def qgemm(
     if scale is None or zero is None:
         return b.op("Cast", total, to=x_scale.dtype) * (x_scale * y_scale)
     return requantized(b, total, x_scale, y_scale, scale, zero, 1)
-
-
-def _both(
-    b: Builder, op: str, first: tuple[Any, ...], second: tuple[Any, ...], scale: Value, zero: Value | None
-) -> Value | Opaque:
-    x, y = dequantize_linear(b, *first), dequantize_linear(b, *second)
-    if isinstance(x, Opaque):
-        return x
-    return y if isinstance(y, Opaque) else quantize_linear(b, b.op(op, x, y), scale, zero)

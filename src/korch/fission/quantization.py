@@ -51,6 +51,11 @@ def dequantize_linear(
     """(x - zero) scale."""
     if block_size:
         return Opaque("it is scaled by blocks")
+    return dequantized(b, x, scale, zero, axis, output_dtype)
+
+
+def dequantized(b: Builder, x: Value, scale: Value, zero: Value | None, axis: int = 1, output_dtype: int = 0) -> Value:
+    """(x - zero) scale, one scale and zero point for all of x, or one for each position of `axis`."""
     dtype = _exact(scale.dtype)
     wide = b.op("Cast", x, to=dtype)
     if zero is not None:

@@ -132,7 +132,7 @@ class Base(Theirs):
         return gone
 
     def forked(self) -> Any:
-        """What a fork has of the native session, which it cannot use; the session loads another."""
+        """Drops the native session in a fork, which cannot use it, and returns it; the session loads another."""
         self._loading = threading.RLock()
         return self._forget_base()
 

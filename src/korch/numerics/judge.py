@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class ReferenceOutputs:
-    """What a model makes of `feeds`, in float64 and by onnxruntime. Both are computed once, when first needed."""
+    """The outputs of a model for `feeds`, in float64 and by onnxruntime. Both are computed once, when first needed."""
 
     def __init__(self, model: onnx.ModelProto, feeds: Arrays) -> None:
         self.model = model

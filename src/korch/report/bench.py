@@ -46,7 +46,7 @@ Commands = Mapping[str, Sequence[str]]
 
 @dataclass
 class Contest:
-    """What is known so far: runtimes in the race, their precisions, their outputs' errors, and why others are not in
+    """The runtimes in the race so far, their precisions and the errors of their outputs, and why others are not in
     it."""
 
     subject: Subject

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from korch.ir.graph import Graph
-from korch.ir.ops.integers import SMALL
+from korch.ir.ops.integers import BYTES
 from korch.ir.ops.table import Array
 from korch.ir.primitive import REASSOCIATED, Primitive
 from korch.ir.tensor import Tensor
@@ -68,20 +68,27 @@ def codes_of(t: Tensor, graph: Graph) -> Codes | None:
 
 def _shifted(t: Tensor, graph: Graph) -> tuple[Tensor, int] | None:
     """`t` as bytes less a zero point."""
+    if (source := _bytes(t, graph)) is not None:
+        return source, 0
     for p in graph.producers.get(t, ()):
-        if p.spec.casts and p.inputs[0].dtype in SMALL:
-            return p.inputs[0], 0
-        x, number = p.inputs if p.op in ("Add", "Sub") else (t, t)
-        zero = None if number.value is None else float(number.value) * (-1 if p.op == "Add" else 1)
-        for q in graph.producers.get(x, ()) if zero is not None else ():
-            if q.spec.casts and q.inputs[0].dtype in SMALL and _is_one(zero, q.inputs[0].dtype):
-                return q.inputs[0], int(zero or 0)
+        sign = {"Sub": 1.0, "Add": -1.0}.get(p.op)
+        if sign is None or (number := p.inputs[1].value) is None:
+            continue
+        source, zero = _bytes(p.inputs[0], graph), sign * float(number)
+        if source is not None and _is_one(zero, source.dtype):
+            return source, int(zero)
     return None
 
 
-def _is_one(number: float | None, dtype: str) -> bool:
+def _bytes(t: Tensor, graph: Graph) -> Tensor | None:
+    """The bytes that `t` has as another dtype."""
+    sources = (p.inputs[0] for p in graph.producers.get(t, ()) if p.spec.casts)
+    return next((source for source in sources if source.dtype in BYTES), None)
+
+
+def _is_one(number: float, dtype: str) -> bool:
     """Whether the number is one of the integers of `dtype`."""
-    return number is not None and number.is_integer() and np.iinfo(dtype).min <= number <= np.iinfo(dtype).max
+    return number.is_integer() and np.iinfo(dtype).min <= number <= np.iinfo(dtype).max
 
 
 @dataclass(frozen=True)

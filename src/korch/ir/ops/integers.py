@@ -20,14 +20,14 @@ from korch.ir.tensor import Tensor
 if TYPE_CHECKING:
     from korch.ir.primitive import Primitive
 
-SMALL = ("int8", "uint8")
+BYTES = ("int8", "uint8")
 FASTER = 4.0
 """Multiply-adds of bytes in the time of one of float32, at most: 64 of `vpdpbusd` for 16."""
 
 
 def _infer(of: str, inputs: tuple[Tensor, ...], attrs: dict[str, Any]) -> tuple[str, Shape]:
     x, w, zero = inputs
-    if x.dtype not in SMALL or w.dtype not in SMALL or zero.dtype != x.dtype or zero.shape:
+    if x.dtype not in BYTES or w.dtype not in BYTES or zero.dtype != x.dtype or zero.shape:
         raise ValueError(f"operands {x}, {w} and {zero} are no bytes with a zero point")
     rest = {k: v for k, v in attrs.items() if k != "w_zero"}
     return "int32", op_named(of).infer((x, w), rest)[1]

@@ -24,7 +24,7 @@ UNROLLED = 4
 
 @cache
 def registers() -> Registers:
-    """What integers of this processor have."""
+    """The vector registers for integers of this processor."""
     flags = cpu_flags()
     if "avx512bw" in flags:
         return Registers(32, 16)

@@ -88,19 +88,11 @@ def store(text: Statements, cone: Cone, p: Primitive, streamed: bool, of: int) -
 
 
 def store_row(text: Statements, cone: Cone, p: Primitive, streamed: bool, of: int) -> None:
-    """The same for a result of any rank, at (row, c0): rows are counted through all axes but the last."""
+    """The same for a result of any rank, and, a number at a time (`of` 1), of any dtype, at (row, c0): rows are counted
+    through all axes but the last."""
     *lead, channels = p.output.shape
     rows = unflat(_axis("row", math.prod(lead)), tuple(lead))
     _store(text, cone, p, rows, f"row * {channels} + c0", streamed, of)
-
-
-def store_numbers(text: Statements, cone: Cone, p: Primitive) -> None:
-    """The same for a result of any dtype, and into any, number by number."""
-    *lead, channels = p.output.shape
-    c = Var("c", 0, channels)
-    idx = (*unflat(_axis("row", math.prod(lead)), tuple(lead)), Index.of(Var("c0", 0, channels)) + Index.of(c))
-    trace, value = _tracer(cone, p.output, idx, ("z", Index.of(c)))(C())
-    simd(text, [*trace.lines, f"out[row * {channels} + c0 + c] = {value};"])
 
 
 def _store(text: Statements, cone: Cone, p: Primitive, lead: Indices, place: str, streamed: bool, of: int) -> None:

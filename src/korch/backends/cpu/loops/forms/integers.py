@@ -6,8 +6,6 @@ a convolution too, as rows of all their channels. The panel stays in a near cach
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from korch.backends.cpu.c import Code, Statements, own
@@ -30,7 +28,8 @@ NEAR = L2 // 2
 SHARES = 4
 """Turns of the shared loops for each thread, at least."""
 FEWEST = 64
-"""Columns of a part: every part widens the rows anew."""
+"""Columns of a part, at least: every part widens the rows anew. (To widen 16 numbers takes two turns, to multiply them
+with 64 columns 32.)"""
 
 
 class IntegerForm:
@@ -53,8 +52,10 @@ class IntegerForm:
             return "a convolution that is not one of images channels-last, in one group"
         if any(q.category is not Category.ELEMENTWISE or q.output.shape != p.output.shape for q in rest):
             return f"more than elementwise primitives behind {p.op}"
-        if len(cone.leaves) > MOST_LEAVES or zero not in cone.leaves:
-            return "too many leaves, or a computed zero point"
+        if zero not in cone.leaves:
+            return "a zero point that is computed in the same kernel"
+        if len(cone.leaves) > MOST_LEAVES:
+            return f"has {len(cone.leaves)} leaves; loops take {MOST_LEAVES}"
         return next((f"{q.op} on {q.inputs[0].dtype}" for q in rest if not is_expressible(q)), tensors_refusal(cone))
 
     def generate(self, cone: Cone, threads: int) -> Code:
@@ -64,9 +65,10 @@ class IntegerForm:
         columns = p.output.shape[-1]
         rows = p.output.size // columns
         product = Dots.of(rows, p.spec.terms(p), columns)
+        share = _share_of(product, rows, threads)
         text = epilogue.begun(cone, x)
-        room = _write(text, cone, p, product, rows, threads)
-        multiply = dots.function("dots", product, _share_of(product, rows, threads).columns(product))
+        room = _write(text, cone, p, product, rows, share, threads)
+        multiply = dots.function("dots", product, share.columns(product))
         place = f"k * {columns} + n" if w.rank == 2 else _weight(p)
         packing = dots.packing(product, cone.leaves.index(w), w.dtype, p.attr("w_zero"), place)
         return epilogue.code(cone, text, threads, declarations=(*packing, multiply), workspace=room * threads)
@@ -82,9 +84,8 @@ def _weight(p: Primitive) -> str:
     return f"(n * {channels} + k % {channels}) * {height * width} + k / {channels}"
 
 
-def _write(text: Statements, cone: Cone, p: Primitive, product: Dots, rows: int, threads: int) -> int:
+def _write(text: Statements, cone: Cone, p: Primitive, product: Dots, rows: int, share: _Share, threads: int) -> int:
     """Adds the loops; bytes of the workspace of a thread."""
-    share = _share_of(product, rows, threads)
     high, across = share.tiles * product.rows, share.columns(product)
     panel = aligned(4 * product.pairs * high)
     room = panel + aligned(4 * across * high)
@@ -109,7 +110,7 @@ def _write(text: Statements, cone: Cone, p: Primitive, product: Dots, rows: int,
         )
         with text.block("for (int r = 0; r < some; ++r)"):
             text.add("const int row = first + r;", f"const int32_t *restrict z = sums + r * {across};")
-            epilogue.store_numbers(text, cone, p)
+            epilogue.store_row(text, cone, p, streamed=False, of=1)
     return room
 
 
@@ -165,24 +166,21 @@ def _fill_windows(text: Statements, p: Primitive) -> None:
     )
     with text.block(f"for (int i = 0; i < {taps_h}; ++i)"):
         text.add(f"const int line = h + i * {apart_h};")
-        runs = _runs(taps_w, apart_w)
-        with text.block(f"for (int j = 0; j < {math.prod(runs[:1])}; ++j, to += {runs[1] * channels})"):
+        count, places = (
+            (1, taps_w) if apart_w == 1 else (taps_w, 1)
+        )  # runs of a line, and the places side by side of one
+        with text.block(f"for (int j = 0; j < {count}; ++j, to += {places * channels})"):
             text.add(
                 f"const int column = w + j * {apart_w};",
-                f"const int low = line < 0 || line >= {height} ? {runs[1]} : "
-                f"KORCH_MIN(KORCH_MAX(-column, 0), {runs[1]});",
-                f"const int end = KORCH_MAX(KORCH_MIN({width} - column, {runs[1]}), low);",
+                f"const int low = line < 0 || line >= {height} ? {places} : "
+                f"KORCH_MIN(KORCH_MAX(-column, 0), {places});",
+                f"const int end = KORCH_MAX(KORCH_MIN({width} - column, {places}), low);",
                 f"const {C_TYPES[p.inputs[0].dtype]} *restrict from = "
                 f"x + ((image * INT64_C({height}) + line) * {width} + column) * {channels};",
                 f"for (int k = 0; k < low * {channels}; ++k) to[k] = 0;",
                 f"for (int k = low * {channels}; k < end * {channels}; ++k) to[k] = (int16_t)(from[k] - zero);",
-                f"for (int k = end * {channels}; k < {runs[1] * channels}; ++k) to[k] = 0;",
+                f"for (int k = end * {channels}; k < {places * channels}; ++k) to[k] = 0;",
             )
-
-
-def _runs(taps: int, apart: int) -> Sequence[int]:
-    """How many runs a line of the window has, and places of each: neighbours lie side by side."""
-    return (1, taps) if apart == 1 else (taps, 1)
 
 
 FORM: KernelForm = IntegerForm()
