@@ -95,6 +95,7 @@ def test_optimize_without_json_says_what_it_does(small_model, small_archive, opt
     assert "reading" in done.stderr.splitlines()  # and no more: what was found before is only linked again
 
 
+@pytest.mark.slow
 def test_a_program_beyond_its_bound_is_written_and_has_failed(small_model, tmp_path, monkeypatch, capsys):
     """When it is found, and when it is recalled, which needs no judge."""
     monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path / "cache"))

@@ -128,6 +128,7 @@ def test_a_backend_that_errs_too_much_is_done_without(monkeypatch: pytest.Monkey
     assert [d.partition(" by ")[2] for d in summary.dropped] == ["poor rough"]
 
 
+@pytest.mark.slow
 def test_another_variant_of_the_same_backend_is_taken(monkeypatch: pytest.MonkeyPatch):
     kernels, summary = found(monkeypatch, 1, ByHand("mixed", (ROUGH, CAREFUL)), EXACT_AT_LAST)
     assert kernels == ["mixed careful"]
@@ -148,6 +149,7 @@ def test_where_nothing_errs_less_the_fast_program_is_given_out_with_a_warning(
     assert "output 'y' errs by" in said and "numerics strict allow" in said and "nothing was found to err less" in said
 
 
+@pytest.mark.slow
 def test_of_programs_that_all_err_too_much_the_least_erring_is_given_out(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):

@@ -74,7 +74,7 @@ def feeds_of(model: onnx.ModelProto, seed: int) -> dict[str, np.ndarray]:
     return {n: rng.standard_normal(s).astype(np.float32) if s else np.array(seed + 2) for n, s in shapes.items()}
 
 
-@pytest.mark.parametrize("name", slow_but(MODELS, ("branch",)))
+@pytest.mark.parametrize("name", slow_but(MODELS, ("scan",)))
 def test_a_program_in_segments_is_its_model(name: str, tmp_path: Path):
     model = onnx.parser.parse_model(MODELS[name])
     theirs = ort.InferenceSession(model.SerializeToString())
