@@ -34,12 +34,16 @@ PROCESSORS = {
     "avx2": Described(
         {"vendor_id": "AuthenticAMD", "cpu family": "25", "flags": "fma avx2"}, {1: 32 * KIB, 2: MIB // 2, 3: 16 * MIB}
     ),
+    "vnni": Described(
+        {"vendor_id": "GenuineIntel", "cpu family": "6", "flags": "fma avx2 avx512f avx512bw avx512vl avx512_vnni"},
+        {1: 48 * KIB, 2: 2 * MIB, 3: 32 * MIB},
+    ),
     "intel": Described(
         {"vendor_id": "GenuineIntel", "cpu family": "6", "flags": "fma avx2 avx512f"},
         {1: 48 * KIB, 2: 2 * MIB, 3: 32 * MIB},
     ),
 }
-"""Those whose kernels differ: 32 registers, 16 registers, and few streams that caches prefetch."""
+"""Those whose kernels differ: 32 registers, 16 registers, products of bytes, and few streams that caches prefetch."""
 
 
 def generated(name: str) -> dict[str, str]:

@@ -198,6 +198,8 @@ def _integers() -> dict[str, Case]:
         "integer product": Case(LOOPS, cones_of[0]),
         "integer product quantized again": Case(LOOPS, cones_of[5], 2, "avx2"),
         "integer convolution": Case(LOOPS, cones_of[8], 2, "avx2"),
+        "integer product of quads": Case(LOOPS, cones_of[5], 2, "vnni"),
+        "integer convolution of quads": Case(LOOPS, cones_of[8], 2, "vnni"),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ import numpy as np
 import pytest
 from tests.marks import SLOW, Part, parts, slow_but
 
+from korch.backends.cpu import loops as package
 from korch.backends.cpu.loops import dots
 from korch.backends.cpu.loops.backend import BACKEND
 from korch.backends.cpu.loops.tile import Registers
+from korch.backends.toolchain import find_toolchain
 from korch.executable import Executable, Plan, Step
 from korch.ir import Builder, Cone, Graph
 from korch.ir.builder import Value
@@ -19,6 +22,7 @@ from korch.ir.evaluate import evaluate_graph
 
 from .measured import measured, refusal, wrong
 
+FOLDER = Path(package.__file__).parent
 RNG = np.random.default_rng(0)
 PLAIN = {"strides": (1, 1), "pads": (0,) * 4, "dilations": (1, 1), "group": 1, "channels_last": 1}
 
@@ -88,8 +92,22 @@ def test_right(part: Part, threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, part(CONES), threads, tmp_path))
 
 
-@pytest.mark.parametrize("graph", [GRAPHS[2], GRAPHS[4], GRAPHS[6]], ids=["row", "unsigned", "windows"])
-def test_every_byte_counts(graph: Graph):
+@pytest.fixture(params=[False, True], ids=["pairs", "quads"])
+def quads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether bytes are multiplied four at a time. Where the processor cannot, the same arithmetic is in C."""
+    monkeypatch.setattr(dots, "multiplies_bytes", lambda: request.param)
+    return request.param
+
+
+@pytest.mark.parametrize("part", parts(4), ids=str)
+def test_lanes_are_right(part: Part, quads: bool, tmp_path: Path):
+    assert not wrong(measured(BACKEND, part(CONES), 2, tmp_path))
+
+
+@pytest.mark.parametrize(
+    "graph", [GRAPHS[2], GRAPHS[3], GRAPHS[4], GRAPHS[6]], ids=["row", "signed", "unsigned", "windows"]
+)
+def test_every_byte_counts(graph: Graph, quads: bool):
     """Over the whole range of bytes, where sums of pairs of bytes in int16 would overflow."""
     (x,) = graph.inputs
     for values in (
@@ -104,7 +122,7 @@ def test_every_byte_counts(graph: Graph):
 ANY_REGISTERS = {"sse": Registers(16, 4), "avx2": Registers(16, 8), "avx512": Registers(32, 16)}
 
 
-@pytest.mark.parametrize("name", slow_but(ANY_REGISTERS, ("avx512",)))
+@pytest.mark.parametrize("name", slow_but(ANY_REGISTERS, ("sse",)))
 def test_right_with_any_registers(name: str, monkeypatch: pytest.MonkeyPatch):
     """Vectors wider than the machine's are slow, not wrong."""
     monkeypatch.setattr(dots, "registers", lambda: ANY_REGISTERS[name])
@@ -113,7 +131,31 @@ def test_right_with_any_registers(name: str, monkeypatch: pytest.MonkeyPatch):
         np.testing.assert_array_equal(outputs(graph, x, 1), evaluate_graph(graph, {"x": x})["y"])
 
 
-def test_a_zero_point_that_is_computed(tmp_path: Path):
+VNNI = {"avx512": ("avx512f", "avx512bw", "avx512vl", "avx512vnni"), "avx": ("avx2", "avxvnni")}
+
+
+@pytest.mark.parametrize("name", VNNI)
+def test_processors_with_vnni_take_its_instruction(name: str, tmp_path: Path):
+    """The macros of the header, compiled for a processor that need not be here."""
+    widths = (4, 8, 16) if name == "avx512" else (4, 8)
+    vectors = (f"korch_i{n} *s, korch_i{n} a, korch_i{n} b" for n in widths)
+    functions = [
+        f"void f{n}({given}) {{ KORCH_QUADS{n}(*s, a, b); }}" for n, given in zip(widths, vectors, strict=True)
+    ]
+    files = (FOLDER.parent / "runtime" / "korch_rt.h", FOLDER / "korch_vectors.h", FOLDER / "korch_integers.h")
+    (tmp_path / "f.c").write_text("\n".join([*(f'#include "{file}"' for file in files), *functions]))
+    compiler = find_toolchain()
+    told = subprocess.run(
+        [*compiler.command, "-O1", *(f"-m{flag}" for flag in VNNI[name]), "-S", "-o", "-", tmp_path / "f.c"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.count("vpdpbusd") == len(widths)
+    assert told.stdout.count("{vex}") == (0 if name == "avx512" else len(widths))
+
+
+def test_a_zero_point_that_is_computed(quads: bool, tmp_path: Path):
     b = Builder()
     x, zero = b.input("x", "uint8", (6, 20)), b.input("zero", "uint8", ())
     y = b.op("MatMulInteger", x, b.constant(whole("int8", (20, 10))), zero, w_zero=0)

@@ -11,48 +11,54 @@
 // t19 = cast(t18, to='uint8')  # u8[7,33]
 static int init(void **state, const void *const *in) {
   const int8_t *w = in[1];
-  int16_t *to = *state = korch_aligned(6144);
-  if (!to) return 1;
-  for (int n0 = 0; n0 < 48; n0 += 16)
+  char *b = *state = korch_aligned(6144);
+  if (!b) return 1;
+  for (int n0 = 0; n0 < 48; n0 += 16, b += 2048) {
+    int16_t *to = (int16_t *)(b + 0);
     for (int k0 = 0; k0 < 64; k0 += 2)
       for (int n = n0; n < n0 + 16; ++n)
         for (int k = k0; k < k0 + 2; ++k) {
-          *to++ = k < 64 && n < 33 ? (int16_t)(w[k * 33 + n] - 0) : 0;
+          *to = k < 64 && n < 33 ? (int16_t)(w[k * 33 + n] - 0) : 0;
+          ++to;
         }
+  }
   return korch_pack(state, 6144);
 }
 static void free(void *state) {
   korch_unpack(state);
 }
 __attribute__((noinline))
-static void dots(const int16_t *restrict a, const int16_t *restrict b, int32_t *restrict c) {
-  korch_i8 s0_0 = {0};
-  korch_i8 s0_1 = {0};
-  korch_i8 s1_0 = {0};
-  korch_i8 s1_1 = {0};
-  korch_i8 s2_0 = {0};
-  korch_i8 s2_1 = {0};
-  korch_i8 s3_0 = {0};
-  korch_i8 s3_1 = {0};
+static void dots(const int16_t *restrict a, const char *restrict b, int32_t zero, int32_t *restrict c) {
+  const korch_i8 z0 = {0};
+  const korch_i8 z1 = {0};
+  korch_i8 s0_0 = z0;
+  korch_i8 s0_1 = z1;
+  korch_i8 s1_0 = z0;
+  korch_i8 s1_1 = z1;
+  korch_i8 s2_0 = z0;
+  korch_i8 s2_1 = z1;
+  korch_i8 s3_0 = z0;
+  korch_i8 s3_1 = z1;
+  (void)zero;
   #pragma GCC unroll 4
   for (int k = 0; k < 32; ++k) {
-    korch_i8 b0 = *(const korch_pairs8 *)(b + k * 32 + 0);
+    korch_i8 b0 = *(const korch_lanes8 *)(b + k * 64 + 0);
     KORCH_HOLD(b0);
-    korch_i8 b1 = *(const korch_pairs8 *)(b + k * 32 + 16);
+    korch_i8 b1 = *(const korch_lanes8 *)(b + k * 64 + 32);
     KORCH_HOLD(b1);
-    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 0 + 2 * k); KORCH_DOT8(s0_0, all, b0); KORCH_DOT8(s0_1, all, b1); }
-    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 64 + 2 * k); KORCH_DOT8(s1_0, all, b0); KORCH_DOT8(s1_1, all, b1); }
-    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 128 + 2 * k); KORCH_DOT8(s2_0, all, b0); KORCH_DOT8(s2_1, all, b1); }
-    { const korch_i8 all = (korch_i8){0} + *(const korch_pair *)(a + 192 + 2 * k); KORCH_DOT8(s3_0, all, b0); KORCH_DOT8(s3_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_lane *)(a + 0 + 2 * k); KORCH_DOT8(s0_0, all, b0); KORCH_DOT8(s0_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_lane *)(a + 64 + 2 * k); KORCH_DOT8(s1_0, all, b0); KORCH_DOT8(s1_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_lane *)(a + 128 + 2 * k); KORCH_DOT8(s2_0, all, b0); KORCH_DOT8(s2_1, all, b1); }
+    { const korch_i8 all = (korch_i8){0} + *(const korch_lane *)(a + 192 + 2 * k); KORCH_DOT8(s3_0, all, b0); KORCH_DOT8(s3_1, all, b1); }
   }
-  *(korch_pairs8 *)(c + 0) = s0_0;
-  *(korch_pairs8 *)(c + 8) = s0_1;
-  *(korch_pairs8 *)(c + 48) = s1_0;
-  *(korch_pairs8 *)(c + 56) = s1_1;
-  *(korch_pairs8 *)(c + 96) = s2_0;
-  *(korch_pairs8 *)(c + 104) = s2_1;
-  *(korch_pairs8 *)(c + 144) = s3_0;
-  *(korch_pairs8 *)(c + 152) = s3_1;
+  *(korch_lanes8 *)(c + 0) = s0_0;
+  *(korch_lanes8 *)(c + 8) = s0_1;
+  *(korch_lanes8 *)(c + 48) = s1_0;
+  *(korch_lanes8 *)(c + 56) = s1_1;
+  *(korch_lanes8 *)(c + 96) = s2_0;
+  *(korch_lanes8 *)(c + 104) = s2_1;
+  *(korch_lanes8 *)(c + 144) = s3_0;
+  *(korch_lanes8 *)(c + 152) = s3_1;
 }
 static void run(void *state, const void *const *in, void *out_, void *workspace) {
   (void)state; (void)workspace;
@@ -62,23 +68,24 @@ static void run(void *state, const void *const *in, void *out_, void *workspace)
   const float *restrict in4 = in[4];
   const uint8_t *restrict x = in0;
   uint8_t *restrict out = out_;
-  int16_t *const panel = (int16_t *)((char *)workspace + 0 * INT64_C(2560));
-  int32_t *const sums = (int32_t *)((char *)panel + 1024);
+  char *const mine = (char *)workspace + 0 * INT64_C(2560);
+  int16_t *const panel = (int16_t *)mine;
+  int32_t *const sums = (int32_t *)(mine + 1024);
+  const int zero = 3;
   for (int part = 0; part < 1; part += 1) {
     for (int first = 0; first < 8; first += 8) {
       const int some = KORCH_MIN(8, 7 - first), low = part * 3 / 1, end = (part + 1) * 3 / 1;
-      const int zero = 3;
       for (int r = 0; r < 8; ++r) {
         int16_t *restrict to = panel + r * 64;
         if (r >= some) { memset(to, 0, 128); continue; }
         const uint8_t *restrict from = x + (first + r) * INT64_C(64);
-        for (int k = 0; k < 64; ++k) to[k] = (int16_t)(from[k] - zero);
+        for (int k = 0; k < 64; ++k) (to)[k] = (int16_t)((from)[k] - zero);
       }
       for (int group = low; group < end; ++group) {
-        const int16_t *const b = (const int16_t *)state + group * INT64_C(1024);
+        const char *const b = (const char *)state + group * INT64_C(2048);
         int32_t *const to = sums + (group - low) * 16;
         for (int r = 0; r < some; r += 4)
-          dots(panel + r * 64, b, to + r * 48);
+          dots(panel + r * 64, b, zero, to + r * 48);
       }
       const int c0 = low * 16, count = KORCH_MIN(end * 16, 33) - c0;
       for (int r = 0; r < some; ++r) {

@@ -1,14 +1,17 @@
-"""The innermost loop of products of bytes: a tile of int32 sums in registers, a dot product of pairs for each.
+"""The innermost loop of products of bytes: a tile of int32 sums in registers, the steps of a lane of each together.
 
-Bytes less their zero points take nine bits, so both operands are int16 here: pairs of steps side by side, those of the
-weights for every column, packed once. Processors multiply and add twice as many of these as floats, and every sum is
-exact.
+Processors with VNNI multiply unsigned bytes with signed ones, four steps a lane: quads. The first operand is made
+unsigned, and its zero point is taken off all steps together, as the sum of the column's weights times it. On other
+processors, and for weights that no int8 holds, a lane is a pair of int16: bytes less their zero points take nine bits.
+(`vpmaddubsw` multiplies bytes too, but cuts sums of two products off at int16.) Weights are packed once, a lane for
+every column side by side. Every sum is exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 
 from korch.backends.cpu.c import Function, Linkage, Statements
@@ -16,10 +19,42 @@ from korch.backends.cpu.c.tree import init_function
 from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.tile import Registers
 from korch.backends.cpu.packed import FREE_PACKED, packed
+from korch.ir.primitive import Primitive
 from korch.system.processor import cpu_flags
 
 UNROLLED = 4
-"""Pairs of steps between two turns of a tile's loop."""
+"""Lanes of a row between two turns of a tile's loop."""
+SIGN = 128
+"""An unsigned byte, less the signed one that it stands for."""
+
+
+class Lane(Enum):
+    """Numbers that are multiplied together: (C types of the rows' and of the weights', macro)."""
+
+    QUAD = ("uint8_t", "int8_t", "KORCH_QUADS")
+    PAIR = ("int16_t", "int16_t", "KORCH_DOT")
+
+    @staticmethod
+    def of(p: Primitive) -> Lane:
+        """The best for the weights of `p` on this processor."""
+        held = p.attr("w_zero") == (0 if p.inputs[1].dtype == "int8" else SIGN)
+        return Lane.QUAD if held and multiplies_bytes() else Lane.PAIR
+
+    @property
+    def row_type(self) -> str:
+        return self.value[0]
+
+    @property
+    def weight_type(self) -> str:
+        return self.value[1]
+
+    @property
+    def macro(self) -> str:
+        return self.value[2]
+
+    @property
+    def steps(self) -> int:
+        return 4 if self is Lane.QUAD else 2
 
 
 @cache
@@ -31,27 +66,44 @@ def registers() -> Registers:
     return Registers(16, 8 if "avx2" in flags else 4)
 
 
+@cache
+def multiplies_bytes() -> bool:
+    """Whether this processor sums products of bytes in int32."""
+    flags = cpu_flags()
+    return ("avx512_vnni" in flags and "avx512vl" in flags) or "avx_vnni" in flags
+
+
 @dataclass(frozen=True)
 class Dots:
-    """Rows of `steps` times weights [steps, columns]; tiles of `rows` by so many `vectors`."""
+    """Rows of `steps` times weights [steps, columns]; tiles of `rows` by so many `vectors` of `lane`s."""
 
     steps: int
     columns: int
     rows: int
     vectors: int
+    lane: Lane
 
     @staticmethod
-    def of(rows: int, steps: int, columns: int) -> Dots:
+    def of(rows: int, steps: int, columns: int, lane: Lane) -> Dots:
         """With tiles for so many rows: as high as registers allow, and as even as can be."""
         lanes, vectors = registers().lanes, registers().abreast
         wide = min(vectors, -(-columns // lanes))
         most = max(1, (registers().count - wide - 2) // wide)  # operands, a number, and a product on its way
-        return Dots(steps, columns, -(-rows // -(-rows // most)), wide)
+        return Dots(steps, columns, -(-rows // -(-rows // most)), wide, lane)
 
     @property
-    def pairs(self) -> int:
-        """Pairs of steps; of an odd number of these the last one is padded."""
-        return -(-self.steps // 2)
+    def lanes(self) -> int:
+        """Of a row; the last one is padded."""
+        return -(-self.steps // self.lane.steps)
+
+    @property
+    def row(self) -> int:
+        """Numbers of a row with its padding."""
+        return self.lanes * self.lane.steps
+
+    @property
+    def row_bytes(self) -> int:
+        return 4 * self.lanes
 
     @property
     def width(self) -> int:
@@ -64,54 +116,61 @@ class Dots:
         return -(-self.columns // self.width)
 
     @property
-    def group_size(self) -> int:
-        """int16 of the weights of a tile."""
-        return 2 * self.pairs * self.width
+    def head(self) -> int:
+        """Bytes before the weights of a tile: of quads, the sums of its columns."""
+        return 4 * self.width if self.lane is Lane.QUAD else 0
+
+    @property
+    def group_bytes(self) -> int:
+        """Bytes of a tile's weights with what is before them."""
+        return self.head + 4 * self.lanes * self.width
 
 
 def function(name: str, dots: Dots, apart: int) -> Function:
-    """Multiplies a tile: rows of int16 from `a` on, weights from `b` on, int32 sums to `c`, whose rows are so many
-    numbers `apart`."""
-    lanes, text = registers().lanes, Statements()
+    """Multiplies a tile: rows from `a` on, the packed weights from `b` on, int32 sums to `c`, whose rows are so many
+    numbers `apart`. `zero`: that of unsigned bytes."""
+    lanes, macro, text = registers().lanes, f"{dots.lane.macro}{registers().lanes}", Statements()
     sums = [[f"s{r}_{v}" for v in range(dots.vectors)] for r in range(dots.rows)]
-    text.add(*(f"korch_i{lanes} {s} = {{0}};" for row in sums for s in row))
-    text.add(f"#pragma GCC unroll {UNROLLED}")
-    with text.block(f"for (int k = 0; k < {dots.pairs}; ++k)"):
+    for v in range(dots.vectors):
+        begin = f"*(const korch_lanes{lanes} *)(b + {4 * v * lanes}) * -zero" if dots.head else "{0}"
+        text.add(f"const korch_i{lanes} z{v} = {begin};")
+    text.add(*(f"korch_i{lanes} {s} = z{v};" for row in sums for v, s in enumerate(row)))
+    text.add("(void)zero;" if not dots.head else f"b += {dots.head};", f"#pragma GCC unroll {UNROLLED}")
+    with text.block(f"for (int k = 0; k < {dots.lanes}; ++k)"):
         for v in range(dots.vectors):
-            place = f"b + k * {2 * dots.width} + {2 * v * lanes}"
-            text.add(f"korch_i{lanes} b{v} = *(const korch_pairs{lanes} *)({place});")
+            place = f"b + k * {4 * dots.width} + {4 * v * lanes}"
+            text.add(f"korch_i{lanes} b{v} = *(const korch_lanes{lanes} *)({place});")
             text.add(*([f"KORCH_HOLD(b{v});"] if registers().few else []))
         for r, row in enumerate(sums):
-            pair = f"*(const korch_pair *)(a + {2 * r * dots.pairs} + 2 * k)"
-            added = " ".join(f"KORCH_DOT{lanes}({s}, all, b{v});" for v, s in enumerate(row))
-            text.add(f"{{ const korch_i{lanes} all = (korch_i{lanes}){{0}} + {pair}; {added} }}")
+            lane = f"*(const korch_lane *)(a + {r * dots.row} + {dots.lane.steps} * k)"
+            added = " ".join(f"{macro}({s}, all, b{v});" for v, s in enumerate(row))
+            text.add(f"{{ const korch_i{lanes} all = (korch_i{lanes}){{0}} + {lane}; {added} }}")
     text.add(
         *(
-            f"*(korch_pairs{lanes} *)(c + {r * apart + v * lanes}) = {s};"
+            f"*(korch_lanes{lanes} *)(c + {r * apart + v * lanes}) = {s};"
             for r, row in enumerate(sums)
             for v, s in enumerate(row)
         )
     )
-    parameters = "const int16_t *restrict a, const int16_t *restrict b, int32_t *restrict c"
+    rows = f"const {dots.lane.row_type} *restrict a"
+    parameters = f"{rows}, const char *restrict b, int32_t zero, int32_t *restrict c"
     return Function(name, parameters, text.body, linkage=Linkage.SEPARATE)
 
 
 def packing(dots: Dots, leaf: int, dtype: str, zero: int, place: str) -> Iterator[Function]:
-    """The functions that make and free the state: the weights, less their zero point, tile by tile and pair by pair.
+    """The functions that make and free the state: the weights, less their zero point, tile by tile and lane by lane.
     `place`: C for where the weight of step k and column n is."""
-    size = 2 * dots.group_size * dots.groups
+    size, kind, steps = dots.group_bytes * dots.groups, dots.lane.weight_type, dots.lane.steps
     text = Statements()
-    text.add(
-        f"const {C_TYPES[dtype]} *w = in[{leaf}];",
-        f"int16_t *to = *state = korch_aligned({size});",
-        "if (!to) return 1;",
-        f"for (int n0 = 0; n0 < {dots.groups * dots.width}; n0 += {dots.width})",
-        f"  for (int k0 = 0; k0 < {2 * dots.pairs}; k0 += 2)",
-        f"    for (int n = n0; n < n0 + {dots.width}; ++n)",
-    )
-    with text.block("      for (int k = k0; k < k0 + 2; ++k)"):
-        inside = f"k < {dots.steps} && n < {dots.columns}"
-        text.add(f"*to++ = {inside} ? (int16_t)(w[{place}] - {zero}) : 0;")
+    text.add(f"const {C_TYPES[dtype]} *w = in[{leaf}];", f"char *b = *state = korch_aligned({size});")
+    text.add("if (!b) return 1;")
+    with text.block(f"for (int n0 = 0; n0 < {dots.groups * dots.width}; n0 += {dots.width}, b += {dots.group_bytes})"):
+        text.add(f"{kind} *to = ({kind} *)(b + {dots.head});")
+        text.add(*([f"int32_t *sums = memset(b, 0, {dots.head});"] if dots.head else []))
+        text.add(f"for (int k0 = 0; k0 < {dots.row}; k0 += {steps})", f"  for (int n = n0; n < n0 + {dots.width}; ++n)")
+        with text.block(f"    for (int k = k0; k < k0 + {steps}; ++k)"):
+            text.add(f"*to = k < {dots.steps} && n < {dots.columns} ? ({kind})(w[{place}] - {zero}) : 0;")
+            text.add(*(["sums[n - n0] += *to;"] if dots.head else []), "++to;")
     text.add(packed(size))
     yield init_function(text.body)
     yield FREE_PACKED

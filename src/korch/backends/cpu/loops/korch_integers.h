@@ -1,13 +1,13 @@
-/* Vectors of int32 sums, each number of a pair of int16 times one of another pair: exact, as no pair of products of bytes
- * less their zero points leaves int32. */
+/* Vectors of int32 sums of products, lane by lane and exact: of pairs of int16, as no pair of products of bytes less their
+ * zero points leaves int32, or of quads of bytes. */
 #ifndef KORCH_INTEGERS_H
 #define KORCH_INTEGERS_H
-typedef int32_t korch_pair __attribute__((aligned(2), may_alias));
-typedef int32_t korch_pairs4 __attribute__((vector_size(16), aligned(4), may_alias));
-typedef int32_t korch_pairs8 __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int32_t korch_pairs16 __attribute__((vector_size(64), aligned(4), may_alias));
+typedef int32_t korch_lane __attribute__((aligned(1), may_alias));
+typedef int32_t korch_lanes4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int32_t korch_lanes8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t korch_lanes16 __attribute__((vector_size(64), aligned(4), may_alias));
 
-/* s += a . b, lane by lane. One instruction where there is one, else by way of another register. */
+/* s += a . b for pairs of int16. One instruction where there is one, else by way of another register. */
 #define KORCH_DOT_ADDED(s, a, b, as) __asm__("vpdpwssd %" as "2, %" as "1, %" as "0" : "+v"(s) : "v"(a), "v"(b))
 #define KORCH_DOT_APART(lanes, s, a, b, as) \
   do { \
@@ -34,5 +34,28 @@ typedef int32_t korch_pairs16 __attribute__((vector_size(64), aligned(4), may_al
 #define KORCH_DOT16(s, a, b) KORCH_DOT_APART(16, s, a, b, "g")
 #else
 #define KORCH_DOT16(s, a, b) KORCH_DOT_IN_C(16, s, a, b)
+#endif
+
+/* s += a . b for quads, the bytes of a unsigned, those of b signed. */
+#define KORCH_QUADS_ADDED(prefix, s, a, b, as) \
+  __asm__(prefix "vpdpbusd %" as "2, %" as "1, %" as "0" : "+v"(s) : "v"(a), "v"(b))
+#define KORCH_BYTE(type, v, lane, i) (int32_t)(type)((uint32_t)(v)[lane] >> 8 * (i))
+#define KORCH_QUADS_IN_C(lanes, s, a, b) \
+  for (int lane = 0; lane < lanes; ++lane) \
+    for (int i = 0; i < 4; ++i) (s)[lane] += KORCH_BYTE(uint8_t, a, lane, i) * KORCH_BYTE(int8_t, b, lane, i)
+#if defined(__AVX512VNNI__) && defined(__AVX512VL__)
+#define KORCH_QUADS4(s, a, b) KORCH_QUADS_ADDED("", s, a, b, "x")
+#define KORCH_QUADS8(s, a, b) KORCH_QUADS_ADDED("", s, a, b, "t")
+#elif defined(__AVXVNNI__)
+#define KORCH_QUADS4(s, a, b) KORCH_QUADS_ADDED("%{vex%} ", s, a, b, "x")
+#define KORCH_QUADS8(s, a, b) KORCH_QUADS_ADDED("%{vex%} ", s, a, b, "t")
+#else
+#define KORCH_QUADS4(s, a, b) KORCH_QUADS_IN_C(4, s, a, b)
+#define KORCH_QUADS8(s, a, b) KORCH_QUADS_IN_C(8, s, a, b)
+#endif
+#if defined(__AVX512VNNI__)
+#define KORCH_QUADS16(s, a, b) KORCH_QUADS_ADDED("", s, a, b, "g")
+#else
+#define KORCH_QUADS16(s, a, b) KORCH_QUADS_IN_C(16, s, a, b)
 #endif
 #endif

@@ -1,7 +1,7 @@
-"""A product or convolution of bytes with the elementwise primitives behind it: sums of pairs of int16 (`dots.py`).
+"""A product or convolution of bytes with the elementwise primitives behind it: int32 sums, lane by lane (`dots.py`).
 
-A thread widens what some rows of the result see of the input, less the zero point, to a panel of int16: the windows of
-a convolution too, as rows of all their channels. The panel stays in a near cache while all weights pass by.
+A thread copies the bytes that some rows of the result see to a panel, unsigned or, less the zero point, as int16: the
+windows of a convolution too, as rows of all their channels. The panel stays in a near cache while all weights pass by.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from korch.backends.cpu.c import Code, Statements, own
 from korch.backends.cpu.loops import dots, epilogue
 from korch.backends.cpu.loops.caches import L2
 from korch.backends.cpu.loops.ctypes import C_TYPES, is_expressible, literal
-from korch.backends.cpu.loops.dots import Dots
+from korch.backends.cpu.loops.dots import SIGN, Dots, Lane
 from korch.backends.cpu.loops.form import KernelForm
 from korch.backends.cpu.loops.refusals import MOST_LEAVES, tensors_refusal
 from korch.backends.cpu.loops.turns import Loop, shared_out
@@ -27,9 +27,9 @@ NEAR = L2 // 2
 """Bytes of a panel and of its sums. The weights of a tile, which pass by, have the other half."""
 SHARES = 4
 """Turns of the shared loops for each thread, at least."""
-FEWEST = 64
-"""Columns of a part, at least: every part widens the rows anew. (To widen 16 numbers takes two turns, to multiply them
-with 64 columns 32.)"""
+FEWEST = 32
+"""Columns of a part, at least: every part copies the rows anew. (To widen 16 numbers takes two turns, to multiply them
+with 32 columns 16 or more.)"""
 
 
 class IntegerForm:
@@ -64,7 +64,7 @@ class IntegerForm:
         threads = threads if multiply_adds(p) > SMALL else 1
         columns = p.output.shape[-1]
         rows = p.output.size // columns
-        product = Dots.of(rows, p.spec.terms(p), columns)
+        product = Dots.of(rows, p.spec.terms(p), columns, Lane.of(p))
         share = _share_of(product, rows, threads)
         text = epilogue.begun(cone, x)
         room = _write(text, cone, p, product, rows, share, threads)
@@ -87,23 +87,25 @@ def _weight(p: Primitive) -> str:
 def _write(text: Statements, cone: Cone, p: Primitive, product: Dots, rows: int, share: _Share, threads: int) -> int:
     """Adds the loops; bytes of the workspace of a thread."""
     high, across = share.tiles * product.rows, share.columns(product)
-    panel = aligned(4 * product.pairs * high)
+    panel, kind = aligned(product.row_bytes * high), product.lane.row_type
     room = panel + aligned(4 * across * high)
     text.add(
-        f"int16_t *const panel = (int16_t *)((char *)workspace + {epilogue.thread_number(threads)} * INT64_C({room}));",
-        f"int32_t *const sums = (int32_t *)((char *)panel + {panel});",
+        f"char *const mine = (char *)workspace + {epilogue.thread_number(threads)} * INT64_C({room});",
+        f"{kind} *const panel = ({kind} *)mine;",
+        f"int32_t *const sums = (int32_t *)(mine + {panel});",
+        f"const int zero = {_zero(cone, p, product.lane)};",
     )
     loops = (Loop("part", share.parts), Loop("first", -(-rows // high), high))
     with shared_out(text, loops, threads, multiply_adds(p)):
         low, end = (f"{n} * {product.groups} / {share.parts}" for n in ("part", "(part + 1)"))
         text.add(f"const int some = KORCH_MIN({high}, {rows} - first), low = {low}, end = {end};")
-        _fill(text, cone, p, product, high)
+        _fill(text, p, product, high)
         with text.block("for (int group = low; group < end; ++group)"):
             text.add(
-                f"const int16_t *const b = (const int16_t *)state + group * INT64_C({product.group_size});",
+                f"const char *const b = (const char *)state + group * INT64_C({product.group_bytes});",
                 f"int32_t *const to = sums + (group - low) * {product.width};",
                 f"for (int r = 0; r < some; r += {product.rows})",
-                f"  {own('dots')}(panel + r * {2 * product.pairs}, b, to + r * {across});",
+                f"  {own('dots')}(panel + r * {product.row}, b, zero, to + r * {across});",
             )
         text.add(
             f"const int c0 = low * {product.width}, count = KORCH_MIN(end * {product.width}, {product.columns}) - c0;"
@@ -130,31 +132,50 @@ def _share_of(product: Dots, rows: int, threads: int) -> _Share:
     """As many rows as a near cache holds, as weights pass by once for each panel of them; the columns in parts where
     there are too few panels for all threads."""
     tiles = -(-rows // product.rows)
-    fit = max(1, NEAR // (4 * product.rows * (product.pairs + product.columns)))
+    fit = max(1, NEAR // (product.rows * (product.row_bytes + 4 * product.columns)))
     turns, wanted = -(-tiles // fit), SHARES * threads if threads > 1 else 1
     parts = min(-(-wanted // turns), max(1, product.columns // FEWEST), product.groups)
     turns = min(tiles, max(turns, -(-wanted // parts)))
     return _Share(-(-tiles // turns), parts)
 
 
-def _fill(text: Statements, cone: Cone, p: Primitive, product: Dots, high: int) -> None:
-    """Writes the panel: a row for each of the result's from `first` on, zeros for those that are beyond the last."""
-    x, _, zero = p.inputs
+def _zero(cone: Cone, p: Primitive, lane: Lane) -> str:
+    """C for the zero point, of unsigned bytes if these are in quads."""
+    zero = p.inputs[2]
     given = literal(zero.value, zero.dtype) if zero.value is not None else f"in{cone.leaves.index(zero)}[0]"
-    text.add(f"const int zero = {given};")
+    return f"{given} + {SIGN}" if lane is Lane.QUAD and zero.dtype == "int8" else given
+
+
+def _copied(p: Primitive, lane: Lane, to: str, source: str, count: str) -> str:
+    """The statement that copies `count` bytes to a row."""
+    if lane is Lane.QUAD and p.inputs[0].dtype == "uint8":
+        return f"memcpy({to}, {source}, {count});"
+    shift = f"+ {SIGN}" if lane is Lane.QUAD else "- zero"
+    return f"for (int k = 0; k < {count}; ++k) ({to})[k] = ({lane.row_type})(({source})[k] {shift});"
+
+
+def _edge(lane: Lane, to: str, count: str) -> str:
+    """The statement that writes `count` zeros, as a row has them."""
+    return f"memset({to}, zero, {count});" if lane is Lane.QUAD else f"memset({to}, 0, 2 * ({count}));"
+
+
+def _fill(text: Statements, p: Primitive, product: Dots, high: int) -> None:
+    """Writes the panel: a row for each of the result's from `first` on, zeros for those that are beyond the last, and
+    behind the steps, where weights are zeros."""
+    x = p.inputs[0]
     with text.block(f"for (int r = 0; r < {high}; ++r)"):
-        text.add(f"int16_t *restrict to = panel + r * {2 * product.pairs};")
-        text.add(f"if (r >= some) {{ memset(to, 0, {4 * product.pairs}); continue; }}")
+        text.add(f"{product.lane.row_type} *restrict to = panel + r * {product.row};")
+        text.add(f"if (r >= some) {{ memset(to, 0, {product.row_bytes}); continue; }}")
+        if product.row > product.steps:
+            text.add(f"for (int k = {product.steps}; k < {product.row}; ++k) to[k] = 0;")
         if p.spec.channels_last is None or is_still(p):
             text.add(f"const {C_TYPES[x.dtype]} *restrict from = x + (first + r) * INT64_C({product.steps});")
-            text.add(f"for (int k = 0; k < {product.steps}; ++k) to[k] = (int16_t)(from[k] - zero);")
+            text.add(_copied(p, product.lane, "to", "from", str(product.steps)))
         else:
-            _fill_windows(text, p)
-        if product.steps % 2:
-            text.add(f"panel[r * {2 * product.pairs} + {product.steps}] = 0;")
+            _fill_windows(text, p, product.lane)
 
 
-def _fill_windows(text: Statements, p: Primitive) -> None:
+def _fill_windows(text: Statements, p: Primitive, lane: Lane) -> None:
     """What the window of one output sees: the channels of each place, zeros beyond the edges."""
     _, height, width, channels = p.inputs[0].shape
     _, out_height, out_width, _ = p.output.shape
@@ -177,9 +198,9 @@ def _fill_windows(text: Statements, p: Primitive) -> None:
                 f"const int end = KORCH_MAX(KORCH_MIN({width} - column, {places}), low);",
                 f"const {C_TYPES[p.inputs[0].dtype]} *restrict from = "
                 f"x + ((image * INT64_C({height}) + line) * {width} + column) * {channels};",
-                f"for (int k = 0; k < low * {channels}; ++k) to[k] = 0;",
-                f"for (int k = low * {channels}; k < end * {channels}; ++k) to[k] = (int16_t)(from[k] - zero);",
-                f"for (int k = end * {channels}; k < {places * channels}; ++k) to[k] = 0;",
+                _edge(lane, "to", f"low * {channels}"),
+                _copied(p, lane, f"to + low * {channels}", f"from + low * {channels}", f"(end - low) * {channels}"),
+                _edge(lane, f"to + end * {channels}", f"({places} - end) * {channels}"),
             )
 
 
