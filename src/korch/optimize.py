@@ -53,7 +53,7 @@ class Summary:
     multiply-adds that a run executes take at this machine's peak.
 
     `error` is that of the output that is worst by its bound, `error_bound`, against float64 (see `Accuracy`); `passed`
-    says whether it keeps to that.
+    says whether it keeps to that, or, of a quantized model, each step is right `by_step`.
 
     `gap`, `gap_physical`: see `Plan`. `rejected_samples`: times below what physics allow, which were thrown away;
     `busy`: the share of samples during which other programs took a processor away.
@@ -85,6 +85,7 @@ class Summary:
     error: float
     error_bound: float | None
     passed: bool
+    by_step: bool
     dropped: tuple[str, ...]
     target: str
     device: str
@@ -181,6 +182,7 @@ def optimized(
         error=accuracy.error,
         error_bound=accuracy.allowed,
         passed=accuracy.passed,
+        by_step=accuracy.by_step,
         dropped=accuracy.dropped,
         target=options.target,
         device=options.device,

@@ -163,6 +163,7 @@ def _growth_text(s: Summary) -> str:
 
 def _error_text(s: Summary) -> str:
     allowed = "which cannot be judged" if s.error_bound is None else f"{s.error_bound:.1e} allowed"
+    allowed = "every step right by itself" if s.by_step else allowed
     dropped = f"; {len(s.dropped)} choices or kernels dropped that erred too much" if s.dropped else ""
     emulated = ", emulated" if s.actual_ms is None else ""
     return f"error {s.error:.1e} of the largest magnitude{emulated}, {allowed}{dropped}"

@@ -49,4 +49,8 @@ def _show(result: Verification) -> None:
         for o in result.outputs
     )
     print_table(columns, rows, f"errors against float64, of the largest magnitude; numerics {result.numerics}")
+    if result.by_step:
+        typer.echo(
+            "ok by its steps: each is right on what those before it made, and bytes fall to either side of a step"
+        )
     typer.echo("tolerance: the smallest that holds against both float64 and onnxruntime without optimisations")

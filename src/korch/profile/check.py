@@ -144,7 +144,12 @@ def _is_step(p: Primitive) -> bool:
 
 def compare(root: Array, ref: Reference) -> Comparison:
     """The report on `root`, all of the kernel's output."""
-    return compare_part(root[np.ix_(*ref.region)] if root.ndim else root, ref)
+    return compare_part(part_of(root, ref), ref)
+
+
+def part_of(root: Array, ref: Reference) -> Array:
+    """What the reference compares of a kernel's output."""
+    return root[np.ix_(*ref.region)] if root.ndim else root
 
 
 def compare_part(got: Array, ref: Reference) -> Comparison:

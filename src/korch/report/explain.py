@@ -152,6 +152,7 @@ class Explanation:
         if a is None:
             return []
         allowed = f"which cannot be judged: {a.reason}" if a.allowed is None else f"{a.allowed:.1e} allowed"
+        allowed += "; every step is right on what those before it made" if a.by_step else ""
         without = [f"    without {name}, which erred too much" for name in a.dropped]
         return [f"error: {a.error:.1e} of the largest magnitude at output {a.output!r}, {allowed}", *without]
 

@@ -6,13 +6,14 @@ import logging
 import time
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
 from korch.backends.contract import Backend
 from korch.backends.precision import ROUNDED
 from korch.candidates import Limits, enumerate_cones, trimmed
 from korch.executable import Executable
+from korch.executable.by_step import exposed, rounds_to_bytes, wrong_step
 from korch.executable.plan import Accuracy, Plan
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
@@ -204,14 +205,22 @@ class Search:
     def _linked(self, plan: Plan, tuned: Tuned, gone: Sequence[str]) -> tuple[Executable, Tried]:
         """The program of `plan`, and the verdict on it."""
         executable, verdict = self._run(plan)
-        accuracy = Accuracy(verdict.output, verdict.error, verdict.allowed, verdict.reason, tuple(gone))
+        accuracy = Accuracy(**asdict(verdict), dropped=tuple(gone))
         plan = self._timed(executable) if verdict.passed or not verdict.judged else executable.plan
         executable.plan = replace(plan, accuracy=accuracy)
         return executable, Tried(tuned, verdict, executable.plan)
 
     def _judged(self, executable: Executable) -> Verdict:
         self.report(SearchState("checking"))
-        return self.judge.verdict(partial(self.target.outputs, executable))
+        verdict = self.judge.verdict(partial(self.target.outputs, executable))
+        if verdict.passed or not (self.judge.amplifies(verdict) and rounds_to_bytes(executable.plan)):
+            return verdict
+        with self.target.link(exposed(executable.plan), self.costs) as program:
+            made = self.target.outputs(program, self.judge.feeds)
+        wrong = wrong_step(executable.plan, {**self.judge.feeds, **made})
+        if wrong:
+            log.info("%s; %s", verdict.text(self.target.options.numerics), wrong)
+        return replace(verdict, by_step=not wrong)
 
     def _timed(self, executable: Executable) -> Plan:
         """Its plan, which costs what it takes now."""
