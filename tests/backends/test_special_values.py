@@ -50,6 +50,22 @@ def assert_like_reference(b: Builder, outputs: list[tuple[str, Value]], feeds: d
             assert set(found[name].view(np.uint8).tolist()) <= {0, 1}, name
 
 
+def test_halves_are_rounded_like_numpys():
+    """Ties, numbers below and beyond the range, infinities; and rows of halves that are moved."""
+    near = np.float32([1 + 2**-11, 1 + 3 * 2**-11, 2**-25, 3 * 2**-26, 65519, 65520, 1e-40, 7e4, -np.inf, np.nan, 0.1])
+    b = Builder()
+    x, h = b.input("x", "float32", (len(near),)), b.input("h", "float16", (2, 31))
+    moved = b.op("Transpose", h, perm=(1, 0))
+    outputs = [("down", b.op("Cast", x, to="float16")), ("up", b.op("Cast", h, to="float32")), ("moved", moved)]
+    half = np.random.default_rng(0).integers(0, 1 << 16, (2, 31)).astype(np.uint16).view(np.float16)
+    with Executable.link(plan_of(b.graph(outputs), built, threads=1)) as e:
+        found = e.run({"x": near, "h": half})
+    with np.errstate(over="ignore"):
+        expected = {"down": near.astype(np.float16), "up": half.astype(np.float32), "moved": half.T}
+    for name, y in expected.items():
+        np.testing.assert_array_equal(found[name], y, err_msg=name)
+
+
 def test_numbers_that_are_none():
     """In loops, of which compilers make vectors and what is left over."""
     b = Builder()

@@ -10,11 +10,11 @@ import pytest
 from korch.executable.feeds import other_feeds
 from korch.fission import fission
 from korch.fission.importer import read
+from korch.fission.importer.widen import double
 from korch.ir.evaluate import evaluate_graph
 from korch.numerics import exact, judge
 from korch.numerics.judge import Judge
 from korch.numerics.verdict import Verdict
-from korch.numerics.widen import widened
 
 MODEL = """<ir_version: 8, opset_import: ["": 17]>
 g (float[4,8] x) => (float[4,8] y, float[4,8] z)
@@ -129,7 +129,7 @@ def test_other_inputs_tell_where_the_usual_ones_do_not():
 def test_inputs_that_take_single_precision_only_keep_it(monkeypatch: pytest.MonkeyPatch):
     """Else the model would be evaluated with rounded weights."""
     model = read(onnx.parser.parse_model(RESIZE))
-    assert [n.op_type for n in widened(model).graph.node] == ["Concat", "Cast", "Resize"]
+    assert [n.op_type for n in double(model).graph.node] == ["Concat", "Cast", "Resize"]
     seen = []
     monkeypatch.setattr(exact, "evaluate_graph", lambda g, f: seen.append(g.outputs[0].dtype) or evaluate_graph(g, f))
     x = np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)

@@ -15,12 +15,12 @@ from korch.errors import ModelError, VerificationError
 from korch.executable import Executable, Plan, Step
 from korch.fission import fission
 from korch.fission.importer import read
+from korch.fission.importer.widen import double
 from korch.ir import Cone
 from korch.ir.evaluate import evaluate_graph
 from korch.ir.onnx_write import cone_to_onnx
 from korch.numerics.error import bound_of, error_of
 from korch.numerics.exact import float64_outputs
-from korch.numerics.widen import widened
 from korch.report.verify import OutputCheck, Verification, verify
 
 HEAD = '<ir_version: 8, opset_import: ["": 17]>'
@@ -100,7 +100,7 @@ def test_float64_has_no_rounded_weights():
     feeds = {"x": np.random.default_rng(0).standard_normal((1, 2, 6, 6), dtype=np.float32)}
     wide = {"x": feeds["x"].astype(np.float64)}
     # 0.1 is float32's in `value_float`: widening keeps its value
-    (exact,) = ReferenceEvaluator(widened(model)).run(None, wide)  # type: ignore[misc]
+    (exact,) = ReferenceEvaluator(double(model)).run(None, wide)  # type: ignore[misc]
     np.testing.assert_allclose(float64_outputs(model, feeds)["y"], exact, rtol=1e-10)
     assert np.abs(evaluate_graph(fission(model), feeds)["y"] - exact).max() > 1e-9
 

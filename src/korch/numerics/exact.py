@@ -17,10 +17,10 @@ from google.protobuf.message import EncodeError
 
 from korch.errors import ModelError, line_of
 from korch.fission import fission
+from korch.fission.importer.widen import double
 from korch.ir.evaluate import evaluate_graph
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Category
-from korch.numerics.widen import widened
 from korch.system.sessions import plain_session
 
 Arrays = Mapping[str, np.ndarray]
@@ -32,7 +32,7 @@ def float64_outputs(model: onnx.ModelProto, feeds: Arrays) -> dict[str, np.ndarr
     plain = fission(model)
     with np.errstate(all="ignore"):
         try:
-            wide = fission(widened(model))
+            wide = fission(double(model))
             if _lengths(wide) == _lengths(plain):
                 return evaluate_graph(wide, feeds)
         except (ModelError, ValueError, TypeError):  # an operator that has no float64 form, so onnxruntime refuses it

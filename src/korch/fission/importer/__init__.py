@@ -1,7 +1,8 @@
 """A model file becomes a checked, self-contained ModelProto that `fission` can walk.
 
 In: a path, bytes or a ModelProto, and shapes for dynamic inputs. Out: a model with static inputs, its weights
-inside, functions inlined, nodes in order. Whatever is wrong is a ModelError of one line. Start with `read`.
+inside, functions inlined, nodes in order, float16 computed in float32. Whatever is wrong is a ModelError of one line.
+Start with `read`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from korch.fission.importer.structural import structural_inputs as structural_in
 from korch.fission.importer.structure import put_in_order
 from korch.fission.importer.versions import check_nodes, in_own_domain, inline_functions, settle_opset
 from korch.fission.importer.weights import check_weights, make_dense
+from korch.fission.importer.widen import single
 
 
 def read(
@@ -37,6 +39,7 @@ def read(
     check_nodes(model)
     check_weights(model)
     fix_shapes(model, shapes or {})
+    single(model)
     return model
 
 

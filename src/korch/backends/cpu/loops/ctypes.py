@@ -14,7 +14,7 @@ from korch.ir.tensor import Tensor
 C_TYPES = {
     "float32": "float", "float64": "double", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t",
     "int64": "int64_t", "uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
-    "bool": "uint8_t",
+    "bool": "uint8_t", "float16": "_Float16",
 }  # fmt: skip
 
 INFIX = {
@@ -153,9 +153,11 @@ def elementwise(p: Primitive, args: list[str]) -> str:
 
 
 def is_expressible(p: Primitive) -> bool:
-    """Whether `elementwise` has a form for `p`."""
+    """Whether `elementwise` has a form for `p`: float16 is only cast, as nothing computes in it."""
     if any(t.dtype not in C_TYPES for t in (*p.inputs, p.output)):
         return False
+    if any(t.dtype == "float16" for t in (*p.inputs, p.output)):
+        return p.spec.casts
     floating = p.inputs[0].dtype in ("float32", "float64")
     if (p.op in _LIBM and p.op != "Abs") or p.op in _SINGLE:
         return floating

@@ -37,13 +37,18 @@ def tensors_refusal(cone: Cone) -> str:
 
 def tensor_refusal(p: Primitive) -> str:
     """Why no form takes the tensors of `p`; empty if some may."""
-    if any(t.dtype not in C_TYPES for t in (*p.inputs, p.output)):
-        return f"{p.op} on dtype {p.output.dtype}"
+    if any(t.dtype not in C_TYPES for t in (*p.inputs, p.output)) or (p.inputs[0].dtype == "float16" and _computes(p)):
+        return f"{p.op} on dtype {p.inputs[0].dtype}"
     if any(t.size > LARGEST for t in (*p.inputs, p.output)):
         return "more than 2^31 elements"
     if any(t.size == 0 for t in (*p.inputs, p.output)):
         return "a tensor without elements"
     return ""
+
+
+def _computes(p: Primitive) -> bool:
+    """Whether `p` does more than move numbers, or give them another type."""
+    return p.category not in (Category.LAYOUT, Category.BROADCAST) and not p.spec.casts
 
 
 def primitive_refusal(p: Primitive) -> str:
