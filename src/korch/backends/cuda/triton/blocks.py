@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from korch.backends.cuda.triton import windows
 from korch.backends.cuda.triton.language import TritonLanguage
+from korch.backends.cuda.triton.names import names_in
 from korch.backends.maps.index import Div, Index, Mod
 from korch.backends.maps.trace import Indices, ReadStage, Requests, Trace
 from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
-
-WORD = re.compile(r"[a-z_]\w*")
 
 
 class BlockTrace(Trace):
@@ -42,7 +40,7 @@ class BlockTrace(Trace):
 
     def dims_of(self, expression: str) -> frozenset[int]:
         """The tile's dimensions that the value of an expression has."""
-        return frozenset(d for word in WORD.findall(expression) for d in self.dims.get(word, ()))
+        return frozenset(d for name in names_in(expression) for d in self.dims.get(name, ()))
 
     def _compute(self, t: Tensor, idx: Indices) -> str:
         if t not in self.held or t in self.stored:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +12,7 @@ from korch.backends.contract import Kernel, Launch, Prepared, Variant
 from korch.backends.cuda.triton.blocks import BlockTrace
 from korch.backends.cuda.triton.elementwise import TYPES
 from korch.backends.cuda.triton.language import TritonLanguage
+from korch.backends.cuda.triton.names import names_in
 from korch.backends.cuda.triton.tiles import Tile
 from korch.backends.cuda.triton.windows import is_depthwise
 from korch.backends.maps.index import Index, flat
@@ -73,10 +73,10 @@ class TritonModule:
     def function(self, shown: Iterable[Primitive], tile: Tile, body: Sequence[str], warps: int) -> None:
         """Adds a function that runs `body` on every tile, and its launch."""
         name = f"part{len(self.functions)}"
-        text = "\n".join(body)
-        places = [line for place, line in self.places.items() if re.search(rf"\b{place}\b", text)]
-        lines = [*places, *tile.header(), *body]
-        used = [array for array in self._arrays() if re.search(rf"\b{array}\b", "\n".join(lines))]
+        read = names_in("\n".join(body))
+        lines = [*(line for place, line in self.places.items() if place in read), *tile.header(), *body]
+        read = names_in("\n".join(lines))
+        used = [array for array in self._arrays() if array in read]
         comments = [f"# {p}" for p in shown]
         self.functions.append("\n    ".join((f"def {name}({', '.join(used)}):", *comments, *lines)) + "\n")
         self.launches.append((name, used, tile.programs, warps))

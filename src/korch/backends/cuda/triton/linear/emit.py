@@ -9,11 +9,12 @@ from korch.backends import contract
 from korch.backends.contract import Kernel, Launch
 from korch.backends.cuda.triton.language import TritonLanguage
 from korch.backends.cuda.triton.linear.epilogue import epilogue_of
-from korch.backends.cuda.triton.linear.language import WORD, Named
+from korch.backends.cuda.triton.linear.language import Named
 from korch.backends.cuda.triton.linear.mainloop import Mainloop, masks, variables
 from korch.backends.cuda.triton.linear.operands import Weights, weights_of
 from korch.backends.cuda.triton.linear.product import Contraction, Size, product_of
 from korch.backends.cuda.triton.linear.tiles import ProductTile
+from korch.backends.cuda.triton.names import names_in
 from korch.backends.maps.index import flat
 from korch.errors import BackendError
 from korch.ir.cone import Cone
@@ -74,8 +75,8 @@ class ProductWriter:
         return [*leaves, "out", *(w.name for w in self.weights), *self.tables.values(), "workspace"]
 
     def _used(self, lines: list[str]) -> list[str]:
-        words = set(WORD.findall(" ".join(lines)))
-        return [name for name in self._buffers() if name in words]
+        read = names_in("\n".join(lines))
+        return [name for name in self._buffers() if name in read]
 
     def _workspace(self) -> int:
         size = self.size

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from korch.backends.cuda.triton.language import TritonLanguage
+from korch.backends.cuda.triton.names import names_in
 from korch.backends.maps.index import Atom, Clamp, Index, Var
 from korch.backends.maps.trace import ReadStage, Requests, Trace
 from korch.ir.cone import Cone
 from korch.ir.tensor import Tensor
-
-WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass
@@ -63,7 +61,7 @@ def parted(lines: Iterable[str], changing: Iterable[str]) -> tuple[list[str], li
     moving, still, turn = set(changing), list[str](), list[str]()
     for line in lines:
         name, _, expression = line.partition(" = ")
-        if moving.isdisjoint(WORD.findall(expression)):
+        if moving.isdisjoint(names_in(expression)):
             still.append(line)
         else:
             moving.add(name)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from korch.backends.contract import Prepared
-from korch.backends.cuda.triton.linear.language import WORD, Looped, Named
+from korch.backends.cuda.triton.linear.language import Looped, Named
 from korch.backends.cuda.triton.linear.product import Bounds, Contraction
+from korch.backends.cuda.triton.names import names_in
 from korch.backends.maps.index import Index, flat
 from korch.backends.maps.trace import Indices
 from korch.backends.precision import HALVES
@@ -94,7 +95,7 @@ class TracedOperand:
         trace = Named("ab"[self.side], self.cone, {w.tensor: w.read for w in self.weights}, self.language)
         value = trace.value(self.product.primitive.inputs[self.side], at)
         masks = self.language.masked(trace.loads[0].at) if len(trace.lines) == len(trace.loads) == 1 else ""
-        if not all(name in WORD.findall(masks) for name in self.zero):
+        if not names_in(f"tl.load(at{masks})").issuperset(self.zero):
             value = trace.name(f"tl.where({' & '.join(self.zero)}, {value}, 0.0)", "float32")
         return trace.lines, value
 
