@@ -142,7 +142,7 @@ def test_processors_with_vnni_take_its_instruction(name: str, tmp_path: Path):
     functions = [
         f"void f{n}({given}) {{ KORCH_QUADS{n}(*s, a, b); }}" for n, given in zip(widths, vectors, strict=True)
     ]
-    files = (FOLDER.parent / "runtime" / "korch_rt.h", FOLDER / "korch_vectors.h", FOLDER / "korch_integers.h")
+    files = (FOLDER.parent / "runtime" / "korch_rt.h", FOLDER / "korch_vectors.h", FOLDER / "korch_lanes.h")
     (tmp_path / "f.c").write_text("\n".join([*(f'#include "{file}"' for file in files), *functions]))
     compiler = find_toolchain()
     told = subprocess.run(

@@ -186,7 +186,7 @@ def test_models_that_round_coarsely_may_err_more(subject, runtime, kind):
 def test_korch_has_as_many_threads_as_its_peers(tmp_path, monkeypatch):
     def load(path: Path, threads: int) -> SimpleNamespace:
         asked.append(threads)
-        return SimpleNamespace(plan=SimpleNamespace(threads=2))
+        return SimpleNamespace(plan=SimpleNamespace(threads=2, steps=()))
 
     asked: list[int] = []
     monkeypatch.setattr("korch.load", load)

@@ -236,6 +236,11 @@ class Backend(Protocol):
 class Graded(Backend, Protocol):
     """A backend whose kernels differ by what the numerics allow: TF32, FP16, BF16."""
 
+    @property
+    def precisions(self) -> tuple[str, ...]:
+        """Those that it offers."""
+        ...
+
     def under(self, numerics: str) -> Backend:
         """The backend that offers what `numerics` allow."""
         ...

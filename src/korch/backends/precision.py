@@ -21,6 +21,21 @@ def allowed(numerics: str) -> tuple[str, ...]:
     return STRICT if bound is None else LOOSE if bound >= BOUNDS["fast"] else USUAL
 
 
+def processor_allowed(numerics: str) -> tuple[str, ...]:
+    """The precisions beside float32 that `numerics` allow on processors. The search takes back what errs too much."""
+    bound = own_bound(numerics)
+    return ("bf16",) if bound is not None and bound >= BOUNDS["fast"] else ()
+
+
+FASTER = {"bf16": 2.0}
+"""Products by a processor's units in the time of one of float32, at most (`vdpbf16ps`: pairs)."""
+
+
+def faster(precision: str) -> float:
+    """How much less time a processor's products in this precision take than those of float32, at most."""
+    return FASTER.get(precision, 1.0)
+
+
 THRICE = ("tf32x3", "bf16x3")
 """Precisions that take three products for one."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from korch.backends.footprint import footprint
+from korch.backends.precision import faster
 from korch.ir.cone import Cone
 from korch.ir.macs import float32_time
 from korch.machine import Machine
@@ -21,10 +22,10 @@ class Work:
     moved: float = 0.0
 
     @staticmethod
-    def of(cone: Cone) -> Work:
-        """Multiply-adds of `cone`'s linear primitives, each of its leaves read once as far as it is needed, and its
-        outputs written."""
-        return Work(2.0 * float32_time(cone.linear), footprint(cone)[0])
+    def of(cone: Cone, precision: str = "") -> Work:
+        """Multiply-adds of `cone`'s linear primitives in a `precision`, each of its leaves read once as far as it is
+        needed, and its outputs written."""
+        return Work(2.0 * float32_time(cone.linear) / faster(precision), footprint(cone)[0])
 
 
 @dataclass

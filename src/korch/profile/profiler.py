@@ -159,8 +159,9 @@ class Profiler(Remembered):
                 kernel.workspace,
                 kernel.host,
                 kernel.code is not None and kernel.code.steals,
-                Work.of(kernel.cone),
+                Work.of(kernel.cone, kernel.variant.precision),
                 self.physics,
+                kernel.variant.precision,
             )
             answer = self._worker.ask(task)
             if isinstance(answer, Answered):

@@ -91,7 +91,7 @@ class Remembered(ABC):
         """Remembers what the kernel takes at that pace, where that is less than what is known."""
         before, now = known.get(key), fresh.get(key)
         if isinstance(now, Measurement):
-            least = self.physics.seconds(Work.of(kernel.cone))
+            least = self.physics.seconds(Work.of(kernel.cone, kernel.variant.precision))
             now = replace(now, seconds=max(pace * now.seconds, least))
             if isinstance(before, Measurement) and now.spread >= CROWDED:  # no quiet moment: expectations count
                 now = replace(now, seconds=(now.seconds + before.seconds) / 2)

@@ -14,7 +14,8 @@ class Task:
     """Check and time one kernel: entry `index` of the compiled `library`, or the model `host`.
 
     `preload`: libraries to load before it, their names open to all. `helped`: whether threads take turns from each
-    other. `work`: what it must do, and the best rates known: no sample may be shorter.
+    other. `work`: what it must do, and the best rates known: no sample may be shorter. `precision`: of the factors of
+    its products.
     """
 
     cone: Cone
@@ -26,6 +27,7 @@ class Task:
     helped: bool = False
     work: Work = field(default_factory=Work)
     physics: Physics = field(default_factory=Physics)
+    precision: str = ""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from korch.ir.cone import Cone
 from korch.ir.ops.table import Array
 from korch.profile.answering import answering
 from korch.profile.arena import Arena, Bytes, tensor_view
-from korch.profile.check import Comparison, Reference
+from korch.profile.check import Comparison, Reference, reference
 from korch.profile.fault import failure_of
 from korch.profile.nan import Probe, kept, probe_of
 from korch.profile.outputs import POISONS, KernelOutput, compared, first_finite, never_written, still
@@ -58,7 +58,7 @@ class Worker:
         self._signature = ""
         self._leaves: list[Bytes] = []
         self._sums: list[int] = []
-        self._references: tuple[Reference, ...] = ()
+        self._references = dict[str, tuple[Reference, ...]]()
         self._probe: tuple[Probe | None] | None = None
         self._best = inf
         self._physics, self._tally = Physics(), Tally()
@@ -97,7 +97,7 @@ class Worker:
         return floor
 
     def _measure(self, task: Task) -> Result:
-        refs = self._prepare(task.cone)
+        refs = self._prepare(task.cone, task.precision)
         *outs, workspace = self._arena.buffers((task.cone.root.nbytes, task.workspace))
         workspace[...] = POISONS[0]
         runner = self._runner(task, outs, workspace)
@@ -125,16 +125,20 @@ class Worker:
         finally:
             runner.close()
 
-    def _prepare(self, cone: Cone) -> tuple[Reference, ...]:
+    def _prepare(self, cone: Cone, precision: str) -> tuple[Reference, ...]:
         """Fills the leaves, with values for which most of the outputs is finite, and evaluates the references."""
         if not self._references or self._signature != cone.signature:
             self._signature = ""
             self._leaves = self._leaf_arena.buffers([t.nbytes for t in cone.leaves])
-            arrays = [tensor_view(b, t) for b, t in zip(self._leaves, cone.leaves, strict=True)]
-            self._references, self._probe = first_finite(cone, arrays), None
+            self._references, self._probe = {precision: first_finite(cone, self._arrays(cone), precision)}, None
             self._sums = [_checksum(b) for b in self._leaves]
             self._signature, self._best = cone.signature, inf
-        return self._references
+        if precision not in self._references:
+            self._references[precision] = (reference(cone, self._arrays(cone), precision),)
+        return self._references[precision]
+
+    def _arrays(self, cone: Cone) -> list[Array]:
+        return [tensor_view(b, t) for b, t in zip(self._leaves, cone.leaves, strict=True)]
 
     def _runner(self, task: Task, outs: Sequence[Bytes], workspace: Bytes) -> Runner:
         if task.host is not None:
@@ -164,7 +168,7 @@ class Worker:
         """How the kernel treats NaN otherwise than numpy; onnxruntime, which is asked last, may."""
         if task.host is not None:
             return ""
-        leaves = [tensor_view(b, t) for b, t in zip(self._leaves, task.cone.leaves, strict=True)]
+        leaves = self._arrays(task.cone)
         if self._probe is None:
             self._probe = (probe_of(task.cone, leaves),)
         (probe,) = self._probe

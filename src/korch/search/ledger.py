@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from korch.backends.contract import Backend, Refusal
+from korch.backends.contract import Backend, Graded, Refusal
+from korch.backends.precision import faster
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.machine import Machine
@@ -148,7 +149,7 @@ class _Collector:
         kind = Kind(CHANNELS_FIRST_PENALTY if backend.name != "loops" and is_unlikely(cone) else 1.0, alike)
         forms = self.forms.setdefault((backend.name, *sorted(map(trait_of, cone.linear))), Forms())
         kind = self.kinds.setdefault(sort_of(backend, cone, roofline), kind)
-        work = Work.of(cone)
+        work = Work.of(cone, max(backend.precisions, key=faster, default="") if isinstance(backend, Graded) else "")
         beside = min(work.operations / self.machine.peak_flops, self.machine.moving(work.moved))
         return Offer(backend, roofline, kind, beside, work, self.physics, forms=forms)
 

@@ -38,7 +38,7 @@ class Processor:
     way_out: ClassVar[str] = "; install onnxruntime, which runs any operator"
 
     def backends(self) -> tuple[Backend, ...]:
-        return backends()
+        return backends(numerics=self.options.numerics)
 
     def choices(self, graph: Graph) -> Graph:
         """All of them: onnxruntime takes any primitive."""

@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from korch.report.peers.peer import ModelRun, NotOffered, Peer, Subject
+from korch.backends.precision import HALVES
+from korch.report.peers.peer import FLOAT32, ModelRun, NotOffered, Peer, Subject
+
+_halves = list[str]()
+"""What programs that this process has loaded round factors of products to."""
 
 
 def _load(subject: Subject, threads: int) -> ModelRun:
@@ -18,6 +22,8 @@ def _load(subject: Subject, threads: int) -> ModelRun:
     executable = korch.load(subject.korch, threads)
     if executable.plan.threads < threads:  # its kernels have no parts for more
         raise NotOffered(f"{subject.korch} was made for {executable.plan.threads} threads, not {threads}")
+    used = {s.kernel.variant.precision for s in executable.plan.steps}
+    _halves.extend(dtype for precision, dtype in HALVES.items() if precision in used)
 
     def run(feeds: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         results = executable.run(dict(feeds))
@@ -26,4 +32,4 @@ def _load(subject: Subject, threads: int) -> ModelRun:
     return run
 
 
-PEER = Peer("korch", lambda: None, _load)
+PEER = Peer("korch", lambda: None, _load, lambda: _halves[-1] if _halves else FLOAT32)

@@ -1,10 +1,14 @@
-"""The innermost loop of products of bytes: a tile of int32 sums in registers, the steps of a lane of each together.
+"""The innermost loop of products of narrow numbers: a tile of sums in registers, the steps of a lane of each together.
 
 Processors with VNNI multiply unsigned bytes with signed ones, four steps a lane: quads. The first operand is made
 unsigned, and its zero point is taken off all steps together, as the sum of the column's weights times it. On other
 processors, and for weights that no int8 holds, a lane is a pair of int16: bytes less their zero points take nine bits.
-(`vpmaddubsw` multiplies bytes too, but cuts sums of two products off at int16.) Weights are packed once, a lane for
-every column side by side. Every sum is exact.
+(`vpmaddubsw` multiplies bytes too, but cuts sums of two products off at int16.) These sums are exact, in int32.
+
+A lane of bfloat16 is a pair, too: processors with AVX512_BF16 add both products to a float32, at twice the rate of
+products of float32. Rows and weights are rounded to nearest.
+
+Weights are packed once, a lane for every column side by side.
 """
 
 from __future__ import annotations
@@ -29,14 +33,15 @@ SIGN = 128
 
 
 class Lane(Enum):
-    """Numbers that are multiplied together: (C types of the rows' and of the weights', macro)."""
+    """Numbers that are multiplied together: (C types of the rows, of the weights and of the sums, macro)."""
 
-    QUAD = ("uint8_t", "int8_t", "KORCH_QUADS")
-    PAIR = ("int16_t", "int16_t", "KORCH_DOT")
+    QUAD = ("uint8_t", "int8_t", "int32_t", "KORCH_QUADS")
+    PAIR = ("int16_t", "int16_t", "int32_t", "KORCH_DOT")
+    HALVES = ("korch_bf16", "korch_bf16", "float", "KORCH_HALVES")
 
     @staticmethod
     def of(p: Primitive) -> Lane:
-        """The best for the weights of `p` on this processor."""
+        """The best for integers and the weights of `p` on this processor."""
         held = p.attr("w_zero") == (0 if p.inputs[1].dtype == "int8" else SIGN)
         return Lane.QUAD if held and multiplies_bytes() else Lane.PAIR
 
@@ -49,8 +54,21 @@ class Lane(Enum):
         return self.value[1]
 
     @property
-    def macro(self) -> str:
+    def sum_type(self) -> str:
         return self.value[2]
+
+    @property
+    def macro(self) -> str:
+        return self.value[3]
+
+    @property
+    def vectors(self) -> tuple[str, str]:
+        """C types of vectors of sums, but for their lanes: in registers, and anywhere in memory."""
+        return ("korch_f", "korch_at") if self is Lane.HALVES else ("korch_i", "korch_lanes")
+
+    def narrowed(self, value: str, zero: int = 0) -> str:
+        """C for a weight as lanes hold it."""
+        return f"korch_to_bf16({value})" if self is Lane.HALVES else f"({self.weight_type})({value} - {zero})"
 
     @property
     def steps(self) -> int:
@@ -71,6 +89,13 @@ def multiplies_bytes() -> bool:
     """Whether this processor sums products of bytes in int32."""
     flags = cpu_flags()
     return ("avx512_vnni" in flags and "avx512vl" in flags) or "avx_vnni" in flags
+
+
+@cache
+def multiplies_halves() -> bool:
+    """Whether this processor sums products of bfloat16 in float32."""
+    flags = cpu_flags()
+    return "avx512_bf16" in flags and "avx512vl" in flags
 
 
 @dataclass(frozen=True)
@@ -127,14 +152,15 @@ class Dots:
 
 
 def function(name: str, dots: Dots, apart: int) -> Function:
-    """Multiplies a tile: rows from `a` on, the packed weights from `b` on, int32 sums to `c`, whose rows are so many
-    numbers `apart`. `zero`: that of unsigned bytes."""
+    """Multiplies a tile: rows from `a` on, the packed weights from `b` on, sums to `c`, whose rows are so many numbers
+    `apart`. `zero`: that of unsigned bytes."""
     lanes, macro, text = registers().lanes, f"{dots.lane.macro}{registers().lanes}", Statements()
+    register, memory = dots.lane.vectors
     sums = [[f"s{r}_{v}" for v in range(dots.vectors)] for r in range(dots.rows)]
     for v in range(dots.vectors):
         begin = f"*(const korch_lanes{lanes} *)(b + {4 * v * lanes}) * -zero" if dots.head else "{0}"
-        text.add(f"const korch_i{lanes} z{v} = {begin};")
-    text.add(*(f"korch_i{lanes} {s} = z{v};" for row in sums for v, s in enumerate(row)))
+        text.add(f"const {register}{lanes} z{v} = {begin};")
+    text.add(*(f"{register}{lanes} {s} = z{v};" for row in sums for v, s in enumerate(row)))
     text.add("(void)zero;" if not dots.head else f"b += {dots.head};", f"#pragma GCC unroll {UNROLLED}")
     with text.block(f"for (int k = 0; k < {dots.lanes}; ++k)"):
         for v in range(dots.vectors):
@@ -147,13 +173,13 @@ def function(name: str, dots: Dots, apart: int) -> Function:
             text.add(f"{{ const korch_i{lanes} all = (korch_i{lanes}){{0}} + {lane}; {added} }}")
     text.add(
         *(
-            f"*(korch_lanes{lanes} *)(c + {r * apart + v * lanes}) = {s};"
+            f"*({memory}{lanes} *)(c + {r * apart + v * lanes}) = {s};"
             for r, row in enumerate(sums)
             for v, s in enumerate(row)
         )
     )
     rows = f"const {dots.lane.row_type} *restrict a"
-    parameters = f"{rows}, const char *restrict b, int32_t zero, int32_t *restrict c"
+    parameters = f"{rows}, const char *restrict b, int32_t zero, {dots.lane.sum_type} *restrict c"
     return Function(name, parameters, text.body, linkage=Linkage.SEPARATE)
 
 
@@ -169,7 +195,8 @@ def packing(dots: Dots, leaf: int, dtype: str, zero: int, place: str) -> Iterato
         text.add(*([f"int32_t *sums = memset(b, 0, {dots.head});"] if dots.head else []))
         text.add(f"for (int k0 = 0; k0 < {dots.row}; k0 += {steps})", f"  for (int n = n0; n < n0 + {dots.width}; ++n)")
         with text.block(f"    for (int k = k0; k < k0 + {steps}; ++k)"):
-            text.add(f"*to = k < {dots.steps} && n < {dots.columns} ? ({kind})(w[{place}] - {zero}) : 0;")
+            weight = dots.lane.narrowed(f"w[{place}]", zero)
+            text.add(f"*to = k < {dots.steps} && n < {dots.columns} ? {weight} : 0;")
             text.add(*(["sums[n - n0] += *to;"] if dots.head else []), "++to;")
     text.add(packed(size))
     yield init_function(text.body)

@@ -1,7 +1,7 @@
-/* Vectors of int32 sums of products, lane by lane and exact: of pairs of int16, as no pair of products of bytes less their
- * zero points leaves int32, or of quads of bytes. */
-#ifndef KORCH_INTEGERS_H
-#define KORCH_INTEGERS_H
+/* Vectors of sums of products, lane by lane: exact int32 of pairs of int16, as no pair of products of bytes less their zero
+ * points leaves int32, or of quads of bytes; float32 of pairs of bfloat16. */
+#ifndef KORCH_LANES_H
+#define KORCH_LANES_H
 typedef int32_t korch_lane __attribute__((aligned(1), may_alias));
 typedef int32_t korch_lanes4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int32_t korch_lanes8 __attribute__((vector_size(32), aligned(4), may_alias));
@@ -57,5 +57,39 @@ typedef int32_t korch_lanes16 __attribute__((vector_size(64), aligned(4), may_al
 #define KORCH_QUADS16(s, a, b) KORCH_QUADS_ADDED("", s, a, b, "g")
 #else
 #define KORCH_QUADS16(s, a, b) KORCH_QUADS_IN_C(16, s, a, b)
+#endif
+
+/* The upper half of a float32. */
+typedef uint16_t korch_bf16;
+
+/* Rounded to nearest, ties to even; NaN stays one. */
+KORCH_INLINE korch_bf16 korch_to_bf16(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  const uint32_t near = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return (korch_bf16)(x == x ? near : 0x7fc0);
+}
+KORCH_INLINE float korch_of_bf16(uint32_t upper) {
+  float x;
+  memcpy(&x, &upper, sizeof x);
+  return x;
+}
+
+/* s += a . b for pairs of bfloat16. */
+#define KORCH_HALVES_ADDED(s, a, b, as) \
+  __asm__("vdpbf16ps %" as "2, %" as "1, %" as "0" : "+v"(s) : "v"(a), "v"(b))
+#define KORCH_LOWER(v, lane) korch_of_bf16((uint32_t)(v)[lane] << 16)
+#define KORCH_UPPER(v, lane) korch_of_bf16((uint32_t)(v)[lane] & 0xffff0000)
+#define KORCH_HALVES_IN_C(lanes, s, a, b) \
+  for (int lane = 0; lane < lanes; ++lane) \
+    (s)[lane] += KORCH_LOWER(a, lane) * KORCH_LOWER(b, lane) + KORCH_UPPER(a, lane) * KORCH_UPPER(b, lane)
+#if defined(__AVX512BF16__) && defined(__AVX512VL__)
+#define KORCH_HALVES4(s, a, b) KORCH_HALVES_ADDED(s, a, b, "x")
+#define KORCH_HALVES8(s, a, b) KORCH_HALVES_ADDED(s, a, b, "t")
+#define KORCH_HALVES16(s, a, b) KORCH_HALVES_ADDED(s, a, b, "g")
+#else
+#define KORCH_HALVES4(s, a, b) KORCH_HALVES_IN_C(4, s, a, b)
+#define KORCH_HALVES8(s, a, b) KORCH_HALVES_IN_C(8, s, a, b)
+#define KORCH_HALVES16(s, a, b) KORCH_HALVES_IN_C(16, s, a, b)
 #endif
 #endif
