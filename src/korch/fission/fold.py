@@ -12,6 +12,7 @@ from collections import Counter
 import numpy as np
 
 from korch.ir.builder import Builder, Value
+from korch.ir.constants import Constants, Derived, Folded
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array
 from korch.ir.primitive import Primitive
@@ -47,8 +48,15 @@ class _Fold:
     def value(self, t: Tensor) -> Value:
         """The new value of a tensor of the old graph."""
         if t not in self.values:
-            self.values[t] = self.builder.constant(self.graph.constants[t.name], name=t.name)
+            self.values[t] = self._constant(t)
         return self.values[t]
+
+    def _constant(self, t: Tensor) -> Value:
+        given = self.graph.constants
+        entry = given.entry(t.name) if isinstance(given, Constants) else given[t.name]
+        if isinstance(entry, Derived):
+            return self.builder.derived(entry, t, t.name)
+        return self.builder.constant(entry, name=t.name)
 
     def add(self, p: Primitive) -> None:
         """Computes p's output anew."""
@@ -149,6 +157,8 @@ class _Fold:
         for i in (1, 0):
             new: Value | None = None
             if sides[i].tensor.const:
+                if p.op == "MatMul" and isinstance(self.builder.constants.entry(sides[i].tensor.name), Folded):
+                    return None  # a rewrite may read its narrow sources instead
                 weights = self._weights(p, i, factor)
                 new = None if weights is None else self._rounded(weights, x.dtype)
             elif factor.size == 1:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from korch.ir.constants import GROWS, SMALL, Constants, Derived, Folded, source_bytes
 from korch.ir.evaluate import evaluate_primitive
 from korch.ir.graph import Graph, select
 from korch.ir.ops.table import Array, op_named
@@ -80,7 +81,7 @@ class Builder:
         self.rule = ""
         self.error = EXACT
         self.inputs: list[Tensor] = []
-        self.constants: dict[str, Array] = {}
+        self.constants = Constants()
         self.primitives: list[Primitive] = []
         self.made: dict[Tensor, Primitive] = {}
         self._known: dict[tuple[str, tuple[Tensor, ...], Attrs], Tensor] = {}
@@ -160,8 +161,7 @@ class Builder:
         whole = Graph(self.name, tuple(self.inputs), ends, tuple(n for n, _ in outputs), (), {})
         primitives = select(whole, self.made)
         used = {t.name for p in primitives for t in p.inputs if t.const} | {t.name for t in ends if t.const}
-        constants = {n: x for n, x in self.constants.items() if n in used}
-        return Graph(self.name, whole.inputs, ends, whole.output_names, primitives, constants)
+        return Graph(self.name, whole.inputs, ends, whole.output_names, primitives, self.constants.only(used))
 
     def _operands(self, inputs: Sequence[Value | float | int | bool]) -> tuple[Tensor, ...]:
         dtypes = [v.dtype for v in inputs if isinstance(v, Value)]
@@ -169,10 +169,26 @@ class Builder:
         return tuple(v.tensor if isinstance(v, Value) else self.constant(v, dtype).tensor for v in inputs)
 
     def _fold(self, op: str, inputs: tuple[Tensor, ...], attrs: Attrs, dtype: str, shape: tuple[int, ...]) -> Value:
-        """Folds in float64 and rounds once."""
+        """Folds in float64 and rounds once: now, or, what is several times larger than its sources, when it is read."""
         p = Primitive(op, inputs, Tensor("folded", dtype, tuple(shape)), attrs)
-        value = evaluate_primitive(p, [self.constants[t.name] for t in inputs])
-        return self.constant(value.astype(dtype))
+        operands = tuple(self.constants.entry(t.name) for t in inputs)
+
+        def folded() -> Array:
+            values = [x.value() if isinstance(x, Derived) else x for x in operands]
+            return evaluate_primitive(p, values).astype(dtype)
+
+        sources = sum(map(source_bytes, operands))
+        if p.output.nbytes < max(SMALL, GROWS * sources):
+            return self.constant(folded())
+        made = self.derived(Folded(p, operands, folded, sources), p.output)
+        self._known[(op, inputs, attrs)] = made.tensor
+        return made
+
+    def derived(self, entry: Derived, like: Tensor, name: str | None = None) -> Value:
+        """A constant of the dtype and shape of `like`, computed when it is asked for."""
+        t = Tensor(self._fresh(name or "c"), like.dtype, like.shape, True)
+        self.constants[t.name] = entry
+        return Value(self, t)
 
     def _fresh(self, stem: str) -> str:
         """A name nobody has yet: the stem itself for named things, numbered for the rest."""

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from korch.ir.builder import nothing_to_do
+from korch.ir.constants import Constants
 from korch.ir.evaluate import evaluate_primitive, widen
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Array, op_named
@@ -35,7 +36,7 @@ class Space:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.constants: dict[str, Array] = dict(graph.constants)
+        self.constants = Constants(graph.constants)
         self.primitives: dict[Primitive, None] = {}
         self.changes = 0
         self.written = {*graph.inputs, *graph.producers}
