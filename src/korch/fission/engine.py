@@ -13,6 +13,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from korch.errors import ModelError, NeedsSegments
+from korch.fission.blocks import four_bits
 from korch.fission.control import CONTROL, unrolled
 from korch.fission.fold import fold
 from korch.fission.opaque import Node, constant_outputs, opaque_outputs
@@ -54,6 +55,7 @@ class _Walk:
     builder: Builder = field(init=False)
     values: dict[str, Value] = field(default_factory=dict[str, Value])
     opsets: dict[str, int] = field(init=False)
+    _codes: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         g = self.model.graph
@@ -61,6 +63,7 @@ class _Walk:
         self.builder.reserve(o.name for o in g.output)
         self.opsets = opsets_of(self.model)
         weights = {t.name for t in g.initializer}
+        self._codes = _only_dequantized(g)
         for i in g.input:
             if i.name not in weights:
                 self.values[i.name] = self._settled(self._input(i))
@@ -77,6 +80,8 @@ class _Walk:
         return self.builder.input(info.name, dtype, tuple(d.dim_value for d in dims))
 
     def _constant(self, array: Array, name: str) -> Value:
+        if array.dtype.name in ("int4", "uint4") and name in self._codes:
+            return four_bits(self.builder, array)
         _check_dtype(array.dtype.name, f"constant {name!r}")
         return self.builder.constant(array, name=name)
 
@@ -164,6 +169,14 @@ class _Walk:
         if name not in self.values:
             raise ModelError(f"output {name!r} is computed by no node")
         return self.values[name]
+
+
+def _only_dequantized(g: onnx.GraphProto) -> frozenset[str]:
+    """The tensors that nothing but DequantizeLinear reads: integers of four bits may stand there as such of eight."""
+    read, other = set[str](), {o.name for o in g.output}
+    for node in g.node:
+        (read if node.op_type == "DequantizeLinear" else other).update(node.input)
+    return frozenset(read - other)
 
 
 def _apply(rule: FissionRule, b: Builder, node: Node) -> RuleResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import helper
 
+from korch.fission.blocks import dequantized_by_blocks, exact, scaled
 from korch.fission.rule import Opaque, fission
 from korch.ir.builder import Builder, Value
 
@@ -49,19 +50,15 @@ def dequantize_linear(
     output_dtype: int = 0,
 ) -> Value | Opaque:
     """(x - zero) scale."""
-    if block_size:
-        return Opaque("it is scaled by blocks")
-    return dequantized(b, x, scale, zero, axis, output_dtype)
+    if not block_size:
+        return dequantized(b, x, scale, zero, axis, output_dtype)
+    return dequantized_by_blocks(b, x, scale, zero, axis, block_size, _named(output_dtype))
 
 
 def dequantized(b: Builder, x: Value, scale: Value, zero: Value | None, axis: int = 1, output_dtype: int = 0) -> Value:
     """(x - zero) scale, one scale and zero point for all of x, or one for each position of `axis`."""
-    dtype = _exact(scale.dtype)
-    wide = b.op("Cast", x, to=dtype)
-    if zero is not None:
-        wide = wide - b.op("Cast", along(b, zero, x, axis), to=dtype)
-    y = wide * b.op("Cast", along(b, scale, x, axis), to=dtype)
-    return b.op("Cast", y, to=helper.tensor_dtype_to_np_dtype(output_dtype).name if output_dtype else scale.dtype)
+    each = along(b, scale, x, axis), None if zero is None else along(b, zero, x, axis)
+    return scaled(b, x, *each, _named(output_dtype))
 
 
 @fission("DynamicQuantizeLinear", since=11)
@@ -75,15 +72,13 @@ def dynamic_quantize_linear(b: Builder, x: Value) -> tuple[Value, ...]:
     return rounded(b, x / scale, zero, "uint8"), scale, zero
 
 
-def _exact(dtype: str) -> str:
-    """Halves do not hold the integers of 16 bits and more."""
-    return "float32" if dtype == "float16" else dtype
-
-
 def _kind(zero: Value | None, output_dtype: int) -> str:
-    if output_dtype:
-        return helper.tensor_dtype_to_np_dtype(output_dtype).name
-    return "uint8" if zero is None else zero.dtype
+    return _named(output_dtype) or ("uint8" if zero is None else zero.dtype)
+
+
+def _named(output_dtype: int) -> str:
+    """The type that an attribute names; empty where it names none."""
+    return helper.tensor_dtype_to_np_dtype(output_dtype).name if output_dtype else ""
 
 
 def along(b: Builder, v: Value, x: Value, axis: int) -> Value:
@@ -96,7 +91,7 @@ def along(b: Builder, v: Value, x: Value, axis: int) -> Value:
 def rounded(b: Builder, wide: Value, zero: Value | None, kind: str) -> Value:
     """The nearest integer (even at ties) plus zero, within the integers of `kind`."""
     q = b.op("Round", wide)
-    q = b.op("Cast", q, to=_exact(q.dtype))
+    q = b.op("Cast", q, to=exact(q.dtype))
     if zero is not None:
         q = q + b.op("Cast", zero, to=q.dtype)
     limits = np.iinfo(kind)

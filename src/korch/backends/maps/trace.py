@@ -12,6 +12,7 @@ from itertools import chain
 from typing import ClassVar, Protocol
 
 from korch.backends.maps.index import Clamp, Div, Fetched, Index, Lookup, Mod, Var, flat, unflat
+from korch.ir.ops import unpack
 from korch.ir.ops.table import Category, Element
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -343,6 +344,14 @@ class Trace:
             total = self.name(added, p.output.dtype, total, v, idx[axis])
         return total
 
+    def _unpack(self, p: Primitive, idx: Indices) -> str:
+        *lead, last = idx
+        at = unpack.places(p)
+        self._split(last // len(at))
+        v = self.value(p.inputs[0], (*lead, last // len(at)))
+        place = self.language.entry(at, last % len(at))
+        return self.name(self.language.elementwise(p, [v, place]), p.output.dtype, v, last)
+
     FORMS: ClassVar[dict[str, Callable[[Trace, Primitive, Indices], str]]] = {
         "Reshape": _reshape,
         "Gather": _gather,
@@ -350,6 +359,7 @@ class Trace:
         "Concat": _concat,
         "Pad": _pad,
         "Interpolate": _interpolate,
+        "Unpack": _unpack,
     }
     """Of moves that have no source in the table, or ask for loops that suit them."""
 

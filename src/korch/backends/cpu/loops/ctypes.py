@@ -148,6 +148,8 @@ def elementwise(p: Primitive, args: list[str]) -> str:
             return args[0] if dtype.startswith("u") else f"KORCH_MAX({args[0]}, -{args[0]})"
         case "Mod":
             return _mod(p, args, floating)
+        case "Unpack":
+            return _unpacked(p, args)
         case _:
             return _call(op, dtype, args)
 
@@ -172,6 +174,13 @@ def _call(op: str, dtype: str, args: list[str]) -> str:
 
 def _cast(source: Tensor, to: str, x: str) -> str:
     return f"{x} != 0" if to == "bool" else f"({C_TYPES[to]}){x}"
+
+
+def _unpacked(p: Primitive, args: list[str]) -> str:
+    """The integer of a byte that begins at a bit."""
+    bits = p.attr("bits")
+    field = f"({args[0]} >> {args[1]}) & {2**bits - 1}"
+    return f"(({field}) ^ {2 ** (bits - 1)}) - {2 ** (bits - 1)}" if p.attr("signed") else field
 
 
 def _mod(p: Primitive, args: list[str], floating: bool) -> str:
