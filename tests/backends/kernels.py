@@ -16,6 +16,7 @@ from . import (
     cones,
     test_loops,
     test_loops_integers,
+    test_loops_narrow,
     test_loops_products,
     test_loops_strassen,
     test_loops_winograd,
@@ -200,6 +201,8 @@ def _integers() -> dict[str, Case]:
         "integer convolution": Case(LOOPS, cones_of[8], 2, "avx2"),
         "integer product of quads": Case(LOOPS, cones_of[5], 2, "vnni"),
         "integer convolution of quads": Case(LOOPS, cones_of[8], 2, "vnni"),
+        "narrow row": Case(LOOPS, test_loops_narrow.CONES[1], 2, "avx2"),
+        "narrow rows": Case(LOOPS, test_loops_narrow.CONES[4]),
     }
 
 

@@ -16,6 +16,7 @@ from korch.ir import Cone
 from . import (
     cones,
     test_loops_integers,
+    test_loops_narrow,
     test_loops_products,
     test_loops_strassen,
     test_loops_winograd,
@@ -28,6 +29,7 @@ EVERY: list[Cone] = [
     *cones.DIRECT,
     *cones.PLANAR,
     *test_loops_integers.CONES,
+    *test_loops_narrow.CONES,
     *test_loops_products.CONES.values(),
     *test_loops_strassen.CONES,
     *test_loops_winograd.CONES,
@@ -37,6 +39,7 @@ FORMS: dict[str, Cone] = {
     "LoopNestForm": cones.CONES["softmax last"],
     "DepthwiseForm": cones.DEPTHWISE[0],
     "IntegerForm": test_loops_integers.CONES[0],
+    "NarrowForm": test_loops_narrow.CONES[0],
     "DirectForm": cones.DIRECT[0],
     "PlanarForm": cones.PLANAR[0],
     "ProductForm": test_loops_products.CONES["behind"],

@@ -64,7 +64,7 @@ def _block(leaf: Tensor, cone: Cone, rng: np.random.Generator, n: int, draw: Dra
         return _indices(leaf.dtype, length, rng, n)
     if length := opaque_length(leaf, cone):
         return rng.integers(0, length, n).astype(leaf.dtype)  # these pass as indices of almost anything
-    if any(p.spec.adds_integers and leaf in p.inputs for p in cone.primitives):
+    if any((p.spec.adds_integers or p.spec.unpacks) and leaf in p.inputs for p in cone.primitives):
         limits = np.iinfo(leaf.dtype)
         return rng.integers(limits.min, limits.max, n, leaf.dtype, endpoint=True)
     magnitude = rng.integers(1, 8, n)  # no zeros: integers get divided by

@@ -177,6 +177,8 @@ class Op:
     """The inputs follow one another along `axis`."""
     pads: bool = False
     """Adds positions around its input."""
+    unpacks: bool = False
+    """Each element of its input holds several integers."""
     takes: bool = False
     """The second input says which positions of the first are taken."""
     scatters: bool = False

@@ -59,4 +59,4 @@ def _fewest(p: Primitive, t: Tensor, out: float) -> float:
     return min(t.size, out / len(places(p)))
 
 
-add(Op("Unpack", Category.LAYOUT, _infer, _evaluate, _write, fewest=_fewest))
+add(Op("Unpack", Category.LAYOUT, _infer, _evaluate, _write, unpacks=True, fewest=_fewest))

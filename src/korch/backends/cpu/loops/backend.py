@@ -20,7 +20,7 @@ from korch.ir.cone import Cone
 from korch.ir.macs import float32_time
 from korch.machine import Machine
 
-HEADERS = ("korch_math.h", "korch_vectors.h", "korch_vector_math.h", "korch_lanes.h")
+HEADERS = ("korch_math.h", "korch_vectors.h", "korch_vector_math.h", "korch_lanes.h", "korch_narrow.h")
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ typedef int32_t korch_lanes16 __attribute__((vector_size(64), aligned(4), may_al
 #define KORCH_DOT_APART(lanes, s, a, b, as) \
   do { \
     korch_i##lanes dots; \
-    __asm__("vpmaddwd %" as "2, %" as "1, %" as "0" : "=v"(dots) : "v"(a), "v"(b)); \
-    (s) += dots; \
+    __asm__("vpmaddwd %" as "3, %" as "2, %" as "1\n\tvpaddd %" as "1, %" as "0, %" as "0" \
+            : "+v"(s), "=&v"(dots) : "v"(a), "v"(b)); \
   } while (0)
 #define KORCH_DOT_IN_C(lanes, s, a, b) \
   for (int lane = 0; lane < lanes; ++lane) \

@@ -59,6 +59,8 @@ def _primitive_refusal(p: Primitive) -> str:
             return "" if p.inputs[0].is_float else f"pooling on {p.inputs[0].dtype}"
         case Category.REDUCE:
             return "" if p.spec.folds or p.spec.ranks else f"{p.op} folds neither axes nor windows"
+        case Category.LAYOUT if p.spec.unpacks:
+            return "integers of few bits"
         case Category.LAYOUT | Category.BROADCAST:
             return "" if is_traced(p) else f"{p.op} has no source"
 

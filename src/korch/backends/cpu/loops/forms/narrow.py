@@ -1,0 +1,107 @@
+"""A product of few rows with weights that its cone widens from constants of four or eight bits (`narrow_dots.py`).
+
+Every thread makes digits of all rows, and then takes tiles of columns: the weights pass by once.
+"""
+
+from __future__ import annotations
+
+from korch.backends.cpu.c import Code, Statements, own
+from korch.backends.cpu.loops import epilogue, narrow_dots
+from korch.backends.cpu.loops.ctypes import is_expressible
+from korch.backends.cpu.loops.form import KernelForm
+from korch.backends.cpu.loops.language import tables_of
+from korch.backends.cpu.loops.narrow_dots import NarrowDots
+from korch.backends.cpu.loops.narrow_weights import NarrowWeights, narrow_weights, weight_makers
+from korch.backends.cpu.loops.refusals import MOST_LEAVES, tensors_refusal
+from korch.backends.cpu.loops.turns import Loop, shared_out
+from korch.backends.cpu.loops.writer import SMALL, aligned
+from korch.ir.cone import Cone
+from korch.ir.macs import multiply_adds
+from korch.ir.ops.table import Category
+
+MOST_ROWS = 32
+"""Beyond, digits of all rows outgrow a near cache, and floats, widened once for all rows, are faster anyway."""
+
+
+class NarrowForm:
+    """Products with narrow weights, and their epilogue."""
+
+    priority = 70
+    counts_elements = False
+
+    def matches(self, cone: Cone) -> bool:
+        return len(cone.linear) == 1 and _has_plain_ends(cone) and narrow_weights(cone) is not None
+
+    def refusal(self, cone: Cone) -> str:
+        if len(cone.leaves) > MOST_LEAVES:
+            return f"has {len(cone.leaves)} leaves; loops take {MOST_LEAVES}"
+        return tensors_refusal(cone)
+
+    def generate(self, cone: Cone, threads: int) -> Code:
+        p = cone.linear[0]
+        threads = threads if multiply_adds(p) > SMALL else 1
+        weights = narrow_weights(cone)
+        assert weights, "the form matches no such cone"
+        rows = p.output.size // p.output.shape[-1]
+        dots = NarrowDots.of(cone, weights, rows)
+        text = epilogue.begun(cone, p.inputs[0])
+        room = _write(text, cone, weights, dots, rows, threads)
+        functions = (
+            *narrow_dots.packing(cone, dots),
+            narrow_dots.function("dots", dots),
+            narrow_dots.plain_function("plain", dots),
+        )
+        declarations = (*tables_of(functions), *functions)
+        return epilogue.code(cone, text, threads, declarations=declarations, workspace=room * threads)
+
+
+def _has_plain_ends(cone: Cone) -> bool:
+    """Whether a leaf is multiplied, by few rows, and elementwise primitives follow."""
+    p = cone.linear[0]
+    if not p.spec.is_product or p.inputs[1].const or p.inputs[0] not in cone.leaves or p.inputs[0].const:
+        return False
+    if p.output.dtype != "float32" or p.output.size > MOST_ROWS * p.output.shape[-1]:
+        return False
+    behind = {*cone.primitives}.difference(weight_makers(cone, p.inputs[1]), (p,))
+    return all(
+        q.category is Category.ELEMENTWISE and q.output.shape == p.output.shape and is_expressible(q) for q in behind
+    )
+
+
+def _write(text: Statements, cone: Cone, weights: NarrowWeights, dots: NarrowDots, rows: int, threads: int) -> int:
+    """Adds the loops; bytes of the workspace of a thread."""
+    p, width = weights.product, dots.width
+    high = -(-rows // dots.rows) * dots.rows
+    units = aligned(4 * dots.digits * high)
+    sums = units + aligned(8 * weights.blocks * high)
+    room = sums + aligned(4 * width * high)
+    text.add(
+        f"char *const own_room = (char *)workspace + {epilogue.thread_number(threads)} * INT64_C({room});",
+        "int32_t *const digits = (int32_t *)own_room;",
+        f"float *const units = (float *)(own_room + {units}), *const sums = (float *)(own_room + {sums});",
+        f"const int infinite = *(const int *)((const char *)state + INT64_C({dots.size - narrow_dots.TAIL}));",
+        f"int floats[{high}] = {{0}};",
+    )
+    if high > rows:
+        text.add(f"memset(digits + {rows * dots.digits}, 0, {4 * (high - rows) * dots.digits});")
+        text.add(f"memset(units + {2 * rows * weights.blocks}, 0, {8 * (high - rows) * weights.blocks});")
+    given = f"{weights.steps}, {weights.block}, {weights.center}, {dots.shared}"
+    at = f"digits + r * {dots.digits}, units + r * {2 * weights.blocks}"
+    with text.block(f"for (int r = 0; r < {rows}; ++r)"):
+        text.add(f"floats[r] = infinite | korch_digits(x + r * {weights.steps}, {given}, {at});")
+    with shared_out(text, (Loop("tile", dots.tiles),), threads, multiply_adds(p)):
+        text.add(f"const char *const w = (const char *)state + tile * INT64_C({dots.tile_bytes});")
+        place = f"w, digits + r * {dots.digits}, units + r * {2 * weights.blocks}, sums + r * {width}"
+        text.add(f"for (int r = 0; r < {high}; r += {dots.rows}) {own('dots')}({place});")
+        text.add(f"const int c0 = tile * {width}, count = KORCH_MIN({width}, {weights.columns} - c0);")
+        with text.block(f"for (int r = 0; r < {rows}; ++r)"):
+            text.add(
+                f"if (floats[r]) {own('plain')}(w, x + r * {weights.steps}, sums + r * {width});",
+                "const int row = r;",
+                f"const float *restrict z = sums + r * {width};",
+            )
+            epilogue.store_row(text, cone, p, streamed=False, of=1)
+    return room
+
+
+FORM: KernelForm = NarrowForm()
