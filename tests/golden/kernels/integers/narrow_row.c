@@ -101,7 +101,7 @@ static void dots(const char *restrict w, const int32_t *restrict x, const float 
   *(korch_at8 *)(out + 8) = t0_1;
   *(korch_at8 *)(out + 16) = t0_2;
 }
-static void plain(const char *restrict w, const float *restrict x, float *restrict out) {
+static void one_by_one(const char *restrict w, const float *restrict x, float *restrict out) {
   for (int n = 0; n < 24; ++n) {
     float sum = 0;
     for (int k = 0; k < 300; ++k) {
@@ -125,22 +125,19 @@ static void team(void *state, const void *const *in, void *out_, void *workspace
   const float *restrict x = in3;
   float *restrict out = out_;
   char *const own_room = (char *)workspace + omp_get_thread_num() * INT64_C(1664);
-  int32_t *const digits = (int32_t *)own_room;
   float *const units = (float *)(own_room + 1408), *const sums = (float *)(own_room + 1536);
   const int infinite = *(const int *)((const char *)state + INT64_C(21120));
-  int floats[1] = {0};
-  for (int r = 0; r < 1; ++r) {
-    floats[r] = infinite | korch_digits(x + r * 300, 300, 32, 8, 1, digits + r * 340, units + r * 20);
-  }
+  int plain[1];
+  int32_t *const rows = (int32_t *)own_room;
+  for (int r = 0; r < 1; ++r) plain[r] = infinite | korch_digits(x + r * 300, 300, 32, 8, 1, rows + r * 340, units + r * 20);
   #pragma omp for schedule(static) nowait collapse(1)
   for (int tile = 0; tile < 4; tile += 1) {
     const char *const w = (const char *)state + tile * INT64_C(5280);
-    for (int r = 0; r < 1; r += 1) dots(w, digits + r * 340, units + r * 20, sums + r * 24);
+    for (int r = 0; r < 1; r += 1) dots(w, rows + r * 340, units + r * 20, sums + r * 24);
     const int c0 = tile * 24, count = KORCH_MIN(24, 77 - c0);
-    for (int r = 0; r < 1; ++r) {
-      if (floats[r]) plain(w, x + r * 300, sums + r * 24);
-      const int row = r;
-      const float *restrict z = sums + r * 24;
+    for (int row = 0; row < 1; ++row) {
+      if (plain[row]) one_by_one(w, x + row * 300, sums + row * 24);
+      const float *restrict z = sums + row * 24;
       #pragma omp simd
       for (int c = 0; c < count; ++c) {
         const float v0 = z[c];

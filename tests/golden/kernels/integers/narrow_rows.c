@@ -10,89 +10,117 @@ static int init(void **state, const void *const *in) {
   const uint8_t *restrict in0 = in[0]; (void)in0;
   const uint8_t *restrict in1 = in[1]; (void)in1;
   const float *restrict in2 = in[2]; (void)in2;
-  char *const state_ = *state = korch_aligned(6496);
+  char *const state_ = *state = korch_aligned(8640);
   if (!state_) return 1;
-  memset(state_, 0, 6496);
+  memset(state_, 0, 8640);
   int infinite = 0;
   for (int block = 0; block < 2; ++block) {
     for (int n = 0; n < 20; ++n) {
-      char *const to = state_ + n / 8 * INT64_C(2144) + block * 1072;
-      const int column = n % 8;
+      char *const to = state_ + n / 16 * INT64_C(4288) + block * 2144;
+      const int column = n % 16;
       for (int i = 0; i < KORCH_MIN(128, 129 - block * 128); ++i) {
         const uint8_t q0 = in0[i + block * 128 + n * 256];
         const int p = i % 64;
-        uint16_t *const word = (uint16_t *)to + (p / 2 * 8 + column) * 2 + i / 64;
+        uint16_t *const word = (uint16_t *)to + (p / 2 * 16 + column) * 2 + i / 64;
         *word |= (uint16_t)((q0) << p % 2 * 8);
       }
       {
         const int i = 0; (void)i;
         const float s0 = in2[block + n * 2];
-        ((float *)(to + 1024))[column] = s0;
+        ((float *)(to + 2048))[column] = s0;
         infinite |= isinf(s0) != 0;
         const uint8_t z0 = in1[block + n * 2];
         const float z1 = (float)z0;
-        ((int16_t *)(to + 1056))[column] = (int16_t)(z1 - 128);
+        ((int16_t *)(to + 2112))[column] = (int16_t)(z1 - 128);
       }
     }
   }
-  *(int *)(state_ + 6432) = infinite;
-  return korch_pack(state, 6496);
+  *(int *)(state_ + 8576) = infinite;
+  return korch_pack(state, 8640);
 }
 static void free(void *state) {
   korch_unpack(state);
 }
 __attribute__((noinline))
-static void dots(const char *restrict w, const int32_t *restrict x, const float *restrict units, float *restrict out) {
+static void dots(const char *restrict w, const float *restrict x, float *restrict out) {
   korch_f8 t0_0 = {0};
+  korch_f8 t0_1 = {0};
   korch_f8 t1_0 = {0};
+  korch_f8 t1_1 = {0};
   korch_f8 t2_0 = {0};
-  for (int b = 0; b < 2; ++b, w += 1072, x += 130, units += 2) {
-    korch_i8 h0_0 = (korch_i8){0} + x[128];
-    korch_i8 l0_0 = (korch_i8){0} + x[129];
-    korch_i8 h1_0 = (korch_i8){0} + x[388];
-    korch_i8 l1_0 = (korch_i8){0} + x[389];
-    korch_i8 h2_0 = (korch_i8){0} + x[648];
-    korch_i8 l2_0 = (korch_i8){0} + x[649];
+  korch_f8 t2_1 = {0};
+  for (int b = 0; b < 2; ++b, w += 2144, x += 384) {
+    korch_f8 a0_0 = {0};
+    korch_f8 a0_1 = {0};
+    korch_f8 a1_0 = {0};
+    korch_f8 a1_1 = {0};
+    korch_f8 a2_0 = {0};
+    korch_f8 a2_1 = {0};
+    const korch_f8 z0 = __builtin_convertvector(*(const korch_shorts8 *)(w + 2112), korch_f8);
+    const korch_f8 m0_0 = z0 + 8388736.0f;
+    const korch_f8 m1_0 = z0 + 32896.0f;
+    const korch_f8 z1 = __builtin_convertvector(*(const korch_shorts8 *)(w + 2128), korch_f8);
+    const korch_f8 m0_1 = z1 + 8388736.0f;
+    const korch_f8 m1_1 = z1 + 32896.0f;
     #pragma GCC unroll 1
     for (int c = 0; c < 32; ++c) {
-      const korch_i8 w0 = *(const korch_pairs8 *)(w + c * 32 + 0);
+      korch_i8 w0 = *(const korch_pairs8 *)(w + c * 64 + 0);
+      korch_i8 w1 = *(const korch_pairs8 *)(w + c * 64 + 32);
       {
-        const korch_i8 q0 = (korch_i8)((korch_words8)w0 & 255);
-        { const korch_i8 all = (korch_i8){0} + x[0 + c * 2]; KORCH_DOT8(h0_0, all, q0); }
-        { const korch_i8 all = (korch_i8){0} + x[64 + c * 2]; KORCH_DOT8(l0_0, all, q0); }
-        { const korch_i8 all = (korch_i8){0} + x[260 + c * 2]; KORCH_DOT8(h1_0, all, q0); }
-        { const korch_i8 all = (korch_i8){0} + x[324 + c * 2]; KORCH_DOT8(l1_0, all, q0); }
-        { const korch_i8 all = (korch_i8){0} + x[520 + c * 2]; KORCH_DOT8(h2_0, all, q0); }
-        { const korch_i8 all = (korch_i8){0} + x[584 + c * 2]; KORCH_DOT8(l2_0, all, q0); }
+        const korch_f8 q0 = (korch_f8)((w0 & 255) | 1258291200) - m0_0;
+        const korch_f8 q1 = (korch_f8)((w1 & 255) | 1258291200) - m0_1;
+        { const korch_f8 all = x[0 + c * 6] - (korch_f8){0}; KORCH_FMA8(a0_0, all, q0); KORCH_FMA8(a0_1, all, q1); }
+        { const korch_f8 all = x[1 + c * 6] - (korch_f8){0}; KORCH_FMA8(a1_0, all, q0); KORCH_FMA8(a1_1, all, q1); }
+        { const korch_f8 all = x[2 + c * 6] - (korch_f8){0}; KORCH_FMA8(a2_0, all, q0); KORCH_FMA8(a2_1, all, q1); }
       }
       {
-        const korch_i8 q0 = (korch_i8)((korch_words8)w0 >> 8);
-        { const korch_i8 all = (korch_i8){0} + x[1 + c * 2]; KORCH_DOT8(h0_0, all, q0); }
-        { const korch_i8 all = (korch_i8){0} + x[65 + c * 2]; KORCH_DOT8(l0_0, all, q0); }
-        { const korch_i8 all = (korch_i8){0} + x[261 + c * 2]; KORCH_DOT8(h1_0, all, q0); }
-        { const korch_i8 all = (korch_i8){0} + x[325 + c * 2]; KORCH_DOT8(l1_0, all, q0); }
-        { const korch_i8 all = (korch_i8){0} + x[521 + c * 2]; KORCH_DOT8(h2_0, all, q0); }
-        { const korch_i8 all = (korch_i8){0} + x[585 + c * 2]; KORCH_DOT8(l2_0, all, q0); }
+        const korch_f8 q0 = (korch_f8)((w0 & 65280) | 1191182336) - m1_0;
+        const korch_f8 q1 = (korch_f8)((w1 & 65280) | 1191182336) - m1_1;
+        { const korch_f8 all = x[3 + c * 6] - (korch_f8){0}; KORCH_FMA8(a0_0, all, q0); KORCH_FMA8(a0_1, all, q1); }
+        { const korch_f8 all = x[4 + c * 6] - (korch_f8){0}; KORCH_FMA8(a1_0, all, q0); KORCH_FMA8(a1_1, all, q1); }
+        { const korch_f8 all = x[5 + c * 6] - (korch_f8){0}; KORCH_FMA8(a2_0, all, q0); KORCH_FMA8(a2_1, all, q1); }
+      }
+      w0 = (korch_i8)((korch_unsigned8)w0 >> 16);
+      w1 = (korch_i8)((korch_unsigned8)w1 >> 16);
+      {
+        const korch_f8 q0 = (korch_f8)((w0 & 255) | 1258291200) - m0_0;
+        const korch_f8 q1 = (korch_f8)((w1 & 255) | 1258291200) - m0_1;
+        { const korch_f8 all = x[192 + c * 6] - (korch_f8){0}; KORCH_FMA8(a0_0, all, q0); KORCH_FMA8(a0_1, all, q1); }
+        { const korch_f8 all = x[193 + c * 6] - (korch_f8){0}; KORCH_FMA8(a1_0, all, q0); KORCH_FMA8(a1_1, all, q1); }
+        { const korch_f8 all = x[194 + c * 6] - (korch_f8){0}; KORCH_FMA8(a2_0, all, q0); KORCH_FMA8(a2_1, all, q1); }
+      }
+      {
+        const korch_f8 q0 = (korch_f8)((w0 & 65280) | 1191182336) - m1_0;
+        const korch_f8 q1 = (korch_f8)((w1 & 65280) | 1191182336) - m1_1;
+        { const korch_f8 all = x[195 + c * 6] - (korch_f8){0}; KORCH_FMA8(a0_0, all, q0); KORCH_FMA8(a0_1, all, q1); }
+        { const korch_f8 all = x[196 + c * 6] - (korch_f8){0}; KORCH_FMA8(a1_0, all, q0); KORCH_FMA8(a1_1, all, q1); }
+        { const korch_f8 all = x[197 + c * 6] - (korch_f8){0}; KORCH_FMA8(a2_0, all, q0); KORCH_FMA8(a2_1, all, q1); }
       }
     }
-    t0_0 += (__builtin_convertvector(h0_0, korch_f8) * (float)(1 << KORCH_DIGIT) + __builtin_convertvector(l0_0, korch_f8) - __builtin_convertvector(*(const korch_shorts8 *)(w + 1056), korch_f8) * units[1]) * *(const korch_at8 *)(w + 1024) * units[0];
-    t1_0 += (__builtin_convertvector(h1_0, korch_f8) * (float)(1 << KORCH_DIGIT) + __builtin_convertvector(l1_0, korch_f8) - __builtin_convertvector(*(const korch_shorts8 *)(w + 1056), korch_f8) * units[5]) * *(const korch_at8 *)(w + 1024) * units[4];
-    t2_0 += (__builtin_convertvector(h2_0, korch_f8) * (float)(1 << KORCH_DIGIT) + __builtin_convertvector(l2_0, korch_f8) - __builtin_convertvector(*(const korch_shorts8 *)(w + 1056), korch_f8) * units[9]) * *(const korch_at8 *)(w + 1024) * units[8];
+    t0_0 += a0_0 * *(const korch_at8 *)(w + 2048);
+    t0_1 += a0_1 * *(const korch_at8 *)(w + 2080);
+    t1_0 += a1_0 * *(const korch_at8 *)(w + 2048);
+    t1_1 += a1_1 * *(const korch_at8 *)(w + 2080);
+    t2_0 += a2_0 * *(const korch_at8 *)(w + 2048);
+    t2_1 += a2_1 * *(const korch_at8 *)(w + 2080);
   }
   *(korch_at8 *)(out + 0) = t0_0;
-  *(korch_at8 *)(out + 8) = t1_0;
-  *(korch_at8 *)(out + 16) = t2_0;
+  *(korch_at8 *)(out + 8) = t0_1;
+  *(korch_at8 *)(out + 16) = t1_0;
+  *(korch_at8 *)(out + 24) = t1_1;
+  *(korch_at8 *)(out + 32) = t2_0;
+  *(korch_at8 *)(out + 40) = t2_1;
 }
-static void plain(const char *restrict w, const float *restrict x, float *restrict out) {
-  for (int n = 0; n < 8; ++n) {
+static void one_by_one(const char *restrict w, const float *restrict x, float *restrict out) {
+  for (int n = 0; n < 16; ++n) {
     float sum = 0;
     for (int k = 0; k < 129; ++k) {
-      const char *const from = w + k / 128 * 1072;
+      const char *const from = w + k / 128 * 2144;
       const int i = k % 128, p = i % 64;
-      const int at = (p / 2 * 8 + n) * 2 + i / 64;
+      const int at = (p / 2 * 16 + n) * 2 + i / 64;
       const int bit = p % 2 * 8;
       const int code = (((const uint16_t *)from)[at] >> bit & 255) - 128;
-      sum += x[k] * (((float)code - ((const int16_t *)(from + 1056))[n]) * ((const float *)(from + 1024))[n]);
+      sum += x[k] * (((float)code - ((const int16_t *)(from + 2112))[n]) * ((const float *)(from + 2048))[n]);
     }
     out[n] = sum;
   }
@@ -105,22 +133,21 @@ static void run(void *state, const void *const *in, void *out_, void *workspace)
   const float *restrict in3 = in[3];
   const float *restrict x = in3;
   float *restrict out = out_;
-  char *const own_room = (char *)workspace + 0 * INT64_C(3328);
-  int32_t *const digits = (int32_t *)own_room;
-  float *const units = (float *)(own_room + 3136), *const sums = (float *)(own_room + 3200);
-  const int infinite = *(const int *)((const char *)state + INT64_C(6432));
-  int floats[3] = {0};
-  for (int r = 0; r < 3; ++r) {
-    floats[r] = infinite | korch_digits(x + r * 129, 129, 128, 128, 0, digits + r * 260, units + r * 4);
-  }
-  for (int tile = 0; tile < 3; tile += 1) {
-    const char *const w = (const char *)state + tile * INT64_C(2144);
-    for (int r = 0; r < 3; r += 3) dots(w, digits + r * 260, units + r * 4, sums + r * 8);
-    const int c0 = tile * 8, count = KORCH_MIN(8, 20 - c0);
-    for (int r = 0; r < 3; ++r) {
-      if (floats[r]) plain(w, x + r * 129, sums + r * 8);
-      const int row = r;
-      const float *restrict z = sums + r * 8;
+  char *const own_room = (char *)workspace + 0 * INT64_C(3264);
+  float *const units = (float *)(own_room + 3072), *const sums = (float *)(own_room + 3072);
+  const int infinite = *(const int *)((const char *)state + INT64_C(8576));
+  int plain[3];
+  float *const rows = (float *)own_room; (void)units;
+  for (int r = 0; r < 3; ++r) plain[r] = infinite;
+  for (int r = 0; r < 3; r += 3)
+    korch_by_steps(x + r * 129, 129, KORCH_MIN(3, 3 - r), 3, 256, rows + r * 256);
+  for (int tile = 0; tile < 2; tile += 1) {
+    const char *const w = (const char *)state + tile * INT64_C(4288);
+    for (int r = 0; r < 3; r += 3) dots(w, rows + r * 256, sums + r * 16);
+    const int c0 = tile * 16, count = KORCH_MIN(16, 20 - c0);
+    for (int row = 0; row < 3; ++row) {
+      if (plain[row]) one_by_one(w, x + row * 129, sums + row * 16);
+      const float *restrict z = sums + row * 16;
       #pragma omp simd
       for (int c = 0; c < count; ++c) {
         const float v0 = z[c];

@@ -10,6 +10,10 @@ typedef int16_t korch_shorts4 __attribute__((vector_size(8), aligned(2), may_ali
 typedef int16_t korch_shorts8 __attribute__((vector_size(16), aligned(2), may_alias));
 typedef int16_t korch_shorts16 __attribute__((vector_size(32), aligned(2), may_alias));
 
+typedef uint32_t korch_unsigned4 __attribute__((vector_size(16)));
+typedef uint32_t korch_unsigned8 __attribute__((vector_size(32)));
+typedef uint32_t korch_unsigned16 __attribute__((vector_size(64)));
+
 enum { KORCH_BLOCK = 256, KORCH_DIGIT = 15 };  // steps of a block at most; bits of a digit
 
 static inline float korch_power_of_two(int exponent) {
@@ -65,5 +69,15 @@ static inline int korch_digits(const float *restrict x, int steps, int block, in
     units[1] = (float)high * (1 << KORCH_DIGIT) + (float)low;
   }
   return 0;
+}
+
+/* Writes `steps` activations of each of `count` rows, of `high` in all, one step after the other; zeros for other rows,
+ * and up to `end`. Rows that are some pages apart would meet in one place of the nearest cache. */
+static inline void korch_by_steps(const float *restrict x, int steps, int count, int high, int end,
+                                  float *restrict to) {
+  if (count < high) memset(to, 0, sizeof(float) * steps * high);
+  for (int r = 0; r < count; ++r)
+    for (int k = 0; k < steps; ++k) to[k * high + r] = x[r * steps + k];
+  memset(to + steps * high, 0, sizeof(float) * (end - steps) * high);
 }
 #endif

@@ -22,18 +22,21 @@ from korch.ir.ops.integers import BYTES
 
 WORD = 32
 """Bits of the codes of a column that are loaded together."""
-ROWS = 4
-"""Rows of a tile: sums of both digits then fill half of the fewest registers."""
+SUMS = 8
+"""Vectors of sums of a tile, for every 16 registers: they fill half of them."""
+DIGITS = 2
+"""Rows up to which activations are digits."""
 TAIL = 64
 """Bytes behind the tiles, which say whether all scales and zero points are numbers."""
 
 
 @dataclass(frozen=True)
 class NarrowDots:
-    """Tiles of `rows` by so many `vectors` of columns."""
+    """Tiles of `rows` by so many `vectors` of columns. `digits`: activations are digits, not floats."""
 
     weights: NarrowWeights
     rows: int
+    digits: bool
     vectors: int
     zeros: str
     """The C type of zero points; empty where there are none."""
@@ -41,9 +44,13 @@ class NarrowDots:
     @staticmethod
     def of(cone: Cone, weights: NarrowWeights, rows: int) -> NarrowDots:
         """With tiles for so many rows, as even as can be."""
-        high = -(-rows // -(-rows // ROWS))
-        most = max(1, (3 if high == 1 else ROWS // high) * registers().count // 16)
-        return NarrowDots(weights, high, min(most, -(-weights.columns // registers().lanes)), _zeros(cone, weights))
+        most = registers().count // 16 * SUMS
+        high = rows if rows <= DIGITS else -(-rows // -(-rows // SUMS))
+        wide = min(3 if rows == 1 else most, most // (DIGITS * rows if rows <= DIGITS else high))
+        zeros = _zeros(cone, weights)
+        return NarrowDots(
+            weights, high, rows <= DIGITS, max(1, min(wide, -(-weights.columns // registers().lanes))), zeros
+        )
 
     @property
     def width(self) -> int:
@@ -65,6 +72,11 @@ class NarrowDots:
         return self.weights.block // 2 // self.fields
 
     @property
+    def units(self) -> int:
+        """Floats of the units of a row."""
+        return 2 * self.weights.blocks if self.digits else 0
+
+    @property
     def shared(self) -> int:
         """1 where every other pair stays where it is in its byte, and its activations are divided for that."""
         return int(self.weights.bits == WORD // 8)
@@ -84,9 +96,9 @@ class NarrowDots:
         return self.tile_bytes * self.tiles + TAIL
 
     @property
-    def digits(self) -> int:
-        """Words of the digits of a row."""
-        return self.weights.blocks * (self.weights.block + 2)
+    def row(self) -> int:
+        """Words of a row of activations as tiles read them."""
+        return self.weights.blocks * (self.weights.block + (2 if self.digits else 0))
 
     def taken(self, word: str, field: int) -> str:
         """The pair number `field` of a vector of words, in C."""
@@ -118,7 +130,7 @@ def function(name: str, dots: NarrowDots) -> Function:
     heads = f"for (int b = 0; b < {blocks}; ++b, w += {dots.block_bytes}, x += {block + 2}, units += 2)"
     with text.block(heads):
         for r, g in cells:
-            begin = f"x[{r * dots.digits + block}]", f"x[{r * dots.digits + block + 1}]"
+            begin = f"x[{r * dots.row + block}]", f"x[{r * dots.row + block + 1}]"
             text.add(*(f"korch_i{lanes} {s}{r}_{g} = (korch_i{lanes}){{0}} + {v};" for s, v in zip("hl", begin)))
         _block(text, dots)
         for r, g in cells:
@@ -142,8 +154,8 @@ def _block(text: Statements, dots: NarrowDots) -> None:
                     text.add(f"const korch_i{lanes} q{g} = (korch_i{lanes}){dots.taken(f'w{g}', j)};")
                 for r in range(dots.rows):
                     at = (
-                        f"x[{r * dots.digits + j} + c * {dots.fields}]",
-                        f"x[{r * dots.digits + half + j} + c * {dots.fields}]",
+                        f"x[{r * dots.row + j} + c * {dots.fields}]",
+                        f"x[{r * dots.row + half + j} + c * {dots.fields}]",
                     )
                     for s, v in zip("hl", at, strict=True):
                         added = " ".join(f"KORCH_DOT{lanes}({s}{r}_{g}, all, q{g});" for g in range(dots.vectors))
@@ -151,20 +163,26 @@ def _block(text: Statements, dots: NarrowDots) -> None:
 
 
 def _scaled(text: Statements, dots: NarrowDots, r: int, g: int) -> None:
-    """Adds a block's sums to those of all."""
-    lanes, at = registers().lanes, 4 * dots.width * dots.words
-    wide = [f"__builtin_convertvector({s}{r}_{g}, korch_f{lanes})" for s in "hl"]
-    total = f"{wide[0]} * (float)(1 << KORCH_DIGIT) + {wide[1]}"
-    unit = f"units[{2 * r * dots.weights.blocks}]"
+    """Adds a block's sums, less what zero points take, to those of all."""
+    high, low = (f"__builtin_convertvector({s}{r}_{g}, korch_f{registers().lanes})" for s in "hl")
+    total, units = f"{high} * (float)(1 << KORCH_DIGIT) + {low}", 2 * r * dots.weights.blocks
     if dots.zeros:
-        size = 2 if dots.zeros == "int16_t" else 4
-        place = f"(w + {at + 4 * dots.width + size * g * lanes})"
-        zero = f"*(const korch_at{lanes} *){place}"
-        if size == 2:
-            zero = f"__builtin_convertvector(*(const korch_shorts{lanes} *){place}, korch_f{lanes})"
-        total += f" - {zero} * units[{2 * r * dots.weights.blocks + 1}]"
-    scale = f"*(const korch_at{lanes} *)(w + {at + 4 * g * lanes})"
-    text.add(f"t{r}_{g} += ({total}) * {scale} * {unit};")
+        total += f" - {zero_points(dots, g)} * units[{units + 1}]"
+    text.add(f"t{r}_{g} += ({total}) * {scales(dots, g)} * units[{units}];")
+
+
+def scales(dots: NarrowDots, g: int) -> str:
+    """A vector of a block's scales."""
+    lanes = registers().lanes
+    return f"*(const korch_at{lanes} *)(w + {4 * dots.width * dots.words + 4 * g * lanes})"
+
+
+def zero_points(dots: NarrowDots, g: int) -> str:
+    """A vector of a block's zero points, as floats."""
+    lanes, first = registers().lanes, 4 * dots.width * (dots.words + 1)
+    if dots.zeros == "float":
+        return f"*(const korch_at{lanes} *)(w + {first + 4 * g * lanes})"
+    return f"__builtin_convertvector(*(const korch_shorts{lanes} *)(w + {first + 2 * g * lanes}), korch_f{lanes})"
 
 
 def plain_function(name: str, dots: NarrowDots) -> Function:
