@@ -170,3 +170,31 @@ def test_whole_models_with_what_rules_do_not_reach(name: str):
         found = e.run(feeds)
     for output, y in onnxruntime_outputs(source, feeds).items():
         np.testing.assert_allclose(found[output], y, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("own_cache")
+def test_weights_of_four_bits_stay_so():
+    """A row by weights as MatMulNBits has them, in one kernel that reads the packed bytes."""
+    steps, columns, block = 2048, 1024, 32
+    r = np.random.default_rng(0)
+    weights = {
+        "w": r.integers(0, 256, (columns, steps // block, block // 2)).astype(np.uint8),
+        "s": r.uniform(1e-3, 1e-2, (columns, steps // block)).astype(np.float32),
+        "z": r.integers(0, 256, (columns, steps // block // 2)).astype(np.uint8),
+    }
+    attrs = {"K": steps, "N": columns, "bits": 4, "block_size": block}
+    node = helper.make_node("MatMulNBits", ["x", *weights], ["y"], domain="com.microsoft", **attrs)
+    ends = [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, (1, k)) for n, k in (("x", steps), ("y", columns))]
+    initial = [numpy_helper.from_array(v, n) for n, v in weights.items()]
+    graph = helper.make_graph([node], "g", ends[:1], ends[1:], initial)
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    source = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    executable, summary, _ = optimized(source, Options(2, 20.0), lambda state: None)
+    (step,) = executable.plan.steps
+    assert summary.passed and sum(t.nbytes for t in step.kernel.cone.leaves) < steps * columns
+    feeds = random_feeds(executable.plan.graph)
+    with executable as e:
+        found = e.run(feeds)["y"]
+    expected = onnxruntime_outputs(source, feeds)["y"]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * np.abs(expected).max())

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from korch.ir import Graph, Tensor
+from korch.ir.constants import Constants
 from korch.rewrite.evidence import Sample, all_samples
 from korch.rewrite.names import names_of, new_name, next_name
 from korch.rewrite.table import Rewrite
@@ -37,7 +38,7 @@ def test_rewrites_take_no_names_that_there_are(sample: Sample):
     first = new_tensors(plain, sample.subject(plain))
     inputs = sorted((t for t in first if not t.const), key=lambda t: t.name)
     constants = {t.name: np.full(t.shape, 77, t.dtype) for t in first if t.const}
-    crowded = replace(plain, inputs=(*plain.inputs, *inputs), constants={**plain.constants, **constants})
+    crowded = replace(plain, inputs=(*plain.inputs, *inputs), constants=Constants(plain.constants, constants))
     graph = sample.subject(crowded)
     assert len(new_tensors(crowded, graph)) == len(first)
     assert not first & {t for p in graph.primitives for t in (*p.inputs, p.output)}
