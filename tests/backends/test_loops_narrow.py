@@ -16,6 +16,7 @@ from korch.backends.cpu.loops.forms.narrow import FORM
 from korch.backends.cpu.loops.narrow_weights import NarrowWeights, narrow_weights
 from korch.backends.footprint import footprint
 from korch.executable import Executable, Plan, Step
+from korch.fission.blocks import dequantized_by_blocks
 from korch.ir import Builder, Cone, Graph, Primitive, Tensor
 from korch.ir.builder import Value
 from korch.ir.evaluate import evaluate_graph
@@ -183,3 +184,20 @@ def test_the_bound_counts_packed_bytes():
 )
 def test_other_products_have_another_form(graph: Graph):
     assert form_of(Cone.of(graph.primitives)) is not FORM
+
+
+@pytest.mark.parametrize("steps", [64, 50])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_all_that_fission_makes_of_blocks_is_found(axis: int, steps: int):
+    """Blocks along either axis of the weights, the last one cut off."""
+    b, shape = Unfolded(), (steps, 24) if axis == 0 else (24, steps)
+    each = tuple(-(-n // 16) if a == axis else n for a, n in enumerate(shape))
+    codes, zero = (b.constant(RNG.integers(-128, 128, s).astype(np.int8)) for s in (shape, each))
+    scale = b.constant(RNG.uniform(0.01, 0.1, each).astype(np.float32))
+    w = dequantized_by_blocks(b, codes, scale, zero, axis, 16)
+    y = b.input("x", "float32", (1, steps)) @ (w if axis == 0 else b.op("Transpose", w, perm=(1, 0)))
+    graph = b.graph([("y", y)])
+    assert (found(graph).block, found(graph).bits) == (16, 8)
+    x = RNG.standard_normal((1, steps)).astype(np.float32)
+    want = evaluate_graph(graph, {"x": x})["y"]
+    np.testing.assert_allclose(outputs(graph, x), want, rtol=0, atol=1e-6 * np.abs(want).max())

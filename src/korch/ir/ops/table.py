@@ -289,7 +289,8 @@ class Op:
     @property
     def moves(self) -> bool:
         """Whether every element of its output is one of its operands', or a number that fills."""
-        return self.category in (Category.LAYOUT, Category.BROADCAST) or self.is_view or self.chooses
+        moving = self.category in (Category.LAYOUT, Category.BROADCAST) and not self.unpacks
+        return moving or self.is_view or self.chooses
 
     @property
     def picks(self) -> int:
