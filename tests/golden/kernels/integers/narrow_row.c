@@ -61,9 +61,9 @@ static void dots(const char *restrict w, const int32_t *restrict x, const float 
     korch_i8 l0_2 = (korch_i8){0} + x[33];
     #pragma GCC unroll 1
     for (int c = 0; c < 4; ++c) {
-      const korch_i8 w0 = *(const korch_pairs8 *)(w + c * 96 + 0);
-      const korch_i8 w1 = *(const korch_pairs8 *)(w + c * 96 + 32);
-      const korch_i8 w2 = *(const korch_pairs8 *)(w + c * 96 + 64);
+      const korch_i8 w0 = *(const korch_lanes8 *)(w + c * 96 + 0);
+      const korch_i8 w1 = *(const korch_lanes8 *)(w + c * 96 + 32);
+      const korch_i8 w2 = *(const korch_lanes8 *)(w + c * 96 + 64);
       {
         const korch_i8 q0 = (korch_i8)((korch_words8)w0 & 15);
         const korch_i8 q1 = (korch_i8)((korch_words8)w1 & 15);

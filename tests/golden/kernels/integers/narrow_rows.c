@@ -64,8 +64,8 @@ static void dots(const char *restrict w, const float *restrict x, float *restric
     const korch_f8 m1_1 = z1 + 32896.0f;
     #pragma GCC unroll 1
     for (int c = 0; c < 32; ++c) {
-      korch_i8 w0 = *(const korch_pairs8 *)(w + c * 64 + 0);
-      korch_i8 w1 = *(const korch_pairs8 *)(w + c * 64 + 32);
+      korch_i8 w0 = *(const korch_lanes8 *)(w + c * 64 + 0);
+      korch_i8 w1 = *(const korch_lanes8 *)(w + c * 64 + 32);
       {
         const korch_f8 q0 = (korch_f8)((w0 & 255) | 1258291200) - m0_0;
         const korch_f8 q1 = (korch_f8)((w1 & 255) | 1258291200) - m0_1;

@@ -147,7 +147,7 @@ def _block(text: Statements, dots: NarrowDots) -> None:
     with text.block(f"for (int c = 0; c < {dots.words}; ++c)"):
         for g in range(dots.vectors):
             place = f"w + c * {4 * dots.width} + {4 * g * lanes}"
-            text.add(f"const korch_i{lanes} w{g} = *(const korch_pairs{lanes} *)({place});")
+            text.add(f"const korch_i{lanes} w{g} = *(const korch_lanes{lanes} *)({place});")
         for j in range(dots.fields):
             with text.block():
                 for g in range(dots.vectors):

@@ -29,7 +29,7 @@ def function(name: str, dots: NarrowDots) -> Function:
         with text.block(f"for (int c = 0; c < {dots.words}; ++c)"):
             for g in range(dots.vectors):
                 place = f"w + c * {4 * dots.width} + {4 * g * lanes}"
-                text.add(f"korch_i{lanes} w{g} = *(const korch_pairs{lanes} *)({place});")
+                text.add(f"korch_i{lanes} w{g} = *(const korch_lanes{lanes} *)({place});")
             _steps(text, dots, 0)
             text.add(*(f"w{g} = (korch_i{lanes})((korch_unsigned{lanes})w{g} >> 16);" for g in range(dots.vectors)))
             _steps(text, dots, block // 2)
