@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import heapq
 import random
+from dataclasses import replace
 from math import inf
 
-from korch.solve.problem import Candidate, Problem
+from korch.solve.problem import Candidate, ErrorBudget, Problem
 
 from .synthetic import Net, cones
 
@@ -57,3 +58,36 @@ def random_problem(seed: int, *, tensors: int = 7, twins: bool = False, loops: b
             cost = (2e-6 + bytes_moved / 4e10 + sum(net.linear.get(i, 0.0) for i in holds)) * rng.uniform(0.7, 1.5)
             kernels.append(Candidate(len(kernels), t, tuple(sorted(leaves)), holds, cost))
     return Problem((names[-1], names[-2]), tuple(net.primitives), tuple(kernels), dict(net.classes))
+
+
+def budgeted_optimum(problem: Problem) -> float:
+    """`optimum` among the plans that keep to the error budgets: a state also has the shares used, none dominated."""
+    bit = {t: 1 << i for i, t in enumerate({t: None for k in problem.candidates for t in (k.root, *k.reads)})}
+    shares = [tuple(sum(b.shares.get(q, 0.0) for q in k.holds) for b in problem.budgets) for k in problem.candidates]
+    goal = sum(bit.get(t, 1 << len(bit)) for t in problem.outputs)
+    none = (0.0,) * len(problem.budgets)
+    seen: dict[int, list[tuple[float, ...]]] = {}
+    queue = [(0.0, 0, none)]
+    while queue:
+        cost, made, used = heapq.heappop(queue)
+        if made & goal == goal:
+            return cost
+        if any(all(a <= b + 1e-12 for a, b in zip(other, used)) for other in seen.get(made, ())):
+            continue
+        seen.setdefault(made, []).append(used)
+        for k, own in zip(problem.candidates, shares):
+            after = tuple(a + b for a, b in zip(used, own))
+            if made & bit[k.root] == 0 and all(made & bit[t] for t in k.reads) and all(x <= 1 for x in after):
+                heapq.heappush(queue, (cost + k.cost, made | bit[k.root], after))
+    return inf
+
+
+def budgeted_problem(seed: int, *, budgets: int = 1, **kind: bool | int) -> Problem:
+    """A random problem whose primitives err, some much, for the tensors that other primitives make as well."""
+    rng, p = random.Random(seed), random_problem(seed, **kind)
+    made: dict[str, int] = {}
+    for q in p.primitives:
+        made[q.output] = made.get(q.output, 0) + 1
+    loose = [q.id for q in p.primitives if made[q.output] > 1 and not q.twin]
+    shares = [{q: rng.choice((0.0, 0.05, 0.2, 0.6, 3.0)) for q in loose} for _ in range(budgets)]
+    return replace(p, budgets=tuple(ErrorBudget(f"y{i}", own) for i, own in enumerate(shares)))

@@ -10,6 +10,9 @@ from math import fsum, isclose
 from korch.errors import SolverError
 from korch.solve.problem import Candidate, Problem
 
+BUDGET_TOLERANCE = 1e-5
+"""Of an error budget: solvers keep rows within 1e-6, and sums of binary variables a little worse."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckedPlan:
@@ -28,7 +31,8 @@ def check(problem: Problem, chosen: Iterable[int], *, cost: float | None = None)
     """The plan of the candidate ids `chosen`, in running order and without kernels that nothing needs.
 
     `cost` (seconds) is what the solver claims for `chosen`. Raises SolverError if an id is unknown, an output or a
-    read tensor is not made, the kernels wait for each other, or the claimed cost is not theirs.
+    read tensor is not made, the kernels wait for each other, the claimed cost is not theirs, or an error budget is
+    exceeded.
     """
     by_id = {k.id: k for k in problem.candidates}
     ids = sorted(set(chosen))
@@ -42,6 +46,7 @@ def check(problem: Problem, chosen: Iterable[int], *, cost: float | None = None)
     if len(order) < len(kernels):
         raise SolverError(f"the plan is cyclic: {_waiting(kernels, order)}")
     order = _needed(order, problem.outputs)
+    _check_errors(problem, order)
     return CheckedPlan(tuple(order), cost_of(order))
 
 
@@ -87,6 +92,13 @@ def _check_complete(problem: Problem, kernels: Sequence[Candidate]) -> None:
     for k in kernels:
         if absent := [t for t in k.reads if t not in made]:
             raise SolverError(f"the plan is incomplete: kernel {k.id} reads {absent[0]}, which no kernel makes")
+
+
+def _check_errors(problem: Problem, kernels: Sequence[Candidate]) -> None:
+    for budget in problem.budgets:
+        used = fsum(budget.shares.get(q, 0.0) for k in kernels for q in k.holds)
+        if used > 1.0 + BUDGET_TOLERANCE:
+            raise SolverError(f"the plan uses {used:.6g} of the error budget of output {budget.output}")
 
 
 def _needed(order: Sequence[Candidate], outputs: Collection[str]) -> list[Candidate]:

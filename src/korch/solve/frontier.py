@@ -13,6 +13,9 @@ and the terms that a label's decisions have fixed bound all its completions. `su
 the graph must pay in any case. A label whose bound reaches the incumbent goes. If more than `width` are left, those
 of the largest bounds go too, and the least of these limits what is proved: the search is exact, or it is a beam
 that knows how good it is.
+
+With error budgets a label also has the error so far, and of one set of stored tensors every label stays that is cheaper
+or errs less than all others.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from math import inf
 
 import numpy as np
 
+from korch.solve.budgets import shares_of
 from korch.solve.keys import Dependency, Edge, Entry, Once
 from korch.solve.labels import (
     LARGEST_GROUP,
@@ -65,6 +69,7 @@ class Frontier:
     live: tuple[Words, ...]  # tensors that may be stored when each group is decided
     row_words: int
     base: float  # the LP's dual bound
+    budgets: int = 0
 
 
 def search(
@@ -76,7 +81,7 @@ def search(
     stops with what is proved so far.
     """
     rest = np.zeros(len(at.groups)) if ahead is None else ahead
-    labels = first_label(np.zeros_like(at.live[0]), at.row_words, at.base)
+    labels = first_label(np.zeros_like(at.live[0]), at.row_words, at.base, at.budgets)
     history: list[tuple[LabelIndices, Columns]] = []
     proved, largest = inf, 1
     for g, group in enumerate(at.groups):
@@ -120,7 +125,7 @@ def _suffix(at: Frontier, start: int, ahead: Floats, limit: float, width: int) -
 
     Where there are more than `width` labels the limit comes down to the bounds of those that are dropped.
     """
-    labels = first_label(at.live[start], at.row_words, 0.0)
+    labels = first_label(at.live[start], at.row_words, 0.0, at.budgets)
     best = float(ahead[start])
     for g in range(start, len(at.groups)):
         rest = float(ahead[g])
@@ -159,7 +164,8 @@ def _relaxed_step(step: Decision, start: int) -> Decision:
         credit = sum(out[i] for i in k.uses if i in out)
         gone = sum(row.price for row in k.covers if row.since < start)
         covers = tuple(row for row in k.covers if row.since >= start)
-        return KernelColumn(k.column, k.cost + credit - gone, k.reads, k.charge + credit, (), covers, k.covered)
+        cost, charge = k.cost + credit - gone, k.charge + credit
+        return KernelColumn(k.column, cost, k.reads, charge, (), covers, k.covered, k.errors)
 
     kernels = sorted(map(relaxed, step.kernels), key=lambda k: (k.cost, k.column))
     unused = tuple(row for row in step.unused if row.since >= start)
@@ -263,6 +269,7 @@ class _Builder:
         self.problem, self.cost, self.reduced, self.groups = problem, cost, reduced, groups
         self.when = {t: g for g, group in enumerate(groups) for t in group}
         self.root = [self.when[k.root] for k in problem.candidates]
+        self.shares = shares_of(problem)
         self._tensor_bits()
         self._row_prices(rows, duals)
 
@@ -332,7 +339,7 @@ class _Builder:
             dead = _join([self.bit[t] for t in dying.get(g, ())], self.words)
             now = (now | _join([self.bit[t] for t in names], self.words)) & ~dead
             groups.append(self._group(g, tuple(self._step(t, makers.get(t, ())) for t in names), dead))
-        return Frontier(tuple(groups), tuple(live), self.row_words, base)
+        return Frontier(tuple(groups), tuple(live), self.row_words, base, len(self.problem.budgets))
 
     def _group(self, g: int, steps: tuple[Decision, ...], dead: Words) -> DecisionGroup:
         closing = self.closing.get(g, [])
@@ -360,6 +367,7 @@ class _Builder:
             uses,
             tuple(row for _, row in covers if row.price > 0),
             _mask((s for s, _ in covers), self.row_words),
+            self.shares[column],
         )
 
 

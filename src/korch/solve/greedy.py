@@ -2,6 +2,9 @@
 
 Technology mapping's area flow: the flow of a tensor is the cost of its cheapest kernel plus the flows of what that
 reads, each divided by the number of its readers in the last cover; then local search over which tensors are stored.
+
+Error budgets are priced (Lagrangian relaxation): a column costs its share of them too, at a price that grows until the
+cover keeps to them.
 """
 
 from __future__ import annotations
@@ -10,33 +13,55 @@ import heapq
 from collections.abc import Mapping, Sequence
 from math import inf
 
+from korch.solve.budgets import shares_of, within_budgets
 from korch.solve.check import running_order
 from korch.solve.problem import Candidate, Problem
 
 Assignment = dict[str, int]  # tensor made: column of the kernel that makes it
+PRICES = (*(4.0**n for n in range(-4, 8)), inf)
+"""Of a whole error budget, in units of the cost of the plan without budgets; at the last price only columns without
+error are left."""
 
 
 def greedy(problem: Problem, weights: Sequence[float] | None = None, *, rounds: int = 4) -> list[int] | None:
-    """Columns of a complete, acyclic selection; None if no plan exists.
+    """Columns of a complete, acyclic selection; None if no plan exists, or none that keeps to the budgets is found.
 
     `weights` replaces the costs when kernels are picked (an LP point's reduced costs, say); what counts at the end,
     and in local search, is `cost`.
     """
-    costs = [k.cost for k in problem.candidates]
-    index = _Index(problem)
+    costs, index = [k.cost for k in problem.candidates], _Index(problem)
+    paid = costs if weights is None else weights
+    plan = _covered(problem, index, paid, costs, rounds)
+    if plan is None:
+        return None
+    if index.affords(plan):
+        return sorted(_improve(problem, index, plan, costs).values())
+    unit = max(_cost(plan, paid), 1e-12)
+    for price in PRICES:
+        weighed = [w + price * unit * used if used else w for w, used in zip(paid, index.used.tolist(), strict=True)]
+        plan = _covered(problem, index, weighed, costs, rounds)
+        if plan and index.affords(plan):
+            return sorted(_improve(problem, index, plan, costs).values())
+    return None
+
+
+def _covered(
+    problem: Problem, index: _Index, paid: Sequence[float], costs: Sequence[float], rounds: int
+) -> Assignment | None:
+    """The cheapest of a few covers, of those that keep to the budgets if there are any."""
     readers: dict[str, float] = {}
-    best: tuple[float, Assignment] | None = None
+    best: tuple[tuple[bool, float], Assignment] | None = None
     for _ in range(rounds):
-        plan = _cover(problem, index, costs if weights is None else weights, readers)
+        plan = _cover(problem, index, paid, readers)
         if plan is None:
             return None
         fanout = _fanout(problem, plan)
         readers = {t: (readers.get(t, 1.0) + fanout.get(t, 0)) / 2 for t in index.makers}
-        total = _cost(plan, costs)
+        total = not index.affords(plan), _cost(plan, costs)
         if best is None or total < best[0]:
             best = total, plan
     assert best is not None
-    return sorted(_improve(problem, index, best[1], costs).values())
+    return best[1]
 
 
 class _Index:
@@ -46,10 +71,16 @@ class _Index:
         self.makers: dict[str, list[int]] = {}
         self.readers: dict[str, list[int]] = {}
         self.reads = [frozenset(k.reads) for k in problem.candidates]
+        self.shares = shares_of(problem)
+        self.used = self.shares.max(1, initial=0.0)  # of the budget that a column uses most of
         for column, k in enumerate(problem.candidates):
             self.makers.setdefault(k.root, []).append(column)
             for t in self.reads[column]:
                 self.readers.setdefault(t, []).append(column)
+
+    def affords(self, plan: Assignment) -> bool:
+        """Whether the plan keeps to the error budgets."""
+        return not self.shares.shape[1] or within_budgets(self.shares, plan.values())
 
 
 def _cover(
@@ -139,7 +170,7 @@ def _without(problem: Problem, index: _Index, plan: Assignment, t: str, costs: S
         gain += costs[i] - price
         if gain <= 0:
             return plan
-    return _accept(problem, plan, stored | changed, costs)
+    return _accept(problem, index, plan, stored | changed, costs)
 
 
 def _with(problem: Problem, index: _Index, plan: Assignment, t: str, costs: Sequence[float]) -> Assignment:
@@ -156,11 +187,11 @@ def _with(problem: Problem, index: _Index, plan: Assignment, t: str, costs: Sequ
             changed[root] = i
     if price >= 0 or maker < 0:
         return plan
-    return _accept(problem, plan, plan | changed, costs)
+    return _accept(problem, index, plan, plan | changed, costs)
 
 
-def _accept(problem: Problem, plan: Assignment, other: Assignment, costs: Sequence[float]) -> Assignment:
+def _accept(problem: Problem, index: _Index, plan: Assignment, other: Assignment, costs: Sequence[float]) -> Assignment:
     other = _extract(problem, other)
     kernels: list[Candidate] = [problem.candidates[i] for i in sorted(other.values())]
     cheaper = _cost(other, costs) < _cost(plan, costs)
-    return other if cheaper and len(running_order(kernels)) == len(kernels) else plan
+    return other if cheaper and index.affords(other) and len(running_order(kernels)) == len(kernels) else plan

@@ -54,6 +54,16 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class OutputError:
+    """The error of the graph output `tensor` stays within its budget."""
+
+    tensor: str
+
+    def __str__(self) -> str:
+        return f"error {self.tensor}"
+
+
+@dataclass(frozen=True, slots=True)
 class Edge:
     """An edge row (`rows.edge_row`) of the class `of`, by the choice at each producer on the way, by primitive."""
 
@@ -86,4 +96,4 @@ class NotTogether:
         return f"not together {','.join(map(str, sorted(self.ids)))}"
 
 
-RowKey = Output | Once | Dependency | Entry | Edge | FirstOfCycle | NotTogether
+RowKey = Output | Once | Dependency | Entry | OutputError | Edge | FirstOfCycle | NotTogether

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from korch.solve.budgets import EQUAL, FULL
 from korch.solve.rows import Floats
 
 Words = NDArray[np.uint64]
@@ -53,6 +54,7 @@ class KernelColumn:
     uses: tuple[int, ...]  # positions of the unused rows that it does use; empty once its step is relaxed
     covers: tuple[Cover, ...]
     covered: Words  # the bits of `covers`
+    errors: Floats  # [budgets] shares of the error budgets
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ class Labels:
     stored: Words  # [n, words]
     covered: Words  # [n, words]
     cost: Floats
+    errors: Floats  # [n, budgets] used so far
     bound: Floats
     parent: LabelIndices
     made: Columns  # [n, LARGEST_GROUP] columns chosen in the current group, -1 where none
@@ -94,6 +97,7 @@ class Labels:
             self.stored[which],
             self.covered[which],
             self.cost[which],
+            self.errors[which],
             self.bound[which],
             self.parent[which],
             self.made[which],
@@ -103,16 +107,17 @@ class Labels:
         return len(self.cost)
 
 
-def first_label(stored: Words, row_words: int, bound: float) -> Labels:
+def first_label(stored: Words, row_words: int, bound: float, budgets: int = 0) -> Labels:
     """The single label from which a search starts."""
     none = np.full((1, LARGEST_GROUP), -1, np.int32)
     covered = np.zeros((1, row_words), np.uint64)
-    return Labels(stored[None, :].copy(), covered, np.zeros(1), np.full(1, bound), np.zeros(1, np.int64), none)
+    errors = np.zeros((1, budgets))
+    return Labels(stored[None, :].copy(), covered, np.zeros(1), errors, np.full(1, bound), np.zeros(1, np.int64), none)
 
 
 def decide(labels: Labels, group: DecisionGroup, limit: float) -> Labels:
     """The labels after `group` with bounds below `limit`: every way to make some of its tensors, the cheapest label
-    of each set of stored tensors that are still live."""
+    of each set of stored tensors that are still live, and with error budgets dearer ones that err less."""
     n = len(labels)
     labels = replace(labels, parent=np.arange(n), made=np.full((n, LARGEST_GROUP), -1, np.int32))
     branches = [_bury(branch, group) for branch in _branches(labels, group.steps, limit)]
@@ -120,9 +125,10 @@ def decide(labels: Labels, group: DecisionGroup, limit: float) -> Labels:
 
 
 def merge(labels: Labels) -> Labels:
-    """The cheapest label of each set of stored tensors.
+    """The labels of each set of stored tensors of which no other is cheaper and errs no more; the cheapest one where
+    there are no error budgets.
 
-    Nothing is lost: what completes a label completes every other of the same set, at the same further cost.
+    Nothing is lost: what completes a label completes every other of the same set, at the same further cost and error.
     """
     if len(labels) < 2:
         return labels
@@ -133,7 +139,18 @@ def merge(labels: Labels) -> Labels:
     for key in keys:
         ranked = key[order]
         first[1:] |= ranked[1:] != ranked[:-1]
-    return labels.take(order[first])
+    return labels.take(order[first | _err_less(labels.errors[order], first)])
+
+
+def _err_less(errors: Floats, first: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which rows of `errors` have less in some column than all earlier ones of their run; runs begin at `first`."""
+    result = np.zeros(len(errors), np.bool_)
+    run = 4.0 * np.cumsum(first)  # shares are below 2: each run stays below the earlier ones
+    for own in errors.T:
+        lowered = own - run
+        before = np.minimum.accumulate(lowered)[:-1]
+        result[1:] |= lowered[1:] < before - EQUAL
+    return result
 
 
 def _branches(labels: Labels, steps: Sequence[Decision], limit: float) -> Iterator[Labels]:
@@ -169,7 +186,8 @@ def _skip(labels: Labels, step: Decision) -> Labels:
 
 
 def _make(labels: Labels, step: Decision, place: int) -> Labels:
-    """Each label with the tensor made by the cheapest kernel that it allows; those that allow none are gone."""
+    """Each label with the tensor made by the cheapest kernel that it allows, and by dearer ones that err less; those
+    that allow none are gone."""
     parts = _assign(labels, step.kernels)
     if not parts:
         return labels.take(np.zeros(0, np.int64))
@@ -179,16 +197,22 @@ def _make(labels: Labels, step: Decision, place: int) -> Labels:
     for which, k in parts:
         span = slice(begin, begin := begin + len(which))
         out.cost[span] += k.cost
+        out.errors[span] += k.errors
         due[span] += k.charge
         for row in k.covers:
             due[span] += row.price * ((out.covered[span, row.word] & row.bit) != 0)
         out.covered[span] |= k.covered
         out.made[span, place] = k.column
-    return replace(out, stored=out.stored | step.bit, bound=out.bound + np.maximum(due, 0.0))
+    made = replace(out, stored=out.stored | step.bit, bound=out.bound + np.maximum(due, 0.0))
+    over = np.flatnonzero((made.errors > FULL).any(1))
+    return made if not len(over) else made.take(np.delete(np.arange(len(made)), over))
 
 
 def _assign(labels: Labels, kernels: Sequence[KernelColumn]) -> list[tuple[LabelIndices, KernelColumn]]:
-    """The cheapest kernel whose reads each label stores: (labels, kernel) pairs."""
+    """The cheapest kernel whose reads each label stores: (labels, kernel) pairs. A dearer kernel follows where it uses
+    less of some error budget than all cheaper ones."""
+    if labels.errors.shape[1]:
+        return _assign_all(labels, kernels)
     left = np.arange(len(labels))
     parts: list[tuple[LabelIndices, KernelColumn]] = []
     for k in kernels:
@@ -201,6 +225,18 @@ def _assign(labels: Labels, kernels: Sequence[KernelColumn]) -> list[tuple[Label
     return parts
 
 
+def _assign_all(labels: Labels, kernels: Sequence[KernelColumn]) -> list[tuple[LabelIndices, KernelColumn]]:
+    least = np.full(labels.errors.shape, np.inf)  # of each budget, by the kernels that a label has already
+    parts: list[tuple[LabelIndices, KernelColumn]] = []
+    for k in kernels:
+        wanted = np.flatnonzero((k.errors < least - EQUAL).any(1))
+        fits = ((labels.stored[wanted] & k.reads) == k.reads).all(1)
+        if fits.any():
+            parts.append((which := wanted[fits], k))
+            least[which] = np.minimum(least[which], k.errors)
+    return parts
+
+
 def _bury(labels: Labels, group: DecisionGroup) -> Labels:
     """Forget dead tensors and closed rows; drop labels that left a row uncovered, which no plan does."""
     if group.required.any():
@@ -209,6 +245,6 @@ def _bury(labels: Labels, group: DecisionGroup) -> Labels:
 
 
 def _concat(parts: Sequence[Labels]) -> Labels:
-    columns = zip(*((p.stored, p.covered, p.cost, p.bound, p.parent, p.made) for p in parts))
+    columns = zip(*((p.stored, p.covered, p.cost, p.errors, p.bound, p.parent, p.made) for p in parts))
     joined: list[NDArray[Any]] = [np.concatenate(column) for column in columns]
     return Labels(*joined)

@@ -30,12 +30,24 @@ class PrimitiveRef:
     twin: bool = False  # only moves a tensor to its layout twin
 
 
+@dataclass(frozen=True, slots=True)
+class ErrorBudget:
+    """The error that the graph output `output` may have: Σ shares of all primitives that a plan computes ≤ 1.
+
+    `shares` maps loose primitives to v / E²: the variance of the error that the rounding of one causes at the output,
+    in units of the variance allowed. A primitive that two kernels compute counts twice.
+    """
+
+    output: str
+    shares: Mapping[int, float]
+
+
 @dataclass(frozen=True)
 class Problem:
     """Pick candidates of least total cost that make `outputs`, without a cycle.
 
     `classes` maps a tensor to the representative of its layout twins; a tensor that is left out is alone in its
-    class.
+    class. `budgets` bound the error of outputs; there are none where no primitive is loose.
 
     >>> twins = Problem(("y",), (), (), {"y_nhwc": "y"})
     >>> twins.class_of("y_nhwc"), twins.class_of("x")
@@ -46,6 +58,7 @@ class Problem:
     primitives: tuple[PrimitiveRef, ...]
     candidates: tuple[Candidate, ...]
     classes: Mapping[str, str] = field(default_factory=dict[str, str])
+    budgets: tuple[ErrorBudget, ...] = ()
 
     def class_of(self, tensor: str) -> str:
         """The representative of the layout twins of `tensor`."""

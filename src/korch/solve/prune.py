@@ -5,6 +5,8 @@ total cost. Then a plan with k becomes one without k, no dearer: put G in k's pl
 makes: if the plan already made m before that place, keep that kernel and leave out G's; if it makes m after it, drop
 the later kernel, whose readers all come later still. So every tensor is still made once and before it is read. Ties
 are broken by (cost, number of reads, id), so replacements never go round.
+
+With error budgets, the replacement must use no more of any budget either.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from math import inf
 
 import numpy as np
 
+from korch.solve.budgets import EQUAL, FULL, shares_of
 from korch.solve.problem import Candidate, Problem
 from korch.system.samples import Floats
 
@@ -31,17 +34,20 @@ def prune(problem: Problem, lower: Sequence[float] | None = None, upper: Sequenc
     groups: dict[str, list[int]] = {}
     for i in reachable:
         groups.setdefault(problem.candidates[i].root, []).append(i)
+    shares = shares_of(problem)
     dropped: set[int] = set()
     for group in groups.values():
-        dropped.update(_dominated(problem, group, low, high))
+        dropped.update(_dominated(problem, group, low, high, shares))
     groups = {t: [i for i in group if i not in dropped] for t, group in groups.items()}
-    dropped.update(_split(problem, groups, low, high))
+    dropped.update(_split(problem, groups, low, high, shares))
     return [i for i in reachable if i not in dropped]
 
 
 def within_reach(problem: Problem) -> list[int]:
-    """Positions of the candidates of finite cost that can run in some plan and lead to an output."""
-    finite = [i for i, k in enumerate(problem.candidates) if k.cost < inf]
+    """Positions of the candidates of finite cost that fit in the error budgets, can run in some plan and lead to an
+    output."""
+    fits = np.all(shares_of(problem) <= FULL, axis=1)
+    finite = [i for i, k in enumerate(problem.candidates) if k.cost < inf and fits[i]]
     runnable = _runnable(problem.candidates, finite)
     makers: dict[str, list[int]] = {}
     for i in runnable:
@@ -89,8 +95,8 @@ def _reads_matrix(problem: Problem, group: Sequence[int]) -> tuple[Floats, list[
     return reads, list(names)
 
 
-def _dominated(problem: Problem, group: Sequence[int], low: Floats, high: Floats) -> list[int]:
-    """Members of `group` (one root) with another member that reads no more and costs no more."""
+def _dominated(problem: Problem, group: Sequence[int], low: Floats, high: Floats, shares: Floats) -> list[int]:
+    """Members of `group` (one root) with another member that reads no more, costs no more and errs no more."""
     reads, _ = _reads_matrix(problem, group)
     size = reads.sum(1)
     contained = size[:, None] - reads @ reads.T < 0.5  # [j, i]: reads of j ⊆ reads of i
@@ -98,10 +104,12 @@ def _dominated(problem: Problem, group: Sequence[int], low: Floats, high: Floats
     first = np.arange(len(group))
     tie = (size[:, None] < size[None, :]) | (first[:, None] < first[None, :])
     better = (hi[:, None] < lo[None, :]) | ((hi[:, None] == lo[None, :]) & tie)
+    for own in shares[list(group)].T:
+        better &= own[:, None] <= own[None, :] + EQUAL
     return [group[i] for i in np.flatnonzero((contained & better).any(0)).tolist()]
 
 
-def _split(problem: Problem, groups: dict[str, list[int]], low: Floats, high: Floats) -> list[int]:
+def _split(problem: Problem, groups: dict[str, list[int]], low: Floats, high: Floats, shares: Floats) -> list[int]:
     """Candidates (r, R) with j = (r, ⊆ R + m) and h = (m, ⊆ R) such that j and h together cost no more.
 
     Both parts must be strictly cheaper than the whole, which orders the replacements also where a part costs nothing.
@@ -124,7 +132,9 @@ def _split(problem: Problem, groups: dict[str, list[int]], low: Floats, high: Fl
             whole = reads[group[i]]
             for j in np.flatnonzero(possible[:, i]).tolist():
                 m, left = names[int(which[j, i])], lo[i] - hi[j]
-                if m != root and _affordable(order[m], whole, left, lo[i], reads, high):
+                spare = shares[group[i]] - shares[group[j]] + EQUAL
+                makers = [h for h in order[m] if (shares[h] <= spare).all()] if spare.size else order[m]
+                if m != root and _affordable(makers, whole, left, lo[i], reads, high):
                     dropped.append(group[i])
                     break
     return dropped

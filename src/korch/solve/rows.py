@@ -17,8 +17,9 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from korch.solve.budgets import shares_of
 from korch.solve.classes import ClassGraph, Producer, class_graph, held_classes
-from korch.solve.keys import Dependency, Edge, EdgeChoice, Entry, Once, Output, RowKey
+from korch.solve.keys import Dependency, Edge, EdgeChoice, Entry, Once, Output, OutputError, RowKey
 from korch.solve.problem import Problem
 from korch.system.samples import Floats
 
@@ -109,6 +110,15 @@ def entry_rows(problem: Problem, at: Incidence) -> list[Row]:
     return [_at_most(Entry(o, p), dict.fromkeys(ks), at.enters.get(p, ())) for (o, p), ks in left.items()]
 
 
+def error_rows(problem: Problem, at: Incidence) -> list[Row]:
+    """Σ_k v_k u_k ≤ E² for every output with a budget, in units of E²: v_k adds up the primitives that k holds.
+
+    No plan is lost but those that err too much: the row is the budget itself.
+    """
+    rows = zip(problem.budgets, shares_of(problem).T.tolist(), strict=True)
+    return [_row(OutputError(b.output), {k: v for k, v in enumerate(vs) if v}, -inf, 1.0) for b, vs in rows]
+
+
 Choose = Callable[[str, Producer], EdgeChoice]
 
 
@@ -165,7 +175,7 @@ def edge_rows(problem: Problem, at: Incidence) -> list[Row]:
 
 def all_rows(problem: Problem, at: Incidence) -> list[Row]:
     """Every row that is written before the first solve; cycle cuts and the other edge rows come lazily."""
-    builders = (output_rows, once_rows, dependency_rows, entry_rows, edge_rows)
+    builders = (output_rows, once_rows, dependency_rows, entry_rows, error_rows, edge_rows)
     return [row for build in builders for row in build(problem, at)]
 
 

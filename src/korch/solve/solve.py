@@ -16,6 +16,7 @@ import numpy as np
 
 from korch.errors import NoPlan, SolverError
 from korch.solve.branching import SolveRun, cheapest
+from korch.solve.budgets import shares_of, within_budgets
 from korch.solve.check import CheckedPlan, check, cost_of
 from korch.solve.frontier import Frontier, frontier, search, suffix_bounds
 from korch.solve.greedy import greedy
@@ -37,6 +38,7 @@ PROOFS = 4  # times as many for the search that uses them
 NEAR = 2048  # candidates that `Solution.near` names
 SEPARATIONS = 40  # rounds of edge rows with choices
 LEAST = 0.5  # seconds that a relaxation may take, however little time is left: without one there is no bound
+LEAST_BUDGETED = 2.0  # seconds for a first plan within error budgets, where the greedy cover finds none
 NONBASIC_AT_LOWER, BASIC = 0, 1  # HiGHS's codes, for what an old basis does not know
 
 
@@ -96,9 +98,9 @@ def solve(
     """
     pruned = _pruned(problem)
     cost = np.array([k.cost for k in pruned.candidates]) * MICRO
-    best = _first_plan(pruned, cost, warm)
     at = incidence(pruned)
     with Highs() if highs is None else nullcontext(highs) as solver:
+        best = _first_plan(pruned, at, cost, warm, solver.solve, deadline)
         relaxed = _relax(pruned, at, cost, best.columns, solver.solve, deadline, warm.restart if warm else None)
         best = best.proves(relaxed.bound)
         if best.gap <= max(gap, PROVED):
@@ -148,16 +150,24 @@ def _all_made(problem: Problem) -> tuple[str, ...]:
     return tuple(dict.fromkeys(k.root for k in problem.candidates if k.cost < inf))
 
 
-def _first_plan(problem: Problem, cost: Floats, warm: Solution | None) -> _Best:
+def _first_plan(
+    problem: Problem, at: Incidence, cost: Floats, warm: Solution | None, run: SolveRun, deadline: Deadline
+) -> _Best:
     """The greedy plan, or the last solution's if that is cheaper now."""
     columns = greedy(problem)
-    if columns is None:
-        raise SolverError("no plan exists: the greedy cover found none for " + ", ".join(problem.outputs))
-    best = _Best(tuple(columns), float(cost[columns].sum()), 0.0)
+    best = _Best((), inf, 0.0).better(columns, float(cost[columns].sum()) if columns is not None else inf)
     position = {k.id: i for i, k in enumerate(problem.candidates)}
     if warm and all(i in position for i in warm.chosen):
         again = [position[i] for i in warm.chosen]
-        best = best.better(again, float(cost[again].sum()))
+        if within_budgets(shares_of(problem), again):
+            best = best.better(again, float(cost[again].sum()))
+    if best.cost == inf and problem.budgets:
+        rows, every = all_rows(problem, at), np.ones(len(cost), np.bool_)
+        found, _ = cheapest(problem, cost, rows, every, None, run, max(deadline, Deadline.after(LEAST_BUDGETED)))
+        best = best.better(found, float(cost[list(found)].sum()) if found is not None else inf)
+    if best.cost == inf:
+        within = " within the error budgets" if problem.budgets else ""
+        raise SolverError(f"no plan exists{within}: none was found for {', '.join(problem.outputs)}")
     return best
 
 

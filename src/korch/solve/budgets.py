@@ -1,0 +1,29 @@
+"""Error budgets: how much of each a candidate uses. Rounding errors are treated as independent, so variances add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from korch.solve.problem import Problem
+from korch.system.samples import Floats
+
+FULL = 1.0 + 1e-6
+"""Of a budget: what a plan may use, with the tolerance of HiGHS and CBC."""
+EQUAL = 1e-12
+"""Shares that differ by less are the same sum in another order."""
+
+
+def shares_of(problem: Problem) -> Floats:
+    """[candidates, budgets]: the share of each budget that a candidate uses, Σ of the primitives that it holds."""
+    result = np.zeros((len(problem.candidates), len(problem.budgets)))
+    for b, budget in enumerate(problem.budgets):
+        for column, k in enumerate(problem.candidates):
+            result[column, b] = sum(budget.shares.get(q, 0.0) for q in sorted(k.holds & budget.shares.keys()))
+    return result
+
+
+def within_budgets(shares: Floats, columns: Iterable[int]) -> bool:
+    """Whether a selection of `columns` keeps to every budget."""
+    return bool((shares[list(columns)].sum(0) <= FULL).all())
