@@ -18,7 +18,12 @@ class Derived:
     """A value that few plans need: computed once, by whoever asks first."""
 
     def __init__(self, compute: Callable[[], Array]) -> None:
+        self.compute = compute
         self.value = cache(compute)
+
+    def passing(self) -> Array:
+        """The value, which is not kept."""
+        return self.value() if self.value.cache_info().currsize else self.compute()
 
 
 class Folded(Derived):
@@ -73,6 +78,11 @@ class Constants(MutableMapping[str, Array]):
     def only(self, names: Collection[str]) -> Constants:
         """Those of these names."""
         return Constants({n: entry for n, entry in self._entries.items() if n in names})
+
+    def passing(self, name: str) -> Array:
+        """The value, which is not kept if nobody has asked for it to stay."""
+        entry = self._entries[name]
+        return entry.passing() if isinstance(entry, Derived) else entry
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries

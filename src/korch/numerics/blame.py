@@ -57,13 +57,13 @@ def blames(graph: Graph, loose: Collection[Primitive], picked: Iterable[Primitiv
 
 def _error(graph: Graph, cone: Cone, values: Mapping[Tensor, Array]) -> float:
     with np.errstate(all="ignore"):
-        leaves = [graph.constants[t.name] if t.const else _form(graph, t, values) for t in cone.leaves]
+        leaves = [graph.constants[t.name] if t.const else in_layout(graph, t, values) for t in cone.leaves]
         y = evaluate_cone(cone, leaves, precision="float32")
-    exact = _form(graph, cone.root, values)
+    exact = in_layout(graph, cone.root, values)
     return error_of(y, exact, exact)
 
 
-def _form(graph: Graph, t: Tensor, values: Mapping[Tensor, Array]) -> Array:
+def in_layout(graph: Graph, t: Tensor, values: Mapping[Tensor, Array]) -> Array:
     """The value of `t` in the order of its axes."""
     plain = graph.value_of(t)
     return values[plain] if plain == t else values[plain].transpose(first_to_last(t.rank))
@@ -86,9 +86,10 @@ def to_drop(found: Iterable[Blame], excess: float) -> list[Primitive]:
 
 def alike(graph: Graph, dropped: Iterable[Primitive]) -> set[Primitive]:
     """`dropped`, and the same ways to compute the same values in other layouts."""
-    ways = {_way(graph, p) for p in dropped}
-    return {p for p in inexact(graph) if _way(graph, p) in ways}
+    ways = {way_of(graph, p) for p in dropped}
+    return {p for p in inexact(graph) if way_of(graph, p) in ways}
 
 
-def _way(graph: Graph, p: Primitive) -> tuple[object, ...]:
+def way_of(graph: Graph, p: Primitive) -> tuple[object, ...]:
+    """Equal for primitives that do the same in different layouts."""
     return p.op, graph.value_of(p.output), tuple(graph.value_of(t) for t in p.inputs if not t.const)
