@@ -25,6 +25,7 @@ from korch.numerics.judge import Judge
 from korch.options import Options
 from korch.profile.database import Database
 from korch.rewrite import add_choices
+from korch.search.error_limit import estimated_error
 from korch.search.in_place import in_place
 from korch.search.model import Facts, Search
 from korch.search.transfer import Sketch, sketch_of
@@ -53,7 +54,9 @@ class Summary:
     multiply-adds that a run executes take at this machine's peak.
 
     `error` is that of the output that is worst by its bound, `error_bound`, against float64 (see `Accuracy`); `passed`
-    says whether it keeps to that, or, of a quantized model, each step is right `by_step`.
+    says whether it keeps to that, or, of a quantized model, each step is right `by_step`. `estimated_error`: of its loose
+    primitives, before it was built. `looser`: the next looser numerics, empty where there are none or nothing is loose,
+    and `looser_ms`, the predicted time of the cheapest plan that they allow among the same choices.
 
     `gap`, `gap_physical`: see `Plan`. `rejected_samples`: times below what physics allow, which were thrown away;
     `busy`: the share of samples during which other programs took a processor away.
@@ -92,6 +95,9 @@ class Summary:
     costs: str
     rejected_samples: int
     busy: float
+    estimated_error: float
+    looser: str
+    looser_ms: float
 
 
 def optimize(
@@ -189,6 +195,9 @@ def optimized(
         costs=options.costs,
         rejected_samples=facts.rejected_samples,
         busy=facts.busy,
+        estimated_error=estimated_error(plan),
+        looser=facts.looser,
+        looser_ms=plan.predicted_seconds * 1e3 * (1 - facts.looser_gain),
     )
     return executable, summary, sketch_of(plan, graph)
 

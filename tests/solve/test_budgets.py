@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from korch.errors import SolverError
+from korch.solve.budgets import binding
 from korch.solve.check import check
 from korch.solve.frontier import frontier, search, suffix_bounds
 from korch.solve.highs import Highs
@@ -111,3 +112,10 @@ def test_the_frontier_search_is_exact_by_itself(seed: int, kind: dict, share: fl
     assert found.cost == pytest.approx(wanted * 1e6, rel=1e-8)
     ahead = suffix_bounds(order, gap=inf, width=1 << 20)
     assert order.base + ahead[0] <= wanted * 1e6 * (1 + 1e-8)
+
+
+def test_budgets_that_no_plan_can_exceed_are_left_out(two_layers: Problem) -> None:
+    """Each tensor is made once, by whichever kernel."""
+    assert binding(two_layers) == two_layers.budgets
+    small = ErrorBudget("y", {1: 0.7, 3: 0.2})
+    assert binding(replace(two_layers, budgets=(small, *two_layers.budgets))) == two_layers.budgets

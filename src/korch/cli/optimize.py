@@ -112,6 +112,10 @@ BUSY = 0.05
 """The share of disturbed samples from which on the summary says so; a hundredth on a quiet machine."""
 
 
+WORTH_SAYING = 0.01
+"""The share of the time that looser numerics must save for the summary to say so."""
+
+
 def _require(accuracy: Accuracy | None, numerics: str) -> None:
     """VerificationError where the program errs more than it may, or nobody can tell."""
     from korch.numerics.bounds import BOUNDS
@@ -135,7 +139,8 @@ def _text(path: Path, s: Summary) -> str:
 
     times = f"{_times(s)}, {gap_text(s.gap, s.gap_physical)}"
     spent = f"{s.tuning_s:.1f} s of tuning, {size_text(s.peak_bytes)} at the peak"
-    lines = [f"{path}: {kernels}", f"{times}; {spent}", _growth_text(s), _error_text(s), *_disturbance(s)]
+    error = [_error_text(s), *_looser_text(s)]
+    lines = [f"{path}: {kernels}", f"{times}; {spent}", _growth_text(s), *error, *_disturbance(s)]
     return "\n".join(lines)
 
 
@@ -167,3 +172,10 @@ def _error_text(s: Summary) -> str:
     dropped = f"; {len(s.dropped)} choices or kernels dropped that erred too much" if s.dropped else ""
     emulated = ", emulated" if s.actual_ms is None else ""
     return f"error {s.error:.1e} of the largest magnitude{emulated}, {allowed}{dropped}"
+
+
+def _looser_text(s: Summary) -> list[str]:
+    """A line where the next looser numerics would save time."""
+    saved = 1 - s.looser_ms / s.predicted_ms if s.looser and s.predicted_ms else 0.0
+    text = f"--numerics {s.looser} would save {saved:.1%}: {s.looser_ms:.3f} ms predicted"
+    return [text] if saved >= WORTH_SAYING else []

@@ -59,6 +59,7 @@ def plan_to_json(plan: Plan) -> str:
             "writes": tensors.index(s.writes),
             "cost": pack(s.cost),
             "lower": pack(s.lower),
+            "error": pack(s.error),
             "runner_up": up and {"backend": up.backend, "variant": up.variant, "cost": pack(up.cost)},
         }
 
@@ -104,7 +105,8 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     def step(s: dict[str, Any]) -> Step:
         up = s["runner_up"] and RunnerUp(**{k: unpack(v) for k, v in s["runner_up"].items()})
         reads, writes = tuple(map(tensor, s["reads"])), tensor(s["writes"])
-        return Step(kernel(s["kernel"]), reads, writes, unpack(s["cost"]), up, unpack(s["lower"]))
+        cost, lower, error = unpack(s["cost"]), unpack(s["lower"]), unpack(s.get("error", 0.0))
+        return Step(kernel(s["kernel"]), reads, writes, cost, up, lower, error)
 
     g = d["graph"]
     graph = Graph(

@@ -27,7 +27,9 @@ class Again:
 
 @dataclass(frozen=True)
 class KernelReport:
-    """One kernel. Costs in microseconds, `share` of the sum; the runner-up is the next best for the same cone."""
+    """One kernel. Costs in microseconds, `share` of the sum; the runner-up is the next best for the same cone. `error`:
+    what its loose primitives are estimated to err at the worst output, of the largest magnitude there, and
+    `error_share` of the squares of all kernels."""
 
     number: int
     root: str
@@ -40,11 +42,17 @@ class KernelReport:
     primitives: tuple[str, ...]
     again: tuple[Again, ...]
     runner_up: dict[str, Any] | None
+    error: float = 0.0
+    error_share: float = 0.0
 
     def __str__(self) -> str:
         what = f"{self.backend} {self.variant}".strip()
         head = f"{self.number}: {self.root}  {what}  {self.cost_us:.1f} us  {self.share:.1%}{self._other()}"
-        return "\n".join([head, *(f"    {p}" for p in self.primitives), *self._twice()])
+        return "\n".join([head, *(f"    {p}" for p in self.primitives), *self._twice(), *self._error()])
+
+    def _error(self) -> list[str]:
+        share = f"{self.error_share:.1%} of the squared error"
+        return [f"    estimated error {self.error:.1e}, {share}"] if self.error else []
 
     def _twice(self) -> list[str]:
         """A line for each set of kernels that this one shares work with."""
@@ -154,7 +162,9 @@ class Explanation:
         allowed = f"which cannot be judged: {a.reason}" if a.allowed is None else f"{a.allowed:.1e} allowed"
         allowed += "; every step is right on what those before it made" if a.by_step else ""
         without = [f"    without {name}, which erred too much" for name in a.dropped]
-        return [f"error: {a.error:.1e} of the largest magnitude at output {a.output!r}, {allowed}", *without]
+        squares = sum(k.error**2 for k in self.kernels)
+        estimated = f"; {squares**0.5:.1e} estimated for its loose primitives" if squares else ""
+        return [f"error: {a.error:.1e} of the largest magnitude at output {a.output!r}, {allowed}{estimated}", *without]
 
 
 def gap_text(gap: float, physical: float) -> str:
@@ -170,7 +180,8 @@ def explain(executable: Executable) -> Explanation:
     plan = executable.plan
     total = sum(s.cost for s in plan.steps)
     again = _computed_again(plan.steps)
-    kernels = tuple(_kernel(n, s, total, again[n]) for n, s in enumerate(plan.steps))
+    squares = sum(s.error**2 for s in plan.steps)
+    kernels = tuple(_kernel(n, s, total, squares, again[n]) for n, s in enumerate(plan.steps))
     memory = {
         "arena": executable.memory.arena_bytes,
         "arena_lower_bound": executable.memory.lower_bound,
@@ -203,7 +214,7 @@ def _choice(c: Choice) -> ChoiceReport:
     return ChoiceReport(c.tensor, c.picked, c.others, c.instead, margin, c.measured)
 
 
-def _kernel(number: int, step: Step, total: float, again: tuple[Again, ...]) -> KernelReport:
+def _kernel(number: int, step: Step, total: float, squares: float, again: tuple[Again, ...]) -> KernelReport:
     root, up = step.writes, step.runner_up
     other = {"backend": up.backend, "variant": up.variant, "cost_us": up.cost * 1e6} if up else None
     return KernelReport(
@@ -218,6 +229,8 @@ def _kernel(number: int, step: Step, total: float, again: tuple[Again, ...]) -> 
         tuple(map(str, inside(step))),
         again,
         other,
+        step.error,
+        step.error**2 / squares if squares else 0.0,
     )
 
 

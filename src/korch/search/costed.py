@@ -73,4 +73,5 @@ def problem_of(graph: Graph, ledger: Ledger) -> Problem:
     if missing:
         name = sorted(missing)[0]
         raise SolverError(f"no backend builds {name!r} ({ledger.refusals.get(name, 'no kernel was left')})")
-    return Problem(outputs, refs, candidates, classes)
+    budgets = ledger.limit.budgets(number) if ledger.limit else ()
+    return Problem(outputs, refs, candidates, classes, budgets)

@@ -13,6 +13,7 @@ from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive
 from korch.machine import Machine
 from korch.profile.physics import Physics, Work
+from korch.search.error_limit import ErrorLimit
 from korch.search.forms import Forms
 from korch.search.kinds import Kind, is_unlikely, sort_of, trait_of
 from korch.search.offers import KernelName, LedgerEntry, Offer
@@ -23,12 +24,13 @@ from korch.search.steering import BYTE_PRICE, CHANNELS_FIRST_PENALTY
 @dataclass
 class Ledger:
     """The costs of `cones`, those that some backend takes, by signature. `collector` asks the backends; `pricing`: the
-    price of memory now, for all parts of a ledger."""
+    price of memory now, for all parts of a ledger. `limit`: of the error of plans; None where no primitive is loose."""
 
     cones: tuple[Cone, ...]
     entries: tuple[LedgerEntry, ...]
     collector: _Collector
     pricing: Price = field(default_factory=Price)
+    limit: ErrorLimit | None = None
 
     @property
     def refusals(self) -> Mapping[str, str]:

@@ -20,6 +20,8 @@ from korch.ir.graph import Graph
 from korch.ir.macs import total
 from korch.ir.primitive import Primitive
 from korch.numerics.blame import alike, blames, inexact, to_drop
+from korch.numerics.bounds import own_bound
+from korch.numerics.estimate import estimated
 from korch.numerics.judge import Judge
 from korch.numerics.verdict import Verdict
 from korch.profile.costs import Costs
@@ -27,6 +29,8 @@ from korch.search.accuracy import ban, culprits
 from korch.search.attempt import Attempt, Resources, is_link, place_links, with_few_chains
 from korch.search.building import KernelBuilder
 from korch.search.choices import label
+from korch.search.correction import Corrections, next_preset
+from korch.search.error_limit import ErrorLimit, estimated_error
 from korch.search.exactness import Refinement
 from korch.search.exchange import Exchange, exchanges
 from korch.search.in_place import steady
@@ -34,7 +38,18 @@ from korch.search.ledger import Ledger, open_ledger
 from korch.search.phases import PHASES, RIVALS, TRANSFER
 from korch.search.planned import accounted, as_timed
 from korch.search.spare import without_spare_libraries
-from korch.search.steering import FAR, FINISH, HEAVY, MOST_ATTEMPTS, MOST_BANS, SHORT, TAKEN_OVER_TIMED
+from korch.search.steering import (
+    FAR,
+    FINISH,
+    HEAVY,
+    LOOK,
+    MOST_ATTEMPTS,
+    MOST_BANS,
+    PROBE_SECONDS,
+    PROBE_SHARE,
+    SHORT,
+    TAKEN_OVER_TIMED,
+)
 from korch.search.transfer import Sketch, TakenOver, covers, found_in, others_for
 from korch.search.tuning import Report, SearchState, Tuned
 from korch.solve.highs import Highs
@@ -50,7 +65,8 @@ log = logging.getLogger(__name__)
 class Facts:
     """Figures of a finished search. `columns`, `rows`: of the largest program solved. `whole`: whether no candidate was
     left out for lack of time, nor by a failure that was not its own. `rejected_samples`: below what physics allow.
-    `busy`: the share of samples that other programs disturbed."""
+    `busy`: the share of samples that other programs disturbed. `looser`: the next numerics that would save time, and
+    the share that they would save, among the same choices."""
 
     cones: int
     candidates: int
@@ -63,6 +79,8 @@ class Facts:
     whole: bool
     rejected_samples: int = 0
     busy: float = 0.0
+    looser: str = ""
+    looser_gain: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -94,6 +112,7 @@ class Search:
     sketch: Sketch = ()
 
     def __post_init__(self) -> None:
+        self.corrections = Corrections()
         left = self.end.left
         self.deadline = Deadline(self.end.at - min(FINISH, left / 5))
         self.hurried = left < SHORT
@@ -109,13 +128,14 @@ class Search:
                 cones, later = self._cones()
             enumerating = time.monotonic() - begin
             ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics, self.target.way_out)
+            ledger = replace(ledger, limit=self._limit())
             self._taken_over = TakenOver(self.graph, self.sketch, ledger)
             with Highs(self._solver_threads) as highs, KernelBuilder() as builder:
                 resources = Resources(
                     self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs, builder
                 )
                 ledger = with_few_chains(self.graph, ledger, later, resources)
-                executable = self._accurate(ledger, resources)
+                executable, looser = self._accurate(ledger, resources)
         facts = Facts(
             len(cones) + len(later),
             len(ledger.cones),
@@ -127,6 +147,7 @@ class Search:
             not self.hurried and not resources.lost,
             self.costs.tally.rejected,
             self.costs.tally.busy,
+            *looser,
         )
         return executable, facts
 
@@ -140,10 +161,21 @@ class Search:
             return mended, []
         return surely_paying(cones, self.target.backends()) if self.hurried else (list(cones), [])
 
-    def _accurate(self, ledger: Ledger, resources: Resources) -> Executable:
-        """Searches until the program keeps to the numerics: where kernels round, with more exact ones in its plan, then
-        each time without the choices that cost most error, in the end without the kernels; where nothing is left to
-        drop, the program that errs least."""
+    def _limit(self) -> ErrorLimit | None:
+        """The limit of the error of plans, where some primitives are loose. A plan that is taken over has its own."""
+        allowed = own_bound(self.target.options.numerics)
+        if self.sketch or allowed is None:
+            return None
+        with paced():
+            until = Deadline.after(min(PROBE_SECONDS, PROBE_SHARE * self.end.left))
+            estimate = estimated(self.graph, self.judge.feeds, until)
+        return ErrorLimit(estimate, allowed) if estimate else None
+
+    def _accurate(self, ledger: Ledger, resources: Resources) -> tuple[Executable, tuple[str, float]]:
+        """Searches until the program keeps to the numerics: where kernels round, with more exact ones in its plan;
+        where loose primitives err more than estimated, with the estimate corrected; then each time without the choices
+        that cost most error, in the end without the kernels; where nothing is left to drop, the program that errs
+        least. And the share of time that the next looser numerics would save."""
         graph, gone, tried = self.graph, list[str](), list[Tried]()
         while True:
             executable, now = self._attempt(graph, ledger, resources, gone)
@@ -153,13 +185,23 @@ class Search:
             if not now.verdict.judged:
                 log.warning("%s", now.verdict.text(self.target.options.numerics))
             if now.verdict.passed or not now.verdict.judged:
-                return executable
-            picked = [p for i in now.tuned.chosen for p in ledger.cones[i].primitives]
+                until = Deadline(self.deadline.at - LOOK)
+                wider = self.corrections.wider(graph, ledger, now.tuned, now.verdict, resources.highs, until)
+                if not wider:
+                    numerics = self.target.options.numerics
+                    return executable, next_preset(graph, ledger, numerics, resources.highs)
+                ledger = self._again(executable, now, wider)
+                continue
+            cones = [ledger.cones[i] for i in now.tuned.chosen]
             banned = self._ban(ledger, tried) if now.rounded else []
+            if not banned and (tighter := self.corrections.tighter(graph, ledger, cones, now.verdict)):
+                ledger = self._again(executable, now, tighter)
+                continue
+            picked = [p for c in cones for p in c.primitives]
             dropped = set[Primitive]() if banned else self._to_drop(graph, picked, now.verdict, _graphs(tried))
             names = banned or (self._names(dropped) if dropped else self._ban(ledger, tried))
             if not names:
-                return self._least(executable, tried)
+                return self._least(executable, tried), ("", 0.0)
             executable.close()
             log.info(
                 "output %r errs by %.1e of %.1e: searching again without %s",
@@ -173,6 +215,13 @@ class Search:
                 graph = graph.without(dropped)
                 ledger = ledger.within(set(graph.primitives))
 
+    def _again(self, executable: Executable, now: Tried, ledger: Ledger) -> Ledger:
+        """`ledger`, with which the search goes on instead of with the program that it has found."""
+        executable.close()
+        estimate = estimated_error(now.plan)
+        log.info("%s, %.1e were estimated: searching again", now.verdict.text(self.target.options.numerics), estimate)
+        return ledger
+
     def _attempt(
         self, graph: Graph, ledger: Ledger, resources: Resources, gone: Sequence[str]
     ) -> tuple[Executable, Tried]:
@@ -185,7 +234,9 @@ class Search:
             attempt = Attempt(graph, ledger, resources, phases=(RIVALS,))
             tuned = attempt.best()
         tuned = without_spare_libraries(ledger, tuned, self.costs.setting.threads)
-        return self._linked(accounted(attempt.plan(tuned), ledger, tuned), tuned, gone)
+        picked = {p for i in tuned.chosen for p in ledger.cones[i].primitives}
+        lost = self._names(self.corrections.failed - picked)
+        return self._linked(accounted(attempt.plan(tuned), ledger, tuned), tuned, [*gone, *lost])
 
     def _more_exact(
         self, ledger: Ledger, executable: Executable, first: Tried, gone: Sequence[str]

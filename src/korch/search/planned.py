@@ -21,7 +21,9 @@ def planned(graph: Graph, ledger: Ledger, tuned: Tuned, options: Options, thread
     """The plan of the cones that `tuned` chose, each with its cheapest kernel; `threads` of the target, those of
     `options` by default."""
     threads = threads or options.thread_count
-    steps = tuple(_step(ledger, i, threads) for i in tuned.chosen)
+    cones = [ledger.cones[i] for i in tuned.chosen]
+    errors = ledger.limit.of_steps(cones) if ledger.limit else [0.0] * len(cones)
+    steps = tuple(replace(_step(ledger, i, threads), error=e) for i, e in zip(tuned.chosen, errors, strict=True))
     predicted, asked = sum(s.cost for s in steps), tuple(options.texts().items())
     return Plan(graph, steps, threads, options.numerics, predicted, tuned.gap, asked, gap_physical=tuned.gap_physical)
 

@@ -93,6 +93,14 @@ MOST_ATTEMPTS = 3
 """Searches for a program that errs little enough before all choices go that are not exact."""
 MOST_BANS = 4
 """Searches without kernels that err too much, where there is no such choice left."""
+PROBE_SECONDS, PROBE_SHARE = 3.0, 0.02
+"""For probes of what errors in tensors do to the outputs, and the share of a short search that they may take. (`candy`
+has 20 tensors to probe, 0.2 s each; those that are left out take the gains of their neighbours.)"""
+LOOKAHEAD_SECONDS = 2.0
+"""For a solution with another error limit, at the costs that are known by then."""
+TIGHT, OVERESTIMATED, WORTH_ANOTHER = 0.5, 0.5, 0.01
+"""A plan that uses so much of its error budget by the estimate and errs less than so much of that is made again with
+the estimate corrected, if that saves so much of its time."""
 HEAVY = 1 << 30
 """Multiply-adds of a model whose float64 outputs another process evaluates while cones are enumerated and priced and
 the first kernels are built: those of 28 billion took 22 seconds when all else was done."""

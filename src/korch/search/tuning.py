@@ -43,6 +43,7 @@ from korch.search.steering import (
     SOLVER_SECONDS,
     WORTH,
 )
+from korch.solve.budgets import binding
 from korch.solve.highs import Highs
 from korch.solve.problem import Problem, Solution
 from korch.solve.solve import PROVED, solve
@@ -304,11 +305,11 @@ class Tuner:
         return isfinite(self._known(self._incumbent)) or self._feasible()
 
     def _feasible(self) -> bool:
-        """Whether the measured kernels alone can make the outputs."""
-        made = {t.name for t in self.graph.inputs}
-        ready = [
-            c for c, e in zip(self._costed.free.candidates, self.ledger.entries, strict=True) if isfinite(e.seconds)
-        ]
+        """Whether the measured kernels alone can make the outputs, those without error where that is limited."""
+        made, free = {t.name for t in self.graph.inputs}, self._costed.free
+        loose = {q for b in binding(free) for q in b.shares}
+        entries = zip(free.candidates, self.ledger.entries, strict=True)
+        ready = [c for c, e in entries if isfinite(e.seconds) and loose.isdisjoint(c.holds)]
         while True:
             new = {c.root for c in ready if all(r in made for r in c.reads)} - made
             if not new:

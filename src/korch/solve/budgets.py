@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 import numpy as np
 
-from korch.solve.problem import Problem
+from korch.solve.problem import ErrorBudget, Problem
 from korch.system.samples import Floats
 
 FULL = 1.0 + 1e-6
@@ -22,6 +23,18 @@ def shares_of(problem: Problem) -> Floats:
         for column, k in enumerate(problem.candidates):
             result[column, b] = sum(budget.shares.get(q, 0.0) for q in sorted(k.holds & budget.shares.keys()))
     return result
+
+
+def binding(problem: Problem) -> tuple[ErrorBudget, ...]:
+    """The budgets that some plan could exceed: each tensor is made once, so the largest shares of the kernels that make
+    one add up to a bound on every plan."""
+    shares = shares_of(problem)
+    most: dict[str, Floats] = {}
+    for column, k in enumerate(problem.candidates):
+        if k.cost == inf:
+            continue
+        most[k.root] = np.maximum(most.get(k.root, 0.0), shares[column])
+    return tuple(b for i, b in enumerate(problem.budgets) if sum(float(own[i]) for own in most.values()) > 1.0)
 
 
 def within_budgets(shares: Floats, columns: Iterable[int]) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from korch.errors import NoPlan, SolverError
 from korch.solve.branching import SolveRun, cheapest
-from korch.solve.budgets import shares_of, within_budgets
+from korch.solve.budgets import binding, shares_of, within_budgets
 from korch.solve.check import CheckedPlan, check, cost_of
 from korch.solve.frontier import Frontier, frontier, search, suffix_bounds
 from korch.solve.greedy import greedy
@@ -122,12 +122,14 @@ def _frontier(pruned: Problem, cost: Floats, relaxed: _Relaxed) -> Frontier | No
 
 
 def _pruned(problem: Problem) -> Problem:
+    problem = replace(problem, budgets=binding(problem)) if problem.budgets else problem
     kept = prune(problem)
     made = {problem.candidates[i].root for i in kept}
     if absent := [t for t in problem.outputs if t not in made]:
         raise _no_plan(problem, absent[0])
     log.debug("%d of %d candidates left after pruning", len(kept), len(problem.candidates))
-    return replace(problem, candidates=tuple(problem.candidates[i] for i in kept))
+    pruned = replace(problem, candidates=tuple(problem.candidates[i] for i in kept))
+    return replace(pruned, budgets=binding(pruned)) if problem.budgets else pruned
 
 
 def _no_plan(problem: Problem, output: str) -> NoPlan:
