@@ -28,6 +28,8 @@ from korch.rewrite import add_choices
 from korch.search.error_limit import estimated_error
 from korch.search.in_place import in_place
 from korch.search.model import Facts, Search
+from korch.search.steering import FIRST_SHARE
+from korch.search.tradeoffs import TradeOff, trade_offs
 from korch.search.transfer import Sketch, sketch_of
 from korch.search.tuning import Report, SearchState
 from korch.system.deadline import Deadline
@@ -200,6 +202,26 @@ def optimized(
         looser_ms=plan.predicted_seconds * 1e3 * (1 - facts.looser_gain),
     )
     return executable, summary, sketch_of(plan, graph)
+
+
+def frontier(
+    model: Source, options: Options, report: Report, folder: Path | None = None
+) -> tuple[Executable, tuple[TradeOff, ...]]:
+    """The program of a search, and what faster and slower plans take and err. Half of the time is for the first plan;
+    nothing is recalled."""
+    begun, target = Deadline.after(0.0), target_of(options)
+    options = target.options
+    report(SearchState("reading"))
+    prepared = read(model, options.shapes, options.values)
+    plain = fission(prepared)
+    with paced():
+        graph = target.choices(add_choices(plain, options.numerics != "strict", unproved=options.unproved))
+    first, end = (Deadline(begun.at + share * options.patience) for share in (FIRST_SHARE, 1.0))
+    judge = Judge(prepared, random_feeds(plain), options.numerics, other_feeds(plain))
+    with Database(folder) as database, target.costs(database) as costs:
+        found = trade_offs(Search(graph, target, costs, report, first, judge), end)
+        costs.rest()
+    return found
 
 
 @contextmanager

@@ -43,6 +43,9 @@ def optimize(
     target: TargetOption = "cpu",
     device: DeviceOption = "",
     costs: CostsOption = "measured",
+    frontier: Annotated[
+        bool, typer.Option("--frontier", help="Also list plans that err less and take longer; nothing is recalled.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Find the cheapest kernels for a model and link them into one program."""
@@ -54,8 +57,12 @@ def optimize(
     path = writable(output or Path(f"{model.stem}.korch"))
     from korch.optimize import optimized
 
+    if frontier and len(bindings) > 1:
+        raise Error("--frontier is for one binding: give one --shape for each input")
     with progress(quiet=json) as report:
         try:
+            if frontier:
+                return _frontier(model, options, path, report, json)
             if len(bindings) > 1:
                 return _for_several(model, options, bindings, path, report, json)
             executable, summary, _ = optimized(model, options, report)
@@ -77,6 +84,21 @@ def optimize(
     else:
         typer.echo(_text(path, summary))
     _require(executable.plan.accuracy, numerics)
+
+
+def _frontier(model: Path, options: Options, path: Path, report: Any, json: bool) -> None:
+    """Writes the program of the first plan, and latency against error of all."""
+    from korch.optimize import frontier
+    from korch.report.tradeoffs import chart, table
+
+    executable, found = frontier(model, options, report)
+    executable.save(path)
+    if json:
+        plans = [asdict(x) for x in found]
+        print_json({"model": str(model), "output": str(path), "numerics": options.numerics, "frontier": plans})
+    else:
+        typer.echo(f"{path}: the fastest of {count(len(found), 'plan')}\n\n{table(found)}\n\n{chart(found)}")
+    _require(executable.plan.accuracy, options.numerics)
 
 
 def _in_segments(model: Path, options: Options, path: Path, report: Any, why: str, json: bool) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Sequence
-from contextlib import nullcontext
+from collections.abc import Collection, Generator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
@@ -35,7 +35,7 @@ from korch.search.exactness import Refinement
 from korch.search.exchange import Exchange, exchanges
 from korch.search.in_place import steady
 from korch.search.ledger import Ledger, open_ledger
-from korch.search.phases import PHASES, RIVALS, TRANSFER
+from korch.search.phases import PHASES, RIVALS, TRANSFER, Phase
 from korch.search.planned import accounted, as_timed
 from korch.search.spare import without_spare_libraries
 from korch.search.steering import (
@@ -119,30 +119,18 @@ class Search:
 
     def run(self) -> tuple[Executable, Facts]:
         """The program, and facts for the summary."""
-        self.report(SearchState("enumerating"))
-        calibrated = self.target.machine(self.costs)
-        heavy = self.target.timed and total(self.graph.plain().primitives) >= HEAVY
-        with self.judge.reference.meanwhile() if heavy else nullcontext():
-            begin = time.monotonic()
-            with paced():
-                cones, later = self._cones()
-            enumerating = time.monotonic() - begin
-            ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics, self.target.way_out)
-            ledger = replace(ledger, limit=self._limit())
-            self._taken_over = TakenOver(self.graph, self.sketch, ledger)
-            with Highs(self._solver_threads) as highs, KernelBuilder() as builder:
-                resources = Resources(
-                    self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs, builder
-                )
-                ledger = with_few_chains(self.graph, ledger, later, resources)
-                executable, looser = self._accurate(ledger, resources)
+        with self.opened() as (ledger, resources):
+            executable, now, ledger = self.accurate(ledger, resources)
+            looser = "", 0.0
+            if now.verdict.passed:
+                looser = next_preset(now.plan.graph, ledger, self.target.options.numerics, resources.highs)
         facts = Facts(
-            len(cones) + len(later),
+            self._enumerated,
             len(ledger.cones),
             len(ledger.distinct),
             *resources.largest,
             resources.rounds,
-            enumerating,
+            self._enumerating,
             resources.solver_seconds,
             not self.hurried and not resources.lost,
             self.costs.tally.rejected,
@@ -150,6 +138,26 @@ class Search:
             *looser,
         )
         return executable, facts
+
+    @contextmanager
+    def opened(self) -> Generator[tuple[Ledger, Resources]]:
+        """The candidates, none of them measured, and what attempts share."""
+        self.report(SearchState("enumerating"))
+        calibrated = self.target.machine(self.costs)
+        heavy = self.target.timed and total(self.graph.plain().primitives) >= HEAVY
+        with self.judge.reference.meanwhile() if heavy else nullcontext():
+            begin = time.monotonic()
+            with paced():
+                cones, later = self._cones()
+            self._enumerated, self._enumerating = len(cones) + len(later), time.monotonic() - begin
+            ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics, self.target.way_out)
+            ledger = replace(ledger, limit=self._limit())
+            self._taken_over = TakenOver(self.graph, self.sketch, ledger)
+            with Highs(self._solver_threads) as highs, KernelBuilder() as builder:
+                resources = Resources(
+                    self.target, self.costs, self.report, self.judge.feeds, self.deadline, highs, builder
+                )
+                yield with_few_chains(self.graph, ledger, later, resources), resources
 
     def _cones(self) -> tuple[list[Cone], list[Cone]]:
         """The cones to begin with, and chains that wait until it is known which of them may pay."""
@@ -171,14 +179,14 @@ class Search:
             estimate = estimated(self.graph, self.judge.feeds, until)
         return ErrorLimit(estimate, allowed) if estimate else None
 
-    def _accurate(self, ledger: Ledger, resources: Resources) -> tuple[Executable, tuple[str, float]]:
+    def accurate(self, ledger: Ledger, resources: Resources) -> tuple[Executable, Tried, Ledger]:
         """Searches until the program keeps to the numerics: where kernels round, with more exact ones in its plan;
         where loose primitives err more than estimated, with the estimate corrected; then each time without the choices
         that cost most error, in the end without the kernels; where nothing is left to drop, the program that errs
-        least. And the share of time that the next looser numerics would save."""
+        least. And the ledger then."""
         graph, gone, tried = self.graph, list[str](), list[Tried]()
         while True:
-            executable, now = self._attempt(graph, ledger, resources, gone)
+            executable, now = self.attempt(graph, ledger, resources, gone)
             if now.rounded and now.verdict.judged and not now.verdict.passed:
                 executable, now = self._more_exact(ledger, executable, now, gone)
             tried.append(now)
@@ -188,8 +196,7 @@ class Search:
                 until = Deadline(self.deadline.at - LOOK)
                 wider = self.corrections.wider(graph, ledger, now.tuned, now.verdict, resources.highs, until)
                 if not wider:
-                    numerics = self.target.options.numerics
-                    return executable, next_preset(graph, ledger, numerics, resources.highs)
+                    return executable, now, ledger
                 ledger = self._again(executable, now, wider)
                 continue
             cones = [ledger.cones[i] for i in now.tuned.chosen]
@@ -201,7 +208,7 @@ class Search:
             dropped = set[Primitive]() if banned else self._to_drop(graph, picked, now.verdict, _graphs(tried))
             names = banned or (self._names(dropped) if dropped else self._ban(ledger, tried))
             if not names:
-                return self._least(executable, tried), ("", 0.0)
+                return self._least(executable, tried), now, ledger
             executable.close()
             log.info(
                 "output %r errs by %.1e of %.1e: searching again without %s",
@@ -222,13 +229,13 @@ class Search:
         log.info("%s, %.1e were estimated: searching again", now.verdict.text(self.target.options.numerics), estimate)
         return ledger
 
-    def _attempt(
-        self, graph: Graph, ledger: Ledger, resources: Resources, gone: Sequence[str]
+    def attempt(
+        self, graph: Graph, ledger: Ledger, resources: Resources, gone: Sequence[str], phases: Sequence[Phase] = PHASES
     ) -> tuple[Executable, Tried]:
         """One search, and the verdict on its program."""
-        if not self.hurried:
+        if not self.hurried and phases is PHASES:
             place_links(graph, ledger, resources)
-        attempt = Attempt(graph, ledger, resources, phases=TRANSFER if self.sketch else PHASES)
+        attempt = Attempt(graph, ledger, resources, phases=TRANSFER if self.sketch else phases)
         tuned = attempt.best()
         if self._taken_over.reopened(map(ledger.entry, tuned.chosen), tuned.cost):
             attempt = Attempt(graph, ledger, resources, phases=(RIVALS,))
