@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from korch.cli.optimize import BUSY, _disturbance
+from korch.cli.optimize import BUSY, _disturbance, _looser_text
 from korch.report.explain import gap_text
 
 
@@ -28,3 +28,12 @@ def test_the_two_gaps_are_told_apart():
         "at most 1.2% above the cheapest plan if no unmeasured kernel beats the best of its kind, "
         "35.0% whatever these take"
     )
+
+
+def test_looser_numerics_are_mentioned_where_they_save_a_hundredth():
+    def text(looser: str, ms: float) -> list[str]:
+        summary: Any = SimpleNamespace(looser=looser, looser_ms=ms, predicted_ms=10.0)
+        return _looser_text(summary)
+
+    assert text("fast", 8.0) == ["--numerics fast would save 20.0%: 8.000 ms predicted"]
+    assert text("fast", 9.95) == text("", 8.0) == []

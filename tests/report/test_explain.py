@@ -245,3 +245,14 @@ def test_choices_and_errors_are_told(plan: Plan):
     assert "error: 2.0e-05 of the largest magnitude at output 'a', 1.0e-04 allowed\n    without t4 by low_rank" in text
     assert result.to_json()["choices"][1]["won_by_us"] is None
     assert (again.choices, again.accuracy, again.as_written) == (choices, told, 7)
+
+
+def test_each_kernel_has_its_share_of_the_squared_error(plan: Plan):
+    steps = tuple(replace(s, error=e) for s, e in zip(plan.steps, (3e-6, 4e-6), strict=True))
+    accuracy = Accuracy("b", 6e-6, 1e-4)
+    with Executable.link(replace(plan, steps=steps, accuracy=accuracy)) as executable:
+        result = explain(executable)
+    assert [k.error_share for k in result.kernels] == pytest.approx([0.36, 0.64])
+    lines = str(result).splitlines()
+    assert "    estimated error 4.0e-06, 64.0% of the squared error" in lines
+    assert any(line.endswith("1.0e-04 allowed; 5.0e-06 estimated for its loose primitives") for line in lines)

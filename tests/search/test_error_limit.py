@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.numerics.loose_runs import convolutions
@@ -23,6 +25,7 @@ from korch.search.correction import Corrections, gain, next_preset
 from korch.search.costed import Costed
 from korch.search.error_limit import ErrorLimit, estimated_error, looser
 from korch.search.ledger import Ledger, open_ledger
+from korch.search.model import Search, Tried
 from korch.search.phases import expected
 from korch.search.planned import planned
 from korch.search.steering import MOST_ATTEMPTS
@@ -108,6 +111,30 @@ def test_an_underestimated_error_is_corrected_and_the_plan_changes(graph: Graph,
     for _ in range(1, MOST_ATTEMPTS):
         assert corrections.tighter(graph, again, cones, verdict)
     assert corrections.tighter(graph, again, cones, verdict) is None
+
+
+class Analytic(Search):
+    """A search whose programs cost what is expected of them, and err five times as much as `first` estimates."""
+
+    first: ErrorLimit
+
+    def attempt(self, graph: Graph, ledger: Ledger, *_: object, **__: object) -> tuple[Any, Tried]:
+        tuned = cheapest(graph, ledger)
+        verdict = Verdict("y", 5 * self.first.errors(cones_of(ledger, tuned))[0], self.first.allowed)
+        plan: Any = SimpleNamespace(graph=graph, steps=())
+        return SimpleNamespace(close=lambda: None), Tried(tuned, verdict, plan)
+
+
+def test_the_search_corrects_its_estimate_until_a_program_passes(graph: Graph, ledger: Ledger):
+    target: Any = SimpleNamespace(options=Options(threads=1))
+    nothing: Any = SimpleNamespace(highs=None)
+    search = Analytic(graph, target, nothing, nothing, Deadline.after(300), nothing)
+    search.first = limit_of(ledger).at(1e-6)
+    _, now, corrected = search.accurate(replace(ledger, limit=search.first), nothing)
+    assert now.verdict.passed and 1 <= search.corrections.corrected < MOST_ATTEMPTS
+    cones = cones_of(corrected, now.tuned)
+    assert limit_of(corrected).errors(cones) == pytest.approx((now.verdict.error,)), "the estimate is right by then"
+    assert corrected.cones == ledger.cones, "no choice had to be dropped"
 
 
 def test_a_program_without_loose_primitives_is_not_corrected(graph: Graph, ledger: Ledger):
