@@ -94,7 +94,7 @@ TRANSFER = (Phase("transfer", expected, settle=by.TAKEN_OVER),)
 """The kernels of another binding's plan, at the costs that they had there for their size."""
 RIVALS = Phase("rivals", expected, settle=0.0)
 """The offers of other backends for kernels that are slow at the new extents."""
-TRADE_OFF = Phase("trade-off", expected, batch=by.BATCH, placed=2)
+TRADE_OFF = Phase("trade-off", expected, batch=by.BATCH, placed=1)
 """A plan within another error, from the kernels that are mostly measured."""
 LINKS = Phase("links", expected, settle=by.ROUGHLY)
 """A plan without chains, to be timed in place."""

@@ -96,10 +96,10 @@ MOST_BANS = 4
 PROBE_SECONDS, PROBE_SHARE = 3.0, 0.02
 """For probes of what errors in tensors do to the outputs, and the share of a short search that they may take. (`candy`
 has 20 tensors to probe, 0.2 s each; those that are left out take the gains of their neighbours.)"""
-TRADE_OFFS, TRADE_OFF_STEP, FIRST_SHARE = 8, 0.5, 0.5
-"""Plans of latency against error at most, the estimated error of the last one that the next may have, and the share of
-the time for the first one. (At modelled costs four steps of one half take `candy` from 47 to 121 ms, its time without
-loose primitives.)"""
+TRADE_OFFS, TRADE_OFF_STEP, FIRST_SHARE, TRADE_OFF_SHARE = 8, 0.5, 0.5, 0.3
+"""Plans of latency against error at most, the estimated error of the last one that the next may have, the share of the
+time for the first one, and of what is left then for each other one. (At modelled costs four steps of one half take
+`candy` from 47 to 121 ms, its time without loose primitives.)"""
 LOOKAHEAD_SECONDS = 2.0
 """For a solution with another error limit, at the costs that are known by then."""
 TIGHT, OVERESTIMATED, WORTH_ANOTHER = 0.5, 0.5, 0.01

@@ -16,7 +16,7 @@ from korch.search.error_limit import estimated_error
 from korch.search.ledger import Ledger
 from korch.search.model import Search, Tried
 from korch.search.phases import TRADE_OFF
-from korch.search.steering import FINISH, TRADE_OFF_STEP, TRADE_OFFS
+from korch.search.steering import FINISH, TRADE_OFF_SHARE, TRADE_OFF_STEP, TRADE_OFFS
 from korch.system.deadline import Deadline
 
 
@@ -44,8 +44,9 @@ def trade_offs(search: Search, end: Deadline) -> tuple[Executable, tuple[TradeOf
         limit = ledger.limit
         assert limit, "limits are corrected, never left out"
         found = [(now, limit.allowed)]
-        resources.deadline, search.end = Deadline(end.at - FINISH), end
-        while (error := estimated_error(now.plan)) and len(found) < TRADE_OFFS and not resources.deadline.passed:
+        last, search.end = Deadline(end.at - FINISH), end
+        while (error := estimated_error(now.plan)) and len(found) < TRADE_OFFS and not last.passed:
+            resources.deadline = last.share(TRADE_OFF_SHARE)
             allowed = TRADE_OFF_STEP * error
             within = replace(ledger, limit=limit.at(allowed))
             program, now = search.attempt(now.plan.graph, within, resources, (), (TRADE_OFF,))
