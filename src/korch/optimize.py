@@ -207,7 +207,7 @@ def optimized(
 def frontier(
     model: Source, options: Options, report: Report, folder: Path | None = None
 ) -> tuple[Executable, tuple[TradeOff, ...]]:
-    """The program of a search, and what faster and slower plans take and err. Half of the time is for the first plan;
+    """The fastest program of a search, and its plans of latency against error. Half of the time is for the first plan;
     nothing is recalled."""
     begun, target = Deadline.after(0.0), target_of(options)
     options = target.options

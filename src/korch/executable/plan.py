@@ -55,8 +55,8 @@ class Step:
     """One kernel at its place in the plan.
 
     `reads` and `writes` are this place's tensors for the leaves and the root of `kernel.cone`; names may differ from
-    the cone's, because equal cones share one kernel. `cost` in seconds; `lower`: what physics allow. `error`: what its
-    loose primitives are estimated to err at the plan's worst output, of the largest magnitude there.
+    the cone's, because equal cones share one kernel. `cost` in seconds; `lower`: what physics allow. `error`: the
+    estimated error of its loose primitives at the plan's worst output, of the largest magnitude there.
     """
 
     kernel: Kernel

@@ -28,8 +28,8 @@ class Again:
 @dataclass(frozen=True)
 class KernelReport:
     """One kernel. Costs in microseconds, `share` of the sum; the runner-up is the next best for the same cone. `error`:
-    what its loose primitives are estimated to err at the worst output, of the largest magnitude there, and
-    `error_share` of the squares of all kernels."""
+    the estimated error of its loose primitives at the worst output, of the largest magnitude there; `error_share`: its
+    share of the squares of all kernels."""
 
     number: int
     root: str

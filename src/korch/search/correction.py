@@ -1,4 +1,4 @@
-"""What other error limits would cost, at the costs that a search knows, and limits corrected by a verdict."""
+"""Error limits corrected by a verdict, and the time that other limits would save at the costs that a search knows."""
 
 from __future__ import annotations
 

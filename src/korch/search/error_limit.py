@@ -1,4 +1,4 @@
-"""The error that a plan may have, as budgets of the program, and what to do where the estimate was wrong."""
+"""The error that a plan may have, as budgets of the program, and its correction where the estimate was wrong."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from korch.solve.problem import ErrorBudget
 
 @dataclass(frozen=True)
 class ErrorLimit:
-    """`estimate` of what loose primitives err, and the error that each output may have, of its largest magnitude."""
+    """The `estimate` of errors of loose primitives; `allowed`: the error that each output may have, of its largest
+    magnitude."""
 
     estimate: ErrorEstimate
     allowed: float
@@ -40,7 +41,7 @@ class ErrorLimit:
         return all(e <= self.allowed for e in self.errors(cones))
 
     def of_steps(self, cones: Collection[Cone]) -> list[float]:
-        """What each of `cones` contributes at the output at which all of them together err most."""
+        """The error of each of `cones` at the output at which all of them together err most."""
         errors = self.errors(cones)
         worst = max(range(len(errors)), key=errors.__getitem__)
         return [self.errors([c])[worst] for c in cones]
@@ -50,8 +51,8 @@ class ErrorLimit:
         return replace(self, allowed=allowed)
 
     def corrected(self, graph: Graph, cones: Collection[Cone], verdict: Verdict) -> ErrorLimit | None:
-        """With the estimate at the verdict's output scaled to what the program of `cones` was found to err, in units of
-        what it may. None where nothing loose in it errs there."""
+        """With the estimate at the verdict's output scaled so that it gives the error found for the program of `cones`,
+        relative to the error allowed. None where nothing loose in the program errs there."""
         tensor = _output(graph, verdict.output)
         estimated = self._error_at(tensor, cones)
         if not tensor or not estimated:

@@ -141,7 +141,7 @@ class Search:
 
     @contextmanager
     def opened(self) -> Generator[tuple[Ledger, Resources]]:
-        """The candidates, none of them measured, and what attempts share."""
+        """The candidates, none of them measured, and the resources of all attempts."""
         self.report(SearchState("enumerating"))
         calibrated = self.target.machine(self.costs)
         heavy = self.target.timed and total(self.graph.plain().primitives) >= HEAVY

@@ -94,7 +94,7 @@ MOST_ATTEMPTS = 3
 MOST_BANS = 4
 """Searches without kernels that err too much, where there is no such choice left."""
 PROBE_SECONDS, PROBE_SHARE = 3.0, 0.02
-"""For probes of what errors in tensors do to the outputs, and the share of a short search that they may take. (`candy`
+"""For probes of the gains from tensors to the outputs, and the share of a short search that they may take. (`candy`
 has 20 tensors to probe, 0.2 s each; those that are left out take the gains of their neighbours.)"""
 TRADE_OFFS, TRADE_OFF_STEP, FIRST_SHARE, TRADE_OFF_SHARE = 8, 0.5, 0.5, 0.3
 """Plans of latency against error at most, the estimated error of the last one that the next may have, the share of the

@@ -11,7 +11,7 @@ from korch.solve.problem import ErrorBudget, Problem
 from korch.system.samples import Floats
 
 FULL = 1.0 + 1e-6
-"""Of a budget: what a plan may use, with the tolerance of HiGHS and CBC."""
+"""The part of a budget that a plan may use, with the tolerance of HiGHS and CBC."""
 EQUAL = 1e-12
 """Shares that differ by less are the same sum in another order."""
 
