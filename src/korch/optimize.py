@@ -56,9 +56,9 @@ class Summary:
     multiply-adds that a run executes take at this machine's peak.
 
     `error` is that of the output that is worst by its bound, `error_bound`, against float64 (see `Accuracy`); `passed`
-    says whether it keeps to that, or, of a quantized model, each step is right `by_step`. `estimated_error`: of its loose
-    primitives, before it was built. `looser`: the next looser numerics, empty where there are none or nothing is loose,
-    and `looser_ms`, the predicted time of the cheapest plan that they allow among the same choices.
+    says whether it keeps to that, or, of a quantized model, each step is right `by_step`. `estimated_error`: of its
+    loose primitives, before it was built. `looser`: the next looser numerics, empty where there are none or nothing is
+    loose, and `looser_ms`, the predicted time of the cheapest plan that they allow among the same choices.
 
     `gap`, `gap_physical`: see `Plan`. `rejected_samples`: times below what physics allow, which were thrown away;
     `busy`: the share of samples during which other programs took a processor away.
