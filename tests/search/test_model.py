@@ -113,7 +113,7 @@ def found(patch: pytest.MonkeyPatch, seed: int, *by_hand: ByHand) -> tuple[list[
     offered: list[Backend] = [*by_hand, table.entry_of("loops").backend]  # pyright: ignore[reportAssignmentType]
     known = table.entries()
     patch.setattr(table, "entries", lambda: (*known, *(table.BackendEntry(b.name, b, b.version) for b in by_hand)))
-    patch.setattr(processor, "backends", lambda: offered)
+    patch.setattr(processor, "backends", lambda **_: offered)
     executable, summary, _ = optimized(model(seed), Options(1, 10.0, "strict"), lambda state: None)
     kernels = [s.kernel for s in executable.plan.steps if any(p.op == "MatMul" for p in s.kernel.cone.primitives)]
     return [f"{k.backend} {k.variant}" for k in kernels], summary

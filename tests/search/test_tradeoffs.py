@@ -44,6 +44,7 @@ def test_the_chart_goes_from_the_exact_and_slow_to_the_fast():
     assert chart([FAST]).count("o |") == 0, "a single plan has a range, too"
 
 
+@pytest.mark.slow
 def test_a_model_without_loose_primitives_has_no_frontier(tmp_path: Path):
     b = Builder()
     model = graph_to_onnx(b.graph([("y", b.op("Relu", b.input("x", "float32", (8,))))]))

@@ -150,6 +150,7 @@ def test_what_took_far_longer_than_its_kind_gets_a_second_look(profiler: Profile
     assert any(k.cone == entry.cone and k.backend == rival.backend.name for k in again)
 
 
+@pytest.mark.slow
 def test_what_seems_dearer_than_its_parts_gets_a_second_look(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     """No solution comes near such a kernel, however wrong its measurement."""
     plan, tuner = tuned(profiler)

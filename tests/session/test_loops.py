@@ -46,6 +46,7 @@ def test_native_loops_give_the_bits_of_single_iterations(name: str, rooms: int, 
                 assert found[n].shape == x.shape and found[n].tobytes() == x.tobytes()
 
 
+@pytest.mark.slow
 def test_a_body_of_other_shapes_is_run_one_by_one(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(segmenting, "race", lambda runs: [2.0, 1.0])
     model = onnx.parser.parse_model(MODELS["growing"])

@@ -139,6 +139,7 @@ def test_strings_need_segments():
         korch.optimize(onnx.parser.parse_model(text))
 
 
+@SLOW
 def test_the_command_line_takes_such_models(tmp_path: Path, monkeypatch, capsys):
     from korch.cli.main import main
 

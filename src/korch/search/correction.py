@@ -25,8 +25,10 @@ from korch.system.deadline import Deadline
 
 @dataclass
 class Corrections:
-    """The corrections of one search. `failed`: loose primitives of programs that erred more than estimated."""
+    """The corrections of one search. `estimated`: errors have been. `failed`: loose primitives of programs that erred
+    more than estimated."""
 
+    estimated: bool = False
     corrected: int = 0
     relaxed: bool = False
     failed: set[Primitive] = field(default_factory=set[Primitive])

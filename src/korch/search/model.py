@@ -8,6 +8,7 @@ from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from math import inf
 
 from korch.backends.contract import Backend
 from korch.backends.precision import ROUNDED
@@ -49,6 +50,7 @@ from korch.search.steering import (
     PROBE_SHARE,
     SHORT,
     TAKEN_OVER_TIMED,
+    UNLIKELY_ERROR,
 )
 from korch.search.transfer import Sketch, TakenOver, covers, found_in, others_for
 from korch.search.tuning import Report, SearchState, Tuned
@@ -140,8 +142,8 @@ class Search:
         return executable, facts
 
     @contextmanager
-    def opened(self) -> Generator[tuple[Ledger, Resources]]:
-        """The candidates, none of them measured, and the resources of all attempts."""
+    def opened(self, estimates: bool = False) -> Generator[tuple[Ledger, Resources]]:
+        """The candidates, none of them measured, and what attempts share. `estimates`: errors are estimated at once."""
         self.report(SearchState("enumerating"))
         calibrated = self.target.machine(self.costs)
         heavy = self.target.timed and total(self.graph.plain().primitives) >= HEAVY
@@ -151,7 +153,8 @@ class Search:
                 cones, later = self._cones()
             self._enumerated, self._enumerating = len(cones) + len(later), time.monotonic() - begin
             ledger = open_ledger(cones, self.target.backends(), calibrated, self.costs.physics, self.target.way_out)
-            ledger = replace(ledger, limit=self._limit())
+            if estimates or (own_bound(self.target.options.numerics) or inf) < UNLIKELY_ERROR:
+                ledger = self._limited(ledger)
             self._taken_over = TakenOver(self.graph, self.sketch, ledger)
             with Highs(self._solver_threads) as highs, KernelBuilder() as builder:
                 resources = Resources(
@@ -169,15 +172,17 @@ class Search:
             return mended, []
         return surely_paying(cones, self.target.backends()) if self.hurried else (list(cones), [])
 
-    def _limit(self) -> ErrorLimit | None:
-        """The limit of the error of plans, where some primitives are loose. A plan that is taken over has its own."""
+    def _limited(self, ledger: Ledger) -> Ledger:
+        """`ledger` with a limit of the error of plans, where some primitives are loose. A plan that is taken over has
+        its own."""
         allowed = own_bound(self.target.options.numerics)
-        if self.sketch or allowed is None:
-            return None
+        if self.sketch or allowed is None or ledger.limit or self.corrections.estimated:
+            return ledger
+        self.corrections.estimated = True
         with paced():
             until = Deadline.after(min(PROBE_SECONDS, PROBE_SHARE * self.end.left))
             estimate = estimated(self.graph, self.judge.feeds, until)
-        return ErrorLimit(estimate, allowed) if estimate else None
+        return replace(ledger, limit=ErrorLimit(estimate, allowed) if estimate else None)
 
     def accurate(self, ledger: Ledger, resources: Resources) -> tuple[Executable, Tried, Ledger]:
         """Searches until the program keeps to the numerics: where kernels round, with more exact ones in its plan;
@@ -201,6 +206,7 @@ class Search:
                 continue
             cones = [ledger.cones[i] for i in now.tuned.chosen]
             banned = self._ban(ledger, tried) if now.rounded else []
+            ledger = self._limited(ledger)
             if not banned and (tighter := self.corrections.tighter(graph, ledger, cones, now.verdict)):
                 ledger = self._again(executable, now, tighter)
                 continue

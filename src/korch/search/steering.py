@@ -93,6 +93,9 @@ MOST_ATTEMPTS = 3
 """Searches for a program that errs little enough before all choices go that are not exact."""
 MOST_BANS = 4
 """Searches without kernels that err too much, where there is no such choice left."""
+UNLIKELY_ERROR = 2e-5
+"""Numerics that allow more have their errors estimated only for a program that errs too much: all loose primitives of
+the five workloads together err by 4e-6 at most, and estimates take 0.2 to 6 s."""
 PROBE_SECONDS, PROBE_SHARE = 3.0, 0.02
 """For probes of the gains from tensors to the outputs, and the share of a short search that they may take. (`candy`
 has 20 tensors to probe, 0.2 s each; those that are left out take the gains of their neighbours.)"""

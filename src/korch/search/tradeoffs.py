@@ -37,7 +37,7 @@ class TradeOff:
 def trade_offs(search: Search, end: Deadline) -> tuple[Executable, tuple[TradeOff, ...]]:
     """The trade-offs that the `search`, which has its own deadline, finds by `end`, the fastest first, and the program
     of that one. Error where no primitive of the model is loose."""
-    with search.opened() as (ledger, resources):
+    with search.opened(estimates=True) as (ledger, resources):
         if ledger.limit is None:
             raise Error("the model has no primitive whose rounding can be traded for time (see docs/errors.md)")
         executable, now, ledger = search.accurate(ledger, resources)
