@@ -15,6 +15,7 @@ from korch.ir import Builder, Cone, Value
 from . import (
     cones,
     test_loops,
+    test_loops_half_weights,
     test_loops_integers,
     test_loops_narrow,
     test_loops_products,
@@ -201,6 +202,7 @@ def _integers() -> dict[str, Case]:
         "integer convolution": Case(LOOPS, cones_of[8], 2, "avx2"),
         "integer product of quads": Case(LOOPS, cones_of[5], 2, "vnni"),
         "integer convolution of quads": Case(LOOPS, cones_of[8], 2, "vnni"),
+        "half weights": Case(LOOPS, test_loops_half_weights.CONES["turned"], 2, "avx2"),
         "narrow row": Case(LOOPS, test_loops_narrow.CONES[1], 2, "avx2"),
         "narrow rows": Case(LOOPS, test_loops_narrow.CONES[4]),
     }

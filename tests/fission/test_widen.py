@@ -13,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper, parser
 import korch
 from korch.fission import fission
 from korch.fission.importer import read
+from korch.ir.constants import Folded
 from korch.ir.evaluate import evaluate_graph
 from korch.ir.graph import Graph
 
@@ -64,6 +65,21 @@ def test_values_in_between_have_the_range_of_float32():
     """Where float16 overflows, and the result does not."""
     graph = graph_of(parsed("(float16[2] x) => (float16[2] y) { s = Mul(x, x) y = Sqrt(s) }"))
     np.testing.assert_array_equal(evaluate_graph(graph, {"x": np.float16([300, -6e4])})["y"], np.float16([300, 6e4]))
+
+
+def test_large_weights_stay_narrow_until_they_are_read():
+    model = parsed(
+        "(float16[2,128] x) => (float16[2,96] y) { m = MatMul(x, w) y = Add(m, b) }", w=halves(128, 96), b=halves(96)
+    )
+    prepared = read(model)
+    assert {t.name: t.data_type for t in prepared.graph.initializer} == {
+        "w": TensorProto.FLOAT16,
+        "b": TensorProto.FLOAT,
+    }
+    graph = near_onnxruntime(model, {"x": halves(2, 128)})
+    folded = next(p for p in graph.primitives if p.op == "MatMul").inputs[1]
+    entry = graph.constants.entry(folded.name)  # type: ignore[attr-defined]
+    assert isinstance(entry, Folded) and entry.primitive.op == "Cast"
 
 
 def test_casts_and_constants_inside_become_float32():

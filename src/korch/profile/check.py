@@ -13,11 +13,11 @@ runs once more in float32 with rounded factors, and the kernel may be `ROUNDED` 
 and by two units of a factor, as hardware may cut bits off instead, which sums of one sign do not average out. A product
 in `tf32x3` errs by the unit u (`UNITS`) of a factor: (8 noise + 16) u more.
 
-Here eps is of the coarsest float of the cone and `scale` the median magnitude of the reference's non-zero values: what
-a cancelling sum's terms look like, and unlike the maximum not spoilt by one large quotient. Integers and booleans are
-exact. Where a computed float meets a step (Floor, Less, ArgMax, a cast to integers) a value at the edge may fall to
-either side in right kernels. How often that happens the float32 run shows: four times as many positions may differ,
-and two more.
+Here eps is of the coarsest float that the cone computes, and `scale` the median magnitude of the reference's non-zero
+values: what a cancelling sum's terms look like, and unlike the maximum not spoilt by one large quotient. Integers and
+booleans are exact. Where a computed float meets a step (Floor, Less, ArgMax, a cast to integers) a value at the edge
+may fall to either side in right kernels. How often that happens the float32 run shows: four times as many positions
+may differ, and two more.
 """
 
 from __future__ import annotations
@@ -127,9 +127,9 @@ def _rounded_bounds(cone: Cone, values: Array, run: Array, precision: str) -> tu
 
 
 def _eps(cone: Cone) -> float:
-    """Of the coarsest float that the cone computes with."""
-    tensors = (*cone.leaves, *(p.output for p in cone.primitives))
-    return max(float(np.finfo(np.dtype(t.dtype)).eps) for t in tensors if t.is_float)
+    """Of the coarsest float that the cone computes: leaves are as they are."""
+    made = (p.output.dtype for p in cone.primitives if p.output.is_float)
+    return max(float(np.finfo(np.dtype(dtype)).eps) for dtype in made)
 
 
 def has_steps(cone: Cone) -> bool:

@@ -1,8 +1,9 @@
 """A model with wider floats in the place of narrow ones.
 
 `single`: float16 and bfloat16 become float32, in which processors compute. Nothing is rounded
-between nodes then, and no value leaves float16's range on the way. Weights keep their values. Inputs and outputs stay
-float16; those of bfloat16, which numpy does not have, are float32 too.
+between nodes then, and no value leaves float16's range on the way. Weights keep their values, and large ones of float16
+their type: they are cast where they are read. Inputs and outputs stay float16; those of bfloat16, which numpy does not
+have, are float32.
 
 `double`: all become float64, for what weights and literals mean before any rounding.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 import onnx
@@ -19,6 +21,8 @@ from onnx import AttributeProto, TensorProto, defs, helper, numpy_helper
 from korch.fission.importer.load import subgraphs_of, tensors_of
 from korch.ir.opsets import opsets_of, own_domain
 
+LARGE = 1 << 13
+"""Elements of weights that stay float16."""
 HALVES = (TensorProto.FLOAT16, TensorProto.BFLOAT16)
 DTYPE_ATTRIBUTES = {"Cast": "to", "EyeLike": "dtype", "DequantizeLinear": "output_dtype", "SequenceEmpty": "dtype"}
 SINGLE = "tensor(float)"
@@ -59,17 +63,33 @@ def single(model: onnx.ModelProto) -> None:
     weights = {t.name for t in g.initializer}
     given = [i.name for i in g.input if _is_half(i) and i.name not in weights]
     made = [o.name for o in g.output if _is_half(o) and o.name not in given]
-    inner = {name: f"{name}_single__" for name in (*given, *made)}
+    kept = _taken_out(g)
+    inner = {name: f"{name}_single__" for name in (*given, *made, *(t.name for t in kept))}
     _rename(g, inner)
     for info in (*g.input, *g.output):
         if info.name not in inner:
             _widen_type(info, TO_SINGLE)
     _widen(model, TO_SINGLE)
-    before = [helper.make_node("Cast", [name], [inner[name]], to=TensorProto.FLOAT) for name in given]
+    g.initializer.extend(kept)
+    read = (*given, *(t.name for t in kept))
+    before = [helper.make_node("Cast", [name], [inner[name]], to=TensorProto.FLOAT) for name in read]
     after = [helper.make_node("Cast", [inner[name]], [name], to=TensorProto.FLOAT16) for name in made]
     nodes = [*before, *g.node, *after]
     del g.node[:]
     g.node.extend(nodes)
+
+
+def _taken_out(graph: onnx.GraphProto) -> list[onnx.TensorProto]:
+    """The large weights of float16, which the graph has no longer."""
+    outputs = {o.name for o in graph.output}
+    taken, left = list[onnx.TensorProto](), list[onnx.TensorProto]()
+    for t in graph.initializer:
+        large = t.data_type == TensorProto.FLOAT16 and prod(t.dims) >= LARGE and t.name not in outputs
+        (taken if large else left).append(t)
+    if taken:
+        del graph.initializer[:]
+        graph.initializer.extend(left)
+    return taken
 
 
 def _is_half(info: onnx.ValueInfoProto) -> bool:

@@ -43,6 +43,8 @@ _LIBM = {
 
 def literal(value: float | int | bool, dtype: str) -> str:
     """`value` as a C constant of `dtype`."""
+    if dtype == "float16":
+        return f"(_Float16){literal(value, 'float32')}"
     if dtype in ("float32", "float64"):
         number = float(value)
         if number != number:

@@ -14,6 +14,23 @@ typedef uint32_t korch_unsigned4 __attribute__((vector_size(16)));
 typedef uint32_t korch_unsigned8 __attribute__((vector_size(32)));
 typedef uint32_t korch_unsigned16 __attribute__((vector_size(64)));
 
+/* A vector of floats from float16 anywhere in memory. */
+#define KORCH_WIDENED_BY(v, at, shorts, as) __asm__("vcvtph2ps %1, %" as "0" : "=v"(v) : "m"(*(const shorts *)(at)))
+#define KORCH_WIDENED_IN_C(lanes, v, at) \
+  for (int lane = 0; lane < lanes; ++lane) (v)[lane] = (float)((const _Float16 *)(at))[lane]
+#if defined(__F16C__)
+#define KORCH_WIDENED4(v, at) KORCH_WIDENED_BY(v, at, korch_shorts4, "x")
+#define KORCH_WIDENED8(v, at) KORCH_WIDENED_BY(v, at, korch_shorts8, "t")
+#else
+#define KORCH_WIDENED4(v, at) KORCH_WIDENED_IN_C(4, v, at)
+#define KORCH_WIDENED8(v, at) KORCH_WIDENED_IN_C(8, v, at)
+#endif
+#if defined(__AVX512F__)
+#define KORCH_WIDENED16(v, at) KORCH_WIDENED_BY(v, at, korch_shorts16, "g")
+#else
+#define KORCH_WIDENED16(v, at) KORCH_WIDENED_IN_C(16, v, at)
+#endif
+
 enum { KORCH_BLOCK = 256, KORCH_DIGIT = 15 };  // steps of a block at most; bits of a digit
 
 static inline float korch_power_of_two(int exponent) {

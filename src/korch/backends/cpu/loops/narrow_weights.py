@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from korch.backends.cpu.loops.ctypes import is_expressible
 from korch.backends.cpu.loops.language import C
 from korch.backends.maps.index import Index, Var, flat, unflat
 from korch.backends.maps.trace import Indices, Requests, Trace, broadcast
 from korch.ir.cone import Cone
 from korch.ir.ops.integers import BYTES
+from korch.ir.ops.table import Category
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -21,6 +23,8 @@ BLOCKS = (256, 128, 64, 32, 16)
 """Steps of a block: sums of digits of 15 bits and codes of eight stay within int32."""
 WHOLE = 8
 """Bits of codes that are bytes."""
+MOST_ROWS = 32
+"""Beyond, digits of all rows outgrow a near cache, and floats, widened once for all rows, are faster anyway."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +77,23 @@ def narrow_weights(cone: Cone) -> NarrowWeights | None:
         return None
     p = cone.linear[0]
     w = p.inputs[1]
-    if w not in cone.makers or w.rank != 2 or w.dtype != "float32" or not _of_constants(cone, w):
+    if w not in cone.makers or w.rank != 2 or w.dtype != "float32" or not of_constants(cone, w):
         return None
     blocks = (block for block in BLOCKS if block < 2 * w.shape[0] or block == BLOCKS[-1])
     return next((found for block in blocks if (found := _Search(cone, p, block).found())), None)
+
+
+def has_plain_ends(cone: Cone) -> bool:
+    """Whether a leaf is multiplied, by few rows, and elementwise primitives follow."""
+    p = cone.linear[0]
+    if not p.spec.is_product or p.inputs[1].const or p.inputs[0] not in cone.leaves or p.inputs[0].const:
+        return False
+    if p.output.dtype != "float32" or p.output.size > MOST_ROWS * p.output.shape[-1]:
+        return False
+    behind = {*cone.primitives}.difference(weight_makers(cone, p.inputs[1]), (p,))
+    return all(
+        q.category is Category.ELEMENTWISE and q.output.shape == p.output.shape and is_expressible(q) for q in behind
+    )
 
 
 def weight_makers(cone: Cone, w: Tensor) -> Iterator[Primitive]:
@@ -88,7 +105,8 @@ def weight_makers(cone: Cone, w: Tensor) -> Iterator[Primitive]:
             yield p
 
 
-def _of_constants(cone: Cone, w: Tensor) -> bool:
+def of_constants(cone: Cone, w: Tensor) -> bool:
+    """Whether the cone computes the weights w from constants alone."""
     made = cone.makers
     return all(t.const or t in made for p in weight_makers(cone, w) for t in p.inputs)
 
@@ -119,18 +137,7 @@ class _Search:
         return TensorElement(t, broadcast(e.at, t))
 
     def _behind(self, e: TensorElement) -> TensorElement:
-        """The element that `e` is after moves."""
-        while p := self.cone.makers.get(e.tensor):
-            if p.spec.regroups:
-                e = TensorElement(p.inputs[0], unflat(flat(e.at, p.output.shape), p.inputs[0].shape))
-            elif p.spec.source and len(p.inputs) == 1:
-                moved = p.spec.source(p, e.at)
-                if moved.inside:
-                    return e
-                e = TensorElement(p.inputs[0], moved.at)
-            else:
-                return e
-        return e
+        return behind(self.cone, e)
 
     def _codes(self, e: TensorElement) -> tuple[TensorElement, TensorElement | None, int, int] | None:
         """Codes, zero points or the number that all are, and bits of a code; None where `e` is something else."""
@@ -159,6 +166,21 @@ class _Search:
         trace = traced(self.cone)
         trace.value(e.tensor, e.at)
         return all("i" not in d.uses for d in trace.definitions)
+
+
+def behind(cone: Cone, e: TensorElement) -> TensorElement:
+    """The element that `e` is after moves."""
+    while p := cone.makers.get(e.tensor):
+        if p.spec.regroups:
+            e = TensorElement(p.inputs[0], unflat(flat(e.at, p.output.shape), p.inputs[0].shape))
+        elif p.spec.source and len(p.inputs) == 1:
+            moved = p.spec.source(p, e.at)
+            if moved.inside:
+                return e
+            e = TensorElement(p.inputs[0], moved.at)
+        else:
+            return e
+    return e
 
 
 def traced(cone: Cone, stem: str = "v") -> Trace:

@@ -7,20 +7,15 @@ from __future__ import annotations
 
 from korch.backends.cpu.c import Code, Statements, own
 from korch.backends.cpu.loops import epilogue, narrow_dots, narrow_floats
-from korch.backends.cpu.loops.ctypes import is_expressible
 from korch.backends.cpu.loops.form import KernelForm
 from korch.backends.cpu.loops.language import tables_of
 from korch.backends.cpu.loops.narrow_dots import NarrowDots
-from korch.backends.cpu.loops.narrow_weights import NarrowWeights, narrow_weights, weight_makers
+from korch.backends.cpu.loops.narrow_weights import NarrowWeights, has_plain_ends, narrow_weights
 from korch.backends.cpu.loops.refusals import MOST_LEAVES, tensors_refusal
 from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.writer import SMALL, aligned
 from korch.ir.cone import Cone
 from korch.ir.macs import multiply_adds
-from korch.ir.ops.table import Category
-
-MOST_ROWS = 32
-"""Beyond, digits of all rows outgrow a near cache, and floats, widened once for all rows, are faster anyway."""
 
 
 class NarrowForm:
@@ -30,7 +25,7 @@ class NarrowForm:
     counts_elements = False
 
     def matches(self, cone: Cone) -> bool:
-        return len(cone.linear) == 1 and _has_plain_ends(cone) and narrow_weights(cone) is not None
+        return len(cone.linear) == 1 and has_plain_ends(cone) and narrow_weights(cone) is not None
 
     def refusal(self, cone: Cone) -> str:
         if len(cone.leaves) > MOST_LEAVES:
@@ -53,19 +48,6 @@ class NarrowForm:
         )
         declarations = (*tables_of(functions), *functions)
         return epilogue.code(cone, text, threads, declarations=declarations, workspace=room * threads)
-
-
-def _has_plain_ends(cone: Cone) -> bool:
-    """Whether a leaf is multiplied, by few rows, and elementwise primitives follow."""
-    p = cone.linear[0]
-    if not p.spec.is_product or p.inputs[1].const or p.inputs[0] not in cone.leaves or p.inputs[0].const:
-        return False
-    if p.output.dtype != "float32" or p.output.size > MOST_ROWS * p.output.shape[-1]:
-        return False
-    behind = {*cone.primitives}.difference(weight_makers(cone, p.inputs[1]), (p,))
-    return all(
-        q.category is Category.ELEMENTWISE and q.output.shape == p.output.shape and is_expressible(q) for q in behind
-    )
 
 
 def _write(text: Statements, cone: Cone, weights: NarrowWeights, dots: NarrowDots, rows: int, threads: int) -> int:
