@@ -15,6 +15,7 @@ from korch.ir import Cone
 
 from . import (
     cones,
+    test_loops_half_weights,
     test_loops_integers,
     test_loops_narrow,
     test_loops_products,
@@ -28,6 +29,7 @@ EVERY: list[Cone] = [
     *cones.DEPTHWISE,
     *cones.DIRECT,
     *cones.PLANAR,
+    *test_loops_half_weights.CONES.values(),
     *test_loops_integers.CONES,
     *test_loops_narrow.CONES,
     *test_loops_products.CONES.values(),
@@ -39,6 +41,7 @@ FORMS: dict[str, Cone] = {
     "LoopNestForm": cones.CONES["softmax last"],
     "DepthwiseForm": cones.DEPTHWISE[0],
     "IntegerForm": test_loops_integers.CONES[0],
+    "HalfWeightsForm": test_loops_half_weights.CONES["row"],
     "NarrowForm": test_loops_narrow.CONES[0],
     "DirectForm": cones.DIRECT[0],
     "PlanarForm": cones.PLANAR[0],

@@ -220,6 +220,7 @@ def test_measuring_ends_at_the_deadline_and_the_rest_stays_open(profiler: Profil
     assert all(tuner.ledger.entry(i).best.measured for i in plan.chosen) and plan.bound <= plan.cost
 
 
+@pytest.mark.slow
 def test_a_sketch_measures_what_is_expected_to_be_good(profiler: Profiler):
     """And says nothing of what is possible: that the bounds do."""
     graph = attention()
@@ -383,6 +384,7 @@ def test_who_beats_the_roofline_lowers_it_for_the_others():
     assert kind.factor < 0.8
 
 
+@pytest.mark.slow
 def test_a_kernel_that_fails_for_want_of_memory_is_no_proof(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     whole, first = profiler.measure_until, [True]
 

@@ -154,6 +154,7 @@ def test_the_command_line_takes_such_models(tmp_path: Path, monkeypatch, capsys)
     assert main(["verify", "m.korch", "m.onnx"]) == 0
 
 
+@SLOW
 def test_one_archive_serves_several_shapes(tmp_path: Path, monkeypatch, capsys):
     from korch.cli.main import main
 
