@@ -3,7 +3,7 @@
 A tile of columns is one stream: the codes of a block, a word for each column and every few steps, then its scales and
 zero points. Pairs of codes are widened to int16 in registers, and multiplied with both digits of the activations
 (`korch_narrow.h`): exact sums, which are scaled once a block. Float32 products would have to widen twice as far, and
-take 1.5 times as long for it (Zen 3).
+take 1.5 times as long for it (Zen 4, AVX2).
 """
 
 from __future__ import annotations
