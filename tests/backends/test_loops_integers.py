@@ -99,6 +99,7 @@ def quads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bo
     return request.param
 
 
+@SLOW
 @pytest.mark.parametrize("part", parts(4), ids=str)
 def test_lanes_are_right(part: Part, quads: bool, tmp_path: Path):
     assert not wrong(measured(BACKEND, part(CONES), 2, tmp_path))

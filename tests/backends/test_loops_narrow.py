@@ -162,7 +162,7 @@ def test_scales_that_are_no_numbers(value: float):
 ANY_REGISTERS = {"sse": (16, 4), "avx2": (16, 8), "avx512": (32, 16)}
 
 
-@pytest.mark.parametrize("name", slow_but(ANY_REGISTERS, ("avx512",)))
+@pytest.mark.parametrize("name", slow_but(ANY_REGISTERS, ("sse",)))
 def test_right_with_any_registers(name: str, monkeypatch: pytest.MonkeyPatch):
     registers = type(dots.registers())(*ANY_REGISTERS[name])
     monkeypatch.setattr(narrow_dots, "registers", lambda: registers)

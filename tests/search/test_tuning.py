@@ -136,6 +136,7 @@ def test_what_nearly_is_in_the_plan_gets_a_second_look(profiler: Profiler, monke
 
 
 @pytest.mark.onednn
+@pytest.mark.slow
 def test_what_took_far_longer_than_its_kind_gets_a_second_look(profiler: Profiler, monkeypatch: pytest.MonkeyPatch):
     """A rival that was measured in a moment which the machine spent elsewhere."""
     plan, tuner = tuned(profiler)
