@@ -22,7 +22,7 @@ from korch.ir.tensor import Tensor
 from korch.profile.check import Reference, compare_part, part_of, reference
 
 MOST_BYTES = 4 << 30
-"""Of what all steps of a program make, which has to be in memory together."""
+"""Of the tensors of all steps of a program, which have to be in memory together."""
 
 
 def rounds_to_bytes(plan: Plan) -> bool:

@@ -148,7 +148,7 @@ def compare(root: Array, ref: Reference) -> Comparison:
 
 
 def part_of(root: Array, ref: Reference) -> Array:
-    """What the reference compares of a kernel's output."""
+    """The elements of a kernel's output that the reference compares."""
     return root[np.ix_(*ref.region)] if root.ndim else root
 
 

@@ -1,9 +1,9 @@
 """A model with wider floats in the place of narrow ones.
 
-`single`: float16 and bfloat16 become float32, in which processors compute. Nothing is rounded
-between nodes then, and no value leaves float16's range on the way. Weights keep their values, and large ones of float16
-their type: they are cast where they are read. Inputs and outputs stay float16; those of bfloat16, which numpy does not
-have, are float32.
+`single`: float16 and bfloat16 become float32, in which processors compute. Nothing is rounded between nodes
+then, and no value leaves float16's range on the way. Weights keep their values, and large ones of float16 their type:
+they are cast where they are read. Inputs and outputs stay float16; those of bfloat16, which numpy does not have, are
+float32.
 
 `double`: all become float64, for what weights and literals mean before any rounding.
 """
@@ -166,7 +166,7 @@ def _casts(node: onnx.NodeProto, opsets: Mapping[str, int]) -> Iterable[onnx.Nod
 
 
 def _widen_node(node: onnx.NodeProto, widening: _Widening) -> None:
-    """What says a narrow float other than by its inputs."""
+    """Widens attributes that name a narrow float, and constants in attributes."""
     for a in node.attribute:
         if _says(a, node, widening):
             a.i = widening.wide

@@ -12,7 +12,7 @@ from korch.backends.precision import HALVES
 from korch.report.peers.peer import FLOAT32, ModelRun, NotOffered, Peer, Subject
 
 _halves = list[str]()
-"""What programs that this process has loaded round factors of products to."""
+"""The dtypes to which programs that this process has loaded round factors of products."""
 
 
 def _load(subject: Subject, threads: int) -> ModelRun:

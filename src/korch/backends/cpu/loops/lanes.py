@@ -173,7 +173,7 @@ def _fill(text: Statements, p: Primitive, product: Dots, high: int) -> None:
 
 
 def _fill_windows(text: Statements, p: Primitive, lane: Lane) -> None:
-    """What the window of one output sees: the channels of each place, zeros beyond the edges."""
+    """Adds the copy of a window of one output: the channels of each place, zeros beyond the edges."""
     _, height, width, channels = p.inputs[0].shape
     _, out_height, out_width, _ = p.output.shape
     (taps_h, taps_w), (top, left, *_) = p.inputs[1].shape[2:], p.attr("pads")

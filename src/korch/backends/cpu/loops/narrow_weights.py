@@ -67,7 +67,7 @@ class NarrowWeights:
 
     @property
     def center(self) -> int:
-        """What is subtracted from a code as it is kept: the zero point if it is a number, else the middle of all."""
+        """The number subtracted from a code as it is kept: the zero point if it is a number, else the middle of all."""
         return self.number - self.first if self.zero is None else 1 << (self.bits - 1)
 
 
