@@ -125,7 +125,7 @@ def test_a_search_takes_the_verdict_of_steps(
     monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(Judge, "verdict", lambda *_: Verdict("y", 0.5, None, "nobody can tell"))
     if not right:
-        monkeypatch.setattr("korch.search.model.wrong_step", lambda *_: "step y: wrong")
+        monkeypatch.setattr("korch.search.model.first_wrong", lambda *_: "step y: wrong")
     with caplog.at_level(logging.INFO), korch.optimize(model(), threads=1, time_budget=1) as program:
         accuracy = program.plan.accuracy
     assert accuracy and accuracy.by_step == accuracy.passed == right

@@ -10,7 +10,7 @@ other side in float32, by one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -39,6 +39,11 @@ def exposed(plan: Plan) -> Plan:
     """The plan with all that its steps make as outputs, under the tensors' names."""
     made = tuple(dict.fromkeys((*plan.graph.outputs, *(s.writes for s in plan.steps))))
     return replace(plan, graph=replace(plan.graph, outputs=made, output_names=tuple(t.name for t in made)))
+
+
+def first_wrong(plan: Plan, feeds: Mapping[str, Array], outputs: Callable[[Plan], Mapping[str, Array]]) -> str:
+    """The first wrong step of a program on `feeds`, as `wrong_step`. `outputs` links a plan and runs it on them."""
+    return wrong_step(plan, {**feeds, **outputs(exposed(plan))})
 
 
 def wrong_step(plan: Plan, values: Mapping[str, Array]) -> str:

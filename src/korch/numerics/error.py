@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from korch.numerics.bounds import CEILING, own_bound
+from korch.numerics.bounds import BOUNDS, CEILING, own_bound
 
 STRICT = 4.0
 """Of onnxruntime's own error: the bound of numerics `strict`."""
@@ -27,6 +27,12 @@ def bound_of(numerics: str, onnxruntime_error: float, dtype: np.dtype[Any]) -> f
     if own is None or max(rounding, onnxruntime_error) > own:
         return strict if strict <= CEILING else None
     return own if dtype.kind == "f" else max(own, strict)
+
+
+def amplifies(numerics: str, bound: float | None) -> bool:
+    """Whether the model makes more of roundings than `numerics` allow, whoever runs it: an output's `bound` was raised
+    to onnxruntime's error, or cannot be named."""
+    return bound is None or bound > (own_bound(numerics) or BOUNDS["default"])
 
 
 def too_ill(onnxruntime_error: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 
 from korch.errors import ModelError
-from korch.numerics.bounds import BOUNDS, own_bound
+from korch.numerics.bounds import own_bound
 from korch.numerics.error import bound_of, error_of, too_ill
 from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
 from korch.numerics.reference_process import evaluated_meanwhile
@@ -83,10 +83,6 @@ class Judge:
     def feeds(self) -> Arrays:
         """The inputs on which programs are judged now."""
         return self.reference.feeds
-
-    def amplifies(self, verdict: Verdict) -> bool:
-        """Whether the model makes more of roundings than the numerics allow, whoever runs it."""
-        return verdict.allowed is None or verdict.allowed > (own_bound(self.numerics) or BOUNDS["default"])
 
     def verdict(self, run: Callable[[Arrays], Arrays]) -> Verdict:
         """On a program, of which `run` makes the outputs."""

@@ -16,14 +16,14 @@ import onnx
 
 from korch.errors import ModelError, VerificationError
 from korch.executable import Executable
-from korch.executable.by_step import exposed, rounds_to_bytes, wrong_step
+from korch.executable.by_step import first_wrong, rounds_to_bytes
 from korch.executable.feeds import other_feeds, port_feeds, random_feeds
 from korch.executable.plan import Plan
 from korch.executable.segmented import Segmented
 from korch.fission.importer import ordered, read
 from korch.ir.ops.table import is_array
-from korch.numerics.bounds import BOUNDS, own_bound
-from korch.numerics.error import bound_of, error_of, too_ill
+from korch.numerics.bounds import own_bound
+from korch.numerics.error import amplifies, bound_of, error_of, too_ill
 from korch.numerics.exact import Arrays, float64_outputs, onnxruntime_outputs
 from korch.system.sessions import plain_session
 
@@ -127,17 +127,15 @@ def verify(executable: Executable, model: Source, feeds: Arrays | None = None, s
         if all(o.judged for o in result.outputs):
             break
         result = _compared(executable, prepared, given := other)
-    beyond = own_bound(result.numerics) or BOUNDS["default"]
-    amplified = all(o.passed or o.bound is None or o.bound > beyond for o in result.outputs)
-    if result.passed or not amplified or not rounds_to_bytes(executable.plan):
+    raised = all(o.passed or amplifies(result.numerics, o.bound) for o in result.outputs)
+    if result.passed or not (raised and rounds_to_bytes(executable.plan)):
         return result
-    return replace(result, by_step=not _wrong_step(executable.plan, given))
+    return replace(result, by_step=not first_wrong(executable.plan, given, lambda plan: _outputs(plan, given)))
 
 
-def _wrong_step(plan: Plan, feeds: Arrays) -> str:
-    """See `korch.executable.by_step`; the plan is linked anew."""
-    with Executable.link(exposed(plan), plan.threads) as program:
-        return wrong_step(plan, {**feeds, **program.run(feeds)})
+def _outputs(plan: Plan, feeds: Arrays) -> Arrays:
+    with Executable.link(plan, plan.threads) as program:
+        return program.run(feeds)
 
 
 def _compared(executable: Executable, prepared: onnx.ModelProto, given: Arrays) -> Verification:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -14,14 +14,16 @@ from korch.backends.contract import Backend
 from korch.backends.precision import ROUNDED
 from korch.candidates import Limits, enumerate_cones, trimmed
 from korch.executable import Executable
-from korch.executable.by_step import exposed, rounds_to_bytes, wrong_step
+from korch.executable.by_step import first_wrong, rounds_to_bytes
 from korch.executable.plan import Accuracy, Plan
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
 from korch.ir.macs import total
+from korch.ir.ops.table import Array
 from korch.ir.primitive import Primitive
 from korch.numerics.blame import alike, blames, inexact, to_drop
 from korch.numerics.bounds import own_bound
+from korch.numerics.error import amplifies
 from korch.numerics.estimate import estimated
 from korch.numerics.judge import Judge
 from korch.numerics.verdict import Verdict
@@ -277,14 +279,16 @@ class Search:
     def _judged(self, executable: Executable) -> Verdict:
         self.report(SearchState("checking"))
         verdict = self.judge.verdict(partial(self.target.outputs, executable))
-        if verdict.passed or not (self.judge.amplifies(verdict) and rounds_to_bytes(executable.plan)):
+        raised = amplifies(self.judge.numerics, verdict.allowed)
+        if verdict.passed or not (raised and rounds_to_bytes(executable.plan)):
             return verdict
-        with self.target.link(exposed(executable.plan), self.costs) as program:
-            made = self.target.outputs(program, self.judge.feeds)
-        wrong = wrong_step(executable.plan, {**self.judge.feeds, **made})
-        if wrong:
+        if wrong := first_wrong(executable.plan, self.judge.feeds, self._outputs):
             log.info("%s; %s", verdict.text(self.target.options.numerics), wrong)
         return replace(verdict, by_step=not wrong)
+
+    def _outputs(self, plan: Plan) -> Mapping[str, Array]:
+        with self.target.link(plan, self.costs) as program:
+            return self.target.outputs(program, self.judge.feeds)
 
     def _timed(self, executable: Executable) -> Plan:
         """Its plan, which costs what it takes now."""

@@ -14,7 +14,7 @@ from korch.backends.cpu.loops import dots, epilogue
 from korch.backends.cpu.loops.caches import L2
 from korch.backends.cpu.loops.ctypes import C_TYPES, is_expressible, literal
 from korch.backends.cpu.loops.dots import SIGN, Dots, Lane
-from korch.backends.cpu.loops.refusals import MOST_LEAVES, tensors_refusal
+from korch.backends.cpu.loops.refusals import outer_refusal
 from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.writer import SMALL, aligned
 from korch.ir.cone import Cone
@@ -62,9 +62,7 @@ def refusal(cone: Cone) -> str:
         return "a convolution that is not one of images channels-last, in one group"
     if any(q.category is not Category.ELEMENTWISE or q.output.shape != p.output.shape for q in rest):
         return f"more than elementwise primitives behind {p.op}"
-    if len(cone.leaves) > MOST_LEAVES:
-        return f"has {len(cone.leaves)} leaves; loops take {MOST_LEAVES}"
-    return next((f"{q.op} on {q.inputs[0].dtype}" for q in rest if not is_expressible(q)), tensors_refusal(cone))
+    return next((f"{q.op} on {q.inputs[0].dtype}" for q in rest if not is_expressible(q)), outer_refusal(cone))
 
 
 def _is_taken(p: Primitive) -> bool:

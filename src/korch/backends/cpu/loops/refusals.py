@@ -35,6 +35,13 @@ def tensors_refusal(cone: Cone) -> str:
     return next((reason for p in cone.primitives if (reason := tensor_refusal(p))), "")
 
 
+def outer_refusal(cone: Cone) -> str:
+    """Why no form takes so many leaves, or the tensors of `cone`; empty if some may."""
+    if len(cone.leaves) > MOST_LEAVES:
+        return f"has {len(cone.leaves)} leaves; loops take {MOST_LEAVES}"
+    return tensors_refusal(cone)
+
+
 def tensor_refusal(p: Primitive) -> str:
     """Why no form takes the tensors of `p`; empty if some may."""
     if any(t.dtype not in C_TYPES for t in (*p.inputs, p.output)) or (p.inputs[0].dtype == "float16" and _computes(p)):

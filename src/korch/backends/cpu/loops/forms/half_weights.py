@@ -14,7 +14,7 @@ from korch.backends.cpu.loops import epilogue
 from korch.backends.cpu.loops.form import KernelForm
 from korch.backends.cpu.loops.language import tables_of
 from korch.backends.cpu.loops.narrow_weights import TensorElement, behind, has_plain_ends, of_constants, traced
-from korch.backends.cpu.loops.refusals import MOST_LEAVES, tensors_refusal
+from korch.backends.cpu.loops.refusals import outer_refusal
 from korch.backends.cpu.loops.tile import registers
 from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.vector_epilogue import broadcast
@@ -38,9 +38,7 @@ class HalfWeightsForm:
         return len(cone.linear) == 1 and has_plain_ends(cone) and _halves(cone) is not None
 
     def refusal(self, cone: Cone) -> str:
-        if len(cone.leaves) > MOST_LEAVES:
-            return f"has {len(cone.leaves)} leaves; loops take {MOST_LEAVES}"
-        return tensors_refusal(cone)
+        return outer_refusal(cone)
 
     def generate(self, cone: Cone, threads: int) -> Code:
         p = cone.linear[0]

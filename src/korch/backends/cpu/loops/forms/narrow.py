@@ -11,7 +11,7 @@ from korch.backends.cpu.loops.form import KernelForm
 from korch.backends.cpu.loops.language import tables_of
 from korch.backends.cpu.loops.narrow_dots import NarrowDots
 from korch.backends.cpu.loops.narrow_weights import NarrowWeights, has_plain_ends, narrow_weights
-from korch.backends.cpu.loops.refusals import MOST_LEAVES, tensors_refusal
+from korch.backends.cpu.loops.refusals import outer_refusal
 from korch.backends.cpu.loops.turns import Loop, shared_out
 from korch.backends.cpu.loops.writer import SMALL, aligned
 from korch.ir.cone import Cone
@@ -28,9 +28,7 @@ class NarrowForm:
         return len(cone.linear) == 1 and has_plain_ends(cone) and narrow_weights(cone) is not None
 
     def refusal(self, cone: Cone) -> str:
-        if len(cone.leaves) > MOST_LEAVES:
-            return f"has {len(cone.leaves)} leaves; loops take {MOST_LEAVES}"
-        return tensors_refusal(cone)
+        return outer_refusal(cone)
 
     def generate(self, cone: Cone, threads: int) -> Code:
         p = cone.linear[0]
