@@ -21,7 +21,7 @@ SOURCE = ROOT / "src" / "korch"
 LONGEST = 600
 
 LAYERS = (
-    ("errors", "machine"),
+    ("errors", "limits", "machine"),
     ("system",),
     ("devices",),
     ("ir",),

@@ -76,6 +76,7 @@ class Base(Theirs):
         self._native_names: frozenset[str] = frozenset()
         own = set(vars(self))
         model = source.model
+        _ = source.locations  # onnxruntime would wait forever for a pipe
         try:
             path_or_bytes = str(model) if isinstance(model, Path) else model
             Theirs.__init__(self, path_or_bytes, sess_options, providers, provider_options, **kwargs)

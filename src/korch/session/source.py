@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,8 @@ from korch.system.folders import owned_folder, removed_with
 
 _EXTERNAL = b"location"
 """The key in a model's protobuf under which tensors name other files; a model without it needs no parsing."""
+_PART = 1 << 20
+"""Bytes that are read at a time."""
 
 
 @dataclass(eq=False)
@@ -35,12 +38,22 @@ class ModelSource:
         return file
 
     @cached_property
+    def locations(self) -> tuple[str, ...]:
+        """The names of the files that hold weights of the model beside it; ModelError where one is there, but is no
+        regular file: whoever reads it may wait forever."""
+        return () if isinstance(self.model, bytes) else external_locations(self.model)
+
+    @cached_property
     def digest(self) -> str:
         """Of all bytes of the model, those in other files included."""
         if isinstance(self.model, bytes):
             return hashlib.sha256(self.model).hexdigest()
-        found = [_digest(file) for file in (self.model, *external_files(self.model))]
+        found = [_digest(self.model), *(_external_digest(self.model, name) for name in self.locations)]
         return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
+
+
+_MISSING = "missing"
+"""The digest of a file that cannot be read; reading the model reports it better."""
 
 
 def _digest(file: Path) -> str:
@@ -48,22 +61,48 @@ def _digest(file: Path) -> str:
         with file.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError:
-        return "missing"  # reading the model reports it better
+        return _MISSING
 
 
-def external_files(path: Path) -> list[Path]:
-    """Files that hold weights of the model at `path`."""
+def _external_digest(model: Path, location: str) -> str:
+    """Of a file beside the model, as long as it was when it was opened."""
+    from korch.fission.importer.external import opened
+
+    digest = hashlib.sha256()
+    try:
+        with opened(model, location, location) as file:
+            left = os.fstat(file.fileno()).st_size
+            while left > 0 and (part := file.read(min(left, _PART))):
+                digest.update(part)
+                left -= len(part)
+    except (ModelError, OSError):
+        return _MISSING
+    return digest.hexdigest()
+
+
+def external_locations(path: Path) -> tuple[str, ...]:
+    """The names of files that hold weights of the model at `path`; ModelError where one is no regular file."""
     if not _mentions(path, _EXTERNAL):
-        return []
-    from korch.fission.importer.load import load, tensors_of  # onnx takes tens of MB, which most sessions do without
+        return ()
+    # onnx takes tens of MB, which most sessions do without
+    from korch.fission.importer.external import NoRegularFile, is_external, location_of, opened
+    from korch.fission.importer.load import load, tensors_of
 
     try:
         model = load(path)
     except ModelError:
-        return []
+        return ()
     tensors = (t for part in (model.graph, *model.functions) for t in tensors_of(part))
-    names = {e.value for t in tensors for e in t.external_data if e.key == "location"}
-    return [path.parent / name for name in sorted(names)]
+    names = {location_of(t): t.name for t in tensors if is_external(t)}
+    for location, name in names.items():
+        try:
+            with opened(path, location, name):
+                pass
+        except NoRegularFile:
+            raise
+        except ModelError:
+            pass  # reading the model reports it better
+    return tuple(sorted(names))
 
 
 def _mentions(path: Path, text: bytes) -> bool:

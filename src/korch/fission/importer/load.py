@@ -9,6 +9,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from korch.errors import ModelError
+from korch.fission.importer.external import fetch, is_external
 
 
 def load(source: str | Path | bytes | onnx.ModelProto) -> onnx.ModelProto:
@@ -39,50 +40,12 @@ def _parse(data: bytes, what: str) -> onnx.ModelProto:
 
 def with_data(model: onnx.ModelProto, source: str | Path | bytes | onnx.ModelProto) -> onnx.ModelProto:
     """The model with all its data inside, those in files beside its `source` too."""
-    for t in tensors_of(model.graph):
-        if t.data_location == onnx.TensorProto.EXTERNAL:
-            if isinstance(source, onnx.ModelProto | bytes):
-                raise ModelError(f"the model keeps {t.name!r} in another file: give the path of the model instead")
-            _fetch(t, Path(source))
+    tensors = [t for t in tensors_of(model.graph) if is_external(t)]
+    if tensors and isinstance(source, onnx.ModelProto | bytes):
+        raise ModelError(f"the model keeps {tensors[0].name!r} in another file: give the path of the model instead")
+    if tensors and not isinstance(source, onnx.ModelProto | bytes):
+        fetch(tensors, Path(source))
     return model
-
-
-def _fetch(t: onnx.TensorProto, model: Path) -> None:
-    """Moves a tensor's external data into it."""
-    entry = {e.key: e.value for e in t.external_data}
-    path = _inside(model, entry.get("location", ""), t.name)
-    try:
-        offset, size = int(entry.get("offset", 0)), path.stat().st_size
-        length = int(entry.get("length", size - offset))
-    except ValueError as e:
-        raise ModelError(f"the external data of {t.name!r} has a malformed offset or length") from e
-    if offset < 0 or length < 0 or offset + length > size:
-        raise ModelError(f"the external data of {t.name!r} ends at byte {offset + length} of {path}, which has {size}")
-    try:
-        with path.open("rb") as f:
-            f.seek(offset)
-            t.raw_data = f.read(length)
-    except OSError as e:
-        raise ModelError(f"the external data of {t.name!r} cannot be read: {path}: {e.strerror or e}") from e
-    del t.external_data[:]
-    t.data_location = onnx.TensorProto.DEFAULT
-
-
-def _inside(model: Path, location: str, name: str) -> Path:
-    """The file `location` beside the model, which must lie in the model's folder, links followed; or, as in caches that
-    keep files under other names and link to them, in the folder that the model itself lies in."""
-    base = model.parent.resolve()
-    try:
-        path = (base / location).resolve()
-        found = path.is_file()
-        bases = (base, model.resolve().parent)
-    except (OSError, ValueError) as e:  # a name that no file can have
-        raise ModelError(f"the external data of {name!r} has no usable file name: {location[:40]!r}") from e
-    if not location or Path(location).is_absolute() or not any(map(path.is_relative_to, bases)):
-        raise ModelError(f"the external data of {name!r} lies outside of the model's folder: {location!r}")
-    if not found:
-        raise ModelError(f"the external data of {name!r} is missing: {path}")
-    return path
 
 
 def tensors_of(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.TensorProto]:

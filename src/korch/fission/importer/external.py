@@ -1,0 +1,155 @@
+"""External data: tensors whose bytes are regions of files in the model's folder.
+
+`opened` is the one place that opens such a file. It opens first and checks the descriptor, so nothing can be exchanged
+between check and read; and it opens without waiting, as a pipe would block it forever.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import onnx
+
+from korch import limits
+from korch.errors import ModelError
+from korch.fission.importer.sizes import dense_bytes
+
+
+class NoRegularFile(ModelError):
+    """External data are no regular file: reading them may never end."""
+
+
+def is_external(t: onnx.TensorProto) -> bool:
+    """Whether the tensor's bytes are in another file."""
+    return t.data_location == onnx.TensorProto.EXTERNAL
+
+
+def location_of(t: onnx.TensorProto) -> str:
+    """The name of the file that a tensor with external data refers to; empty where it names none."""
+    return _entries(t).get("location", "")
+
+
+def fetch(tensors: Iterable[onnx.TensorProto], model: Path) -> None:
+    """Moves the external data of tensors of the model in the file `model` into them. Each file is opened once, and each
+    region of it is read once.
+
+    ModelError: a file that is missing, outside of the model's folder, no regular file or too short, and data that do
+    not fit the tensor's shape.
+    """
+    files: dict[str, list[onnx.TensorProto]] = {}
+    for t in tensors:
+        files.setdefault(location_of(t), []).append(t)
+    for location, readers in files.items():
+        with opened(model, location, readers[0].name) as file:
+            _fetch(file, location, readers)
+
+
+def _fetch(file: BinaryIO, location: str, readers: list[onnx.TensorProto]) -> None:
+    size = os.fstat(file.fileno()).st_size
+    regions = [_region(t, location, size) for t in readers]
+    total = sum(length for _, length in regions)
+    if total > limits.REGION_READS * size:
+        raise ModelError(
+            f"{len(readers)} tensors read {limits.text_of(total)} of {location!r}, which has {limits.text_of(size)}: "
+            f"each byte may be read {limits.REGION_READS} times; let them share an initializer"
+        )
+    last = {region: i for i, region in enumerate(regions)}
+    read: dict[tuple[int, int], bytes] = {}
+    for i, (t, region) in enumerate(zip(readers, regions, strict=True)):
+        data = read[region] = read.get(region) or _bytes(file, *region, t.name)
+        t.raw_data = data
+        del t.external_data[:]
+        t.data_location = onnx.TensorProto.DEFAULT
+        if last[region] == i:
+            del read[region]
+
+
+def _region(t: onnx.TensorProto, location: str, size: int) -> tuple[int, int]:
+    """Offset and length of the tensor's bytes in a file of `size` bytes."""
+    entries = _entries(t)
+    try:
+        offset = int(entries.get("offset", 0))
+        length = int(entries.get("length", size - offset))
+    except ValueError as e:
+        raise ModelError(f"the external data of {t.name!r} has a malformed offset or length") from e
+    if offset < 0 or length < 0 or offset + length > size:
+        raise ModelError(
+            f"the external data of {t.name!r} ends at byte {offset + length} of {location!r}, which has {size}"
+        )
+    if length > (fits := dense_bytes(t.name, t.data_type, t.dims)):
+        raise ModelError(f"initializer {t.name!r} is malformed: its shape needs {fits} bytes, its data have {length}")
+    return offset, length
+
+
+def _bytes(file: BinaryIO, offset: int, length: int, name: str) -> bytes:
+    try:
+        file.seek(offset)
+        data = file.read(length)
+    except OSError as e:
+        raise ModelError(f"the external data of {name!r} cannot be read: {e.strerror or e}") from e
+    if len(data) != length:
+        raise ModelError(f"the external data of {name!r} became shorter while they were read")
+    return data
+
+
+@contextmanager
+def opened(model: Path, location: str, name: str) -> Generator[BinaryIO]:
+    """The file `location` beside the model, for the tensor `name`: a regular file in the model's folder, links
+    followed; or, as in caches that keep files under other names and link to them, in the folder that the model itself
+    is in. ModelError for others."""
+    path, bases = _path(model, location, name)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except FileNotFoundError as e:
+        raise ModelError(f"the external data of {name!r} is missing: {path}") from e
+    except OSError as e:
+        if e.errno == errno.ENAMETOOLONG:
+            raise _unusable(location, name) from e
+        raise ModelError(f"the external data of {name!r} cannot be read: {path}: {e.strerror or e}") from e
+    with open(descriptor, "rb") if _is_regular(descriptor) else _refused(descriptor, name, path) as file:
+        if not _is_in(Path(os.readlink(f"/proc/self/fd/{descriptor}")), bases):
+            raise _outside(location, name)
+        yield file
+
+
+def _is_regular(descriptor: int) -> bool:
+    return stat.S_ISREG(os.fstat(descriptor).st_mode)
+
+
+def _path(model: Path, location: str, name: str) -> tuple[Path, tuple[Path, Path]]:
+    """The path that `location` names, which is in one of the folders."""
+    try:
+        bases = model.parent.resolve(), model.resolve().parent
+        path = (bases[0] / location).resolve()
+    except (OSError, ValueError, RuntimeError) as e:  # a name that no file can have, or a link to itself
+        raise _unusable(location, name) from e
+    if not location or Path(location).is_absolute() or not _is_in(path, bases):
+        raise _outside(location, name)
+    return path, bases
+
+
+def _is_in(path: Path, folders: Iterable[Path]) -> bool:
+    return any(map(path.is_relative_to, folders))
+
+
+def _outside(location: str, name: str) -> ModelError:
+    return ModelError(f"the external data of {name!r} lies outside of the model's folder: {location[:200]!r}")
+
+
+def _unusable(location: str, name: str) -> ModelError:
+    return ModelError(f"the external data of {name!r} has no usable file name: {location[:40]!r}")
+
+
+def _refused(descriptor: int, name: str, path: Path) -> BinaryIO:
+    os.close(descriptor)
+    raise NoRegularFile(f"the external data of {name!r} is no regular file: {path}")
+
+
+def _entries(t: onnx.TensorProto) -> dict[str, str]:
+    return {e.key: e.value for e in t.external_data}
