@@ -7,7 +7,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper, parser
 
-from korch.errors import ModelError
+from korch import limits
+from korch.errors import ModelError, NeedsSegments
 from korch.fission import fission
 from korch.fission.importer import read
 
@@ -455,3 +456,75 @@ def test_operators_of_which_nobody_knows_the_shape_are_tried():
         }
     """)
     assert [p.output.shape for p in check_model(read(m), {"x": values(1, 4)}).primitives] == [(1, 4), (1, 4)]
+
+
+# Functions -----------------------------------------------------------------------------------------------------
+
+
+def nested_functions(levels: int, calls: int = 2) -> onnx.ModelProto:
+    """A model whose functions call the next one `calls` times each; the last one is a Relu."""
+    heads = '<domain: "local", opset_import: ["": 17, "local": 1]>\n'
+    bodies = "".join(
+        f"{heads}f{i} (x0) => (x{calls}) {{ {' '.join(f'x{k + 1} = local.f{i + 1}(x{k})' for k in range(calls))} }}\n"
+        for i in range(levels)
+    )
+    text = (
+        '<ir_version: 8, opset_import: ["": 17, "local": 1]>\n'
+        f"g (float[2] x) => (float[2] y) {{ y = local.f0(x) }}\n{bodies}{heads}f{levels} (x) => (y) {{ y = Relu(x) }}"
+    )
+    return parser.parse_model(text)
+
+
+def test_functions_are_counted_before_they_are_inlined(monkeypatch: pytest.MonkeyPatch):
+    few, many = nested_functions(4), nested_functions(40)
+    assert len(read(few).graph.node) == 16
+    assert many.ByteSize() < 4096
+    refused(many, f"{2**40} nodes", "functions")
+    monkeypatch.setattr(limits, "INLINED_BYTES", 500)
+    refused(few, "the most", "0.5 KiB")
+
+
+def test_functions_in_bodies_are_counted_too():
+    m = nested_functions(40)
+    inner = m.graph.node[0]
+    branch = helper.make_graph([inner], "then", [], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])])
+    condition = numpy_helper.from_array(np.array(True), "c")
+    node = helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
+    graph = helper.make_graph([node], "g", m.graph.input, m.graph.output, [condition])
+    m.graph.CopyFrom(graph)
+    refused(m, f"{2**41 + 1} nodes")
+
+
+def test_functions_that_call_themselves():
+    m = nested_functions(2)
+    m.functions[2].node[0].op_type, m.functions[2].node[0].domain = "f0", "local"
+    refused(m, "call themselves", "'f0'")
+
+
+def test_loops_in_loops_are_counted():
+    """Bodies of two nodes, which run 100 times and 50 times in each of these, would be 10,000 nodes."""
+    inner = (
+        "i, c, s) => (bool c2, float[1] s2) <int64 n = {50}> { c2 = Identity(c) s2 = Loop(n, c, s) <body = h "
+        "(int64 j, bool d, float[1] t) => (bool d2, float[1] t2) { d2 = Identity(d) t2 = Add(t, t) }> }"
+    )
+    m = model(
+        "(float[1] x) => (float[1] y) <int64 n = {100}, bool c = {1}> "
+        f"{{ y = Loop(n, c, x) <body = b (int64 {inner}> }}"
+    )
+    with pytest.raises(NeedsSegments, match="for the loops in its body"):
+        fission(read(m))
+
+
+def test_names_that_are_no_text():
+    data = model(RELU.replace("x", "name")).SerializeToString().replace(b"name", b"\xff\xfe\xc0x")
+    refused(data, "no UTF-8")
+
+
+def test_sparse_initializers_are_no_larger_than_dense_ones_may_be():
+    m = model("(float[2] x) => (float[2] y) { y = Add(x, w) }")
+    values, indices = np.ones(1, np.float32), np.zeros(1, np.int64)
+    sparse = helper.make_sparse_tensor(
+        numpy_helper.from_array(values, "w"), numpy_helper.from_array(indices, "w_at"), [1 << 20, 1 << 20]
+    )
+    m.graph.sparse_initializer.append(sparse)
+    refused(m, "'w'", "4.0 TiB", "1.0 GiB")

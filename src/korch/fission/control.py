@@ -28,6 +28,11 @@ class Walk(Protocol):
     @property
     def builder(self) -> Builder: ...
 
+    @property
+    def walked(self) -> int:
+        """How many nodes were walked so far, those of each iteration counted."""
+        ...
+
     def read(self, proto: onnx.NodeProto) -> Node:
         """The node with the values that it reads."""
         ...
@@ -62,9 +67,10 @@ def _loop(walk: Walk, node: Node) -> list[Value | None]:
     body, b = _body(node, "body"), walk.builder
     names = [i.name for i in body.input]
     rows: list[list[Value]] = [[] for _ in body.output[1 + len(state) :]]
-    count = 0
+    count, before = 0, walk.walked
     while going and (limit is None or count < limit):
         _check_length(node, body, count + 1)
+        _check_walked(node, walk.walked - before)
         values = [b.constant(np.array(count, np.int64)), b.constant(np.array(True)), *state]
         condition, *results = walk.run(body, dict(zip(names, _present(node, values), strict=True)))
         going = _number(condition)
@@ -96,7 +102,9 @@ def _scan(walk: Walk, node: Node) -> list[Value | None]:
     _check_length(node, body, trips)
     names = [i.name for i in body.input]
     rows: list[list[Value]] = [[] for _ in range(outputs)]
+    before = walk.walked
     for i in range(trips):
+        _check_walked(node, walk.walked - before)
         slices = [
             _slice(b, x, a, trips - 1 - i if back else i) for x, a, back in zip(streams, axes, backwards, strict=True)
         ]
@@ -138,6 +146,12 @@ def _present(node: Node, values: Sequence[Value | None]) -> list[Value]:
 def _check_length(node: Node, body: onnx.GraphProto, trips: int) -> None:
     if trips * len(body.node) > MAX_UNROLLED:
         raise NeedsSegments(f"{node.title} is a long loop: {trips} times {len(body.node)} nodes")
+
+
+def _check_walked(node: Node, nodes: int) -> None:
+    """Counts the nodes of loops in the body too, which multiply."""
+    if nodes > MAX_UNROLLED:
+        raise NeedsSegments(f"{node.title} is a long loop, for the loops in its body: more than {MAX_UNROLLED} nodes")
 
 
 def _slice(b: Builder, x: Value, axis: int, at: int) -> Value:

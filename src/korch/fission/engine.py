@@ -55,6 +55,7 @@ class _Walk:
     builder: Builder = field(init=False)
     values: dict[str, Value] = field(default_factory=dict[str, Value])
     opsets: dict[str, int] = field(init=False)
+    walked: int = 0
     _codes: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -87,6 +88,7 @@ class _Walk:
 
     def node(self, proto: onnx.NodeProto) -> None:
         """Defines the outputs of one node."""
+        self.walked += 1
         if proto.op_type in CONTROL and not own_domain(proto.domain):
             results = unrolled(self, proto)
         else:

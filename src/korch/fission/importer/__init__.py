@@ -13,13 +13,14 @@ from typing import Any
 
 import onnx
 
+from korch.fission.importer.functions import inline_functions
 from korch.fission.importer.inputs import fix_shapes
 from korch.fission.importer.invariants import free_invariants
 from korch.fission.importer.load import load, with_data
 from korch.fission.importer.structural import fix_values
 from korch.fission.importer.structural import structural_inputs as structural_inputs
-from korch.fission.importer.structure import put_in_order
-from korch.fission.importer.versions import check_nodes, in_own_domain, inline_functions, settle_opset
+from korch.fission.importer.structure import check_names, put_in_order
+from korch.fission.importer.versions import check_nodes, in_own_domain, settle_opset
 from korch.fission.importer.weights import check_weights, make_dense
 from korch.fission.importer.widen import single
 
@@ -46,6 +47,7 @@ def read(
 def ordered(source: str | Path | bytes | onnx.ModelProto, values: Mapping[str, Any] | None = None) -> onnx.ModelProto:
     """The model as `read` prepares it, whatever its nodes, weights and shapes are."""
     model = with_data(inline_functions(in_own_domain(load(source))), source)
+    check_names(model.graph)
     fix_values(model, values or {})
     make_dense(model)
     free_invariants(model)

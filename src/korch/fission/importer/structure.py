@@ -8,7 +8,19 @@ from graphlib import CycleError, TopologicalSorter
 import onnx
 
 from korch.errors import ModelError
-from korch.fission.importer.load import subgraphs_of
+from korch.fission.importer.load import subgraphs_of, tensors_of
+
+
+def check_names(graph: onnx.GraphProto) -> None:
+    """Refuses names that are no text: protobuf gives those as bytes."""
+    names: list[str | bytes] = [p.name for p in (*graph.input, *graph.output, *tensors_of(graph))]
+    for node in graph.node:
+        names += (node.name, node.op_type, node.domain, *node.input, *node.output, *(a.name for a in node.attribute))
+    for name in (graph.name, *names):
+        if isinstance(name, bytes):
+            raise ModelError(f"the name {name[:40]!r} in the model is no UTF-8")
+    for inner in subgraphs_of(graph):
+        check_names(inner)
 
 
 def put_in_order(model: onnx.ModelProto) -> None:

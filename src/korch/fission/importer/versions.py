@@ -1,9 +1,9 @@
-"""Opsets, functions and operators: what the model's nodes mean."""
+"""Opsets and operators: what the model's nodes mean."""
 
 from __future__ import annotations
 
 import onnx
-from onnx import checker, defs, inliner, version_converter
+from onnx import checker, defs, version_converter
 
 from korch.errors import ModelError, words_of
 from korch.fission.importer.load import subgraphs_of
@@ -28,26 +28,6 @@ def _rename_domains(graph: onnx.GraphProto | onnx.FunctionProto) -> None:
         node.domain = own_domain(node.domain)
     for inner in subgraphs_of(graph):
         _rename_domains(inner)
-
-
-def inline_functions(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model with its local functions replaced by their bodies."""
-    if not model.functions:
-        return model
-    _import_opsets(model)
-    try:
-        return inliner.inline_local_functions(model, convert_version=True)
-    except Exception as e:
-        raise ModelError(f"the model's functions cannot be inlined: {words_of(e)}") from e
-
-
-def _import_opsets(model: onnx.ModelProto) -> None:
-    """Gives the model the opsets that only its functions name: their bodies become its own nodes."""
-    known = {own_domain(o.domain) for o in model.opset_import}
-    for o in (o for f in model.functions for o in f.opset_import):
-        if own_domain(o.domain) not in known:
-            known.add(own_domain(o.domain))
-            model.opset_import.add().CopyFrom(o)
 
 
 def settle_opset(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -8,8 +8,10 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from korch import limits
 from korch.errors import ModelError
 from korch.fission.importer.load import subgraphs_of, tensors_of
+from korch.fission.importer.sizes import dense_bytes
 from korch.fission.importer.structure import title
 
 
@@ -25,6 +27,12 @@ def make_dense(model: onnx.ModelProto) -> None:
 
 def _dense(s: onnx.SparseTensorProto) -> onnx.TensorProto:
     name, shape = s.values.name, tuple(s.dims)
+    nbytes = dense_bytes(name, s.values.data_type, shape)
+    if nbytes > limits.FOLDED_BYTES:
+        raise ModelError(
+            f"sparse initializer {name!r} of shape {list(shape)} takes {limits.text_of(nbytes)} as a dense one; the "
+            f"most are {limits.text_of(limits.FOLDED_BYTES)}: store it densely"
+        )
     try:
         values, indices = numpy_helper.to_array(s.values), numpy_helper.to_array(s.indices)
         dense = np.zeros(shape, values.dtype)
