@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import cache
+
+from korch.errors import ModelError
 
 NODES = 100_000
 """Nodes of a model after its functions are inlined. Functions call functions, so a kilobyte may say 2^40 nodes; the
@@ -17,6 +20,34 @@ FOLDED_TIMES = 8
 """How many times its own constants fission may compute from them: dequantized from four bits to float32, once."""
 REGION_READS = 16
 """How many times a model may read the bytes of an external file, on average: tied weights are read twice."""
+
+
+@dataclass
+class Allowance:
+    """What fission may still allocate. `given`: bytes of the constants that the model holds; `computed`: bytes of those
+    that were computed from them."""
+
+    given: int = 0
+    computed: int = 0
+
+    def compute(self, nbytes: int, title: str) -> None:
+        """Counts a constant that the node `title` computes; ModelError where it is too much."""
+        most = FOLDED_BYTES + FOLDED_TIMES * self.given
+        if self.computed + nbytes > most:
+            raise ModelError(
+                f"{title} computes a constant of {text_of(nbytes)}, besides {text_of(self.computed)} of others; "
+                f"all of them may have {text_of(most)}: make it smaller, or an input of the model"
+            )
+        self.computed += nbytes
+
+
+def check_tensor(nbytes: int, title: str) -> None:
+    """ModelError where a tensor of `title`, an input or a node, is larger than the machine can compute with."""
+    if nbytes > tensor_bytes():
+        raise ModelError(
+            f"{title} has a tensor of {text_of(nbytes)}; the most here are {text_of(tensor_bytes())}, a quarter of the "
+            "machine's memory: give it smaller shapes"
+        )
 
 
 @cache

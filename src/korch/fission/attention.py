@@ -112,11 +112,12 @@ def _mask(
             value=False if given.dtype == "bool" else -math.inf,
         )
         bias, allowed = (None, given) if given.dtype == "bool" else (given, None)
+    b.check_constant((queries, keys))
     behind = np.arange(queries)[:, None] - np.arange(keys) + past  # how far the key lies behind the query
     distance = b.constant(behind)
     if valid is not None:
         lengths = b.op("Reshape", b.op("Cast", valid, to="int64"), shape=(valid.tensor.size, 1, 1, 1))
-        allowed = _both(b, allowed, b.op("Less", b.constant(np.arange(keys)), lengths))
+        allowed = _both(b, allowed, b.op("Less", b.constant(b.positions(keys)), lengths))
         distance = distance + (lengths - queries)
     left, right = window
     if left >= 0:

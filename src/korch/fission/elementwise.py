@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import reduce
 
-import numpy as np
 from onnx import helper
 
 from korch.fission.rule import Opaque, fission
@@ -121,7 +120,7 @@ def p_relu(b: Builder, x: Value, slope: Value) -> Value:
 def is_inf(b: Builder, x: Value, *, detect_negative: int = 1, detect_positive: int = 1) -> Value:
     """Whether x is infinite, with a sign that is looked for."""
     if not detect_negative and not detect_positive:
-        return b.constant(np.zeros(x.shape, bool))
+        return b.filled(x.shape, False, "bool")
     infinite = b.op("IsInf", x)
     if detect_negative and detect_positive:
         return infinite
@@ -159,5 +158,4 @@ def dropout(
     """x, and a mask of ones: only training drops anything."""
     if training is not None and (training.array is None or training.array.any()):
         return Opaque("in training what it drops is random")
-    mask = np.ones(x.shape if outputs > 1 else (), bool if opset >= 10 else x.dtype)
-    return (x, b.constant(mask))[:outputs]
+    return (x, b.filled(x.shape, 1, "bool" if opset >= 10 else x.dtype)) if outputs > 1 else (x,)

@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from korch import limits
 from korch.errors import ModelError, NeedsSegments
 from korch.fission.blocks import four_bits
 from korch.fission.control import CONTROL, unrolled
@@ -53,6 +54,7 @@ class _Walk:
 
     model: onnx.ModelProto
     builder: Builder = field(init=False)
+    allowance: limits.Allowance = field(default_factory=limits.Allowance)
     values: dict[str, Value] = field(default_factory=dict[str, Value])
     opsets: dict[str, int] = field(init=False)
     walked: int = 0
@@ -60,7 +62,7 @@ class _Walk:
 
     def __post_init__(self) -> None:
         g = self.model.graph
-        self.builder = Builder(g.name or "model")
+        self.builder = Builder(g.name or "model", allowance=self.allowance)
         self.builder.reserve(o.name for o in g.output)
         self.opsets = opsets_of(self.model)
         weights = {t.name for t in g.initializer}
@@ -78,12 +80,15 @@ class _Walk:
             raise ModelError(f"input {info.name!r} has no static shape: give it one (--shape {info.name}=...)")
         dtype = _dtype(kind.elem_type, f"input {info.name!r}")
         _check_dtype(dtype, f"input {info.name!r}")
-        return self.builder.input(info.name, dtype, tuple(d.dim_value for d in dims))
+        value = self.builder.input(info.name, dtype, tuple(d.dim_value for d in dims))
+        limits.check_tensor(value.tensor.nbytes, f"input {info.name!r}")
+        return value
 
     def _constant(self, array: Array, name: str) -> Value:
         if array.dtype.name in ("int4", "uint4") and name in self._codes:
             return four_bits(self.builder, array)
         _check_dtype(array.dtype.name, f"constant {name!r}")
+        self.allowance.given += array.nbytes
         return self.builder.constant(array, name=name)
 
     def node(self, proto: onnx.NodeProto) -> None:
@@ -93,9 +98,8 @@ class _Walk:
             results = unrolled(self, proto)
         else:
             node = self.read(proto)
-            check_fit(node)
             self.builder.origin = node.title
-            results = self._results(node)
+            results = self._results(node, check_fit(node))
         for name, value in zip(proto.output, results, strict=False):
             if name and value is not None:
                 self.values[name] = self._settled(value)
@@ -121,7 +125,7 @@ class _Walk:
         self.values = outside
         return results
 
-    def _results(self, node: Node) -> tuple[Value | None, ...]:
+    def _results(self, node: Node, nbytes: int) -> tuple[Value | None, ...]:
         answer = self._ruled(node)
         if not isinstance(answer, Opaque):
             for v in filter(None, answer):
@@ -130,6 +134,7 @@ class _Walk:
         if node.proto.op_type in RANDOM:
             raise NeedsSegments(f"{node.title} draws random numbers; make them an input of the model")
         if all(v is None or v.tensor.const for v in node.inputs):
+            self.allowance.compute(nbytes, node.title)
             arrays = constant_outputs(node)
             return tuple(None if a is None else self._constant(a, n) for a, n in zip(arrays, node.proto.output))
         log.info("%s stays opaque: %s", node.title, answer.reason)
@@ -142,6 +147,8 @@ class _Walk:
             return Opaque("there is no rule for it")
         try:
             answer = _apply(rule, self.builder, node)
+        except MemoryError as e:
+            raise ModelError(f"{node.title} needs more memory than there is: give it smaller shapes") from e
         except (ValueError, LookupError, ArithmeticError, AssertionError, TypeError, AttributeError) as e:
             raise ModelError(f"{node.title} cannot be taken apart: {e}") from e
         used = max((i + 1 for i, n in enumerate(proto.output) if n), default=0)

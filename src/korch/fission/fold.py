@@ -7,6 +7,7 @@ that would become one which their dtype does not reach.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -85,7 +86,7 @@ class _Fold:
     def _shifted(self, x: Value, summand: Array) -> Value:
         """x + summand, in one Add where x is something plus a constant already."""
         y, c = self._with_constant(x, "Add") or (x, None)
-        total = None if c is None else _no_larger(self._wide(c) + summand, c.tensor.size, summand.size)
+        total = None if c is None or _grow(c.shape, summand.shape) else self._wide(c) + summand
         if total is not None and _overflows(x.dtype, total).any():
             total = None
         if total is None:
@@ -199,15 +200,17 @@ class _Fold:
         return v
 
 
-def _no_larger(array: Array, *sizes: int) -> Array | None:
-    """`array`, unless broadcasting has made it larger than both of its parts."""
-    return array if array.size <= max(sizes) else None
+def _grow(*shapes: tuple[int, ...]) -> bool:
+    """Whether arrays of these shapes broadcast to one that is larger than each of them."""
+    return math.prod(np.broadcast_shapes(*shapes)) > max(map(math.prod, shapes))
 
 
 def _fitting(dtype: str, array: Array, factor: Array) -> Array | None:
     """`array` times `factor`, unless `dtype` does not hold it or broadcasting makes it larger than both of them."""
+    if _grow(array.shape, factor.shape):
+        return None
     product = array * factor
-    return _no_larger(product, array.size, factor.size) if _holds(dtype, product, _faint(factor)) else None
+    return product if _holds(dtype, product, _faint(factor)) else None
 
 
 def _faint(factor: Array) -> Array:

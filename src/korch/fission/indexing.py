@@ -125,7 +125,7 @@ def one_hot(b: Builder, indices: Value, depth: Value, values: Value, *, axis: in
     places = b.op("Cast", indices, to="int64")
     places = b.op("Where", b.op("Less", places, 0), places + n, places)
     column = b.op("Reshape", places, shape=(*places.shape[:at], 1, *places.shape[at:]))
-    hot = b.op("Equal", column, b.constant(np.arange(n).reshape(-1, *(1,) * (indices.rank - at))))
+    hot = b.op("Equal", column, b.constant(b.positions(n).reshape(-1, *(1,) * (indices.rank - at))))
     off, on = (b.op("Reshape", cut(b, values, {0: range(i, i + 1)}), shape=()) for i in (0, 1))
     return b.op("Where", hot, on, off)
 
@@ -187,6 +187,7 @@ def trilu(b: Builder, x: Value, k: Value | None = None, /, *, upper: int = 1) ->
     diagonal = integers(k, [0])
     if isinstance(diagonal, Opaque):
         return diagonal
+    b.check_constant(x.shape[-2:], "bool")
     ones = np.ones(x.shape[-2:], bool)
     kept = np.triu(ones, diagonal[0]) if upper else np.tril(ones, diagonal[0])
     return b.op("Where", b.constant(kept), x, 0)

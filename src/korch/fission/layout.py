@@ -110,4 +110,5 @@ def space_to_depth(b: Builder, x: Value, *, blocksize: int, mode: str = "DCR") -
 def eye_like(b: Builder, x: Value, *, dtype: int | None = None, k: int = 0) -> Value:
     """Ones on the k-th diagonal of a matrix of the shape of x."""
     kind = x.dtype if dtype is None else helper.tensor_dtype_to_np_dtype(dtype)
+    b.check_constant(x.shape, np.dtype(kind).name)
     return b.constant(np.eye(*x.shape, k=k, dtype=kind))

@@ -114,13 +114,13 @@ class _Network:
 
     def _state(self, b: Builder, given: Value | None, batch: int, r: Value) -> Value:
         if given is None:
-            return b.constant(np.zeros((r.shape[0], batch, r.shape[2]), r.dtype))
+            return b.filled((r.shape[0], batch, r.shape[2]), 0, r.dtype)
         return b.op("Transpose", given, perm=(1, 0, 2)) if self.layout else given
 
     def _reset_bias(self, b: Builder, bias: Value | None, r: Value) -> Value:
         directions, _, hidden = r.shape
         if bias is None:
-            return b.constant(np.zeros((directions, hidden), r.dtype))
+            return b.filled((directions, hidden), 0, r.dtype)
         return b.op("Slice", bias, starts=(0, 5 * hidden), lengths=(directions, hidden), steps=(1, 1))
 
 

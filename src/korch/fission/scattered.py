@@ -7,8 +7,6 @@ import operator
 from collections.abc import Sequence
 from functools import reduce
 
-import numpy as np
-
 from korch.fission.indexing import cut
 from korch.fission.rule import Opaque
 from korch.ir.builder import Builder, Value
@@ -63,7 +61,7 @@ def joined(b: Builder, indices: Value, lengths: Sequence[int]) -> Value | Opaque
         return Opaque(f"it has no coordinates, or several of which one is of more than {LONGEST} positions")
     places: list[Value] = []
     for a, n in enumerate(lengths):
-        steps = b.constant(np.arange(n) * math.prod(lengths[a + 1 :]))
+        steps = b.constant(b.positions(n) * math.prod(lengths[a + 1 :]))
         i = cut(b, indices, {indices.rank - 1: range(a, a + 1)})
         places.append(b.op("Take", steps, b.op("Reshape", i, shape=indices.shape[:-1]), axis=0, batch=0))
     return reduce(operator.add, places)

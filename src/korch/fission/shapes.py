@@ -41,4 +41,8 @@ def constant(
     ):
         if number is not None:
             return b.constant(np.asarray(number, dtype))
-    return Opaque("it is no plain tensor") if value is None else b.constant(value)
+    if value is None:
+        return Opaque("it is no plain tensor")
+    if b.allowance:
+        b.allowance.given += value.nbytes
+    return b.constant(value)

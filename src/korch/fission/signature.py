@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import onnx
 from onnx import checker, defs, helper, numpy_helper, shape_inference
 
+from korch import limits
 from korch.errors import ModelError
 from korch.fission.opaque import RUNTIME_TYPES, SMALL, Node
 from korch.ir.builder import Value
@@ -14,15 +18,18 @@ LENIENT = frozenset({"Einsum"})
 """Operators whose rule takes more than ONNX's inference: an ellipsis of any rank in each operand."""
 
 
-def check_fit(node: Node) -> None:
-    """ModelError where an input has a dtype or a shape that the operator does not take."""
+def check_fit(node: Node) -> int:
+    """Bytes of the node's outputs, as far as ONNX infers their shapes. ModelError where an input has a dtype or a shape
+    that the operator does not take, or an output is larger than any tensor may be."""
     try:
         schema = defs.get_schema(node.proto.op_type, node.opset, own_domain(node.proto.domain))
     except defs.SchemaError:
-        return  # onnxruntime's, or nobody's: whoever runs it says so
+        return 0  # onnxruntime's, or nobody's: whoever runs it says so
     _check_dtypes(node, schema)
-    if node.proto.op_type not in LENIENT:
-        _check_shapes(node, schema)
+    sizes = [] if node.proto.op_type in LENIENT else [_bytes(t) for t in _output_types(node, schema)]
+    for size in sizes:
+        limits.check_tensor(size, node.title)
+    return sum(sizes)
 
 
 def _check_dtypes(node: Node, schema: defs.OpSchema) -> None:
@@ -39,19 +46,31 @@ def _check_dtypes(node: Node, schema: defs.OpSchema) -> None:
             raise ModelError(f"{node.title} has inputs of {chosen[formal.type_str]} and {v.dtype}; cast one of them")
 
 
-def _check_shapes(node: Node, schema: defs.OpSchema) -> None:
+def _output_types(node: Node, schema: defs.OpSchema) -> list[onnx.TypeProto]:
+    """The types of outputs as far as ONNX infers them; ModelError where it finds that shapes do not fit."""
     named = {n: v for n, v in zip(node.proto.input, node.inputs, strict=True) if v is not None}
     types = {n: helper.make_tensor_type_proto(_element(v), v.shape) for n, v in named.items()}
     numbers = {n: v.array for n, v in named.items() if v.tensor.size <= SMALL}
     data = {n: numpy_helper.from_array(x) for n, x in numbers.items() if x is not None and x.dtype.kind in "iuf"}
     opset = helper.make_opsetid(own_domain(node.proto.domain), node.opset)
     try:
-        shape_inference.infer_node_outputs(schema, node.proto, types, data, opset_imports=[opset])
+        return list(shape_inference.infer_node_outputs(schema, node.proto, types, data, opset_imports=[opset]).values())
     except shape_inference.InferenceError as e:
         shapes = ", ".join(str(list(v.shape)) for v in named.values())
         raise ModelError(f"{node.title} does not take inputs of the shapes {shapes}: {_reason(e)}") from e
+    except MemoryError as e:
+        raise ModelError(f"{node.title} has more outputs than there is memory for") from e
     except checker.ValidationError:
-        return  # deprecated, or with attributes of another opset; the importer has looked at what is wrong
+        return []  # deprecated, or with attributes of another opset; the importer has looked at what is wrong
+
+
+def _bytes(kind: onnx.TypeProto) -> int:
+    """Bytes of a tensor of static shape; 0 for others."""
+    dims = kind.tensor_type.shape.dim
+    if kind.tensor_type.elem_type not in RUNTIME_TYPES or not all(d.HasField("dim_value") for d in dims):
+        return 0
+    itemsize = helper.tensor_dtype_to_np_dtype(kind.tensor_type.elem_type).itemsize
+    return math.prod(max(d.dim_value, 0) for d in dims) * itemsize
 
 
 def _reason(e: Exception) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from korch.fission.rule import FissionRule, fission
 from korch.ir.builder import Builder, Value
 
@@ -31,7 +29,7 @@ def hardmax(b: Builder, x: Value, *, axis: int = -1) -> Value:
     """1 at the first maximum along `axis`, 0 elsewhere."""
     at = axis % x.rank
     best = b.op("ArgMax", x, axis=at, keepdims=1, select_last_index=0)
-    positions = b.constant(np.arange(x.shape[at]).reshape(-1, *(1,) * (x.rank - 1 - at)))
+    positions = b.constant(b.positions(x.shape[at]).reshape(-1, *(1,) * (x.rank - 1 - at)))
     return b.op("Cast", b.op("Equal", best, positions), to=x.dtype)
 
 

@@ -14,6 +14,7 @@ from korch.ir.graph import Graph, select
 from korch.ir.ops.table import Array, op_named
 from korch.ir.primitive import EXACT, Attrs, Primitive, freeze
 from korch.ir.tensor import Tensor
+from korch.limits import Allowance, check_tensor
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +73,11 @@ class Value:
 
 
 class Builder:
-    """Collects primitives. `origin` and `error` are stamped on what is added while they are set."""
+    """Collects primitives. `origin` and `error` are stamped on what is added while they are set. With an `allowance`,
+    as a model from a stranger gets it, tensors and constants that are larger are refused before they are made."""
 
-    def __init__(self, name: str = "graph", prefix: str = "t") -> None:
+    def __init__(self, name: str = "graph", prefix: str = "t", allowance: Allowance | None = None) -> None:
+        self.allowance = allowance
         self.name = name
         self.prefix = prefix
         self.origin = ""
@@ -131,17 +134,35 @@ class Builder:
         if known is not None:
             return Value(self, known)
         if all(t.const for t in operands) and op != "Opaque":
+            self.check_constant(shape, dtype)
             return self._fold(op, operands, frozen, dtype, shape)
+        output = Tensor(self._fresh(self.prefix), dtype, tuple(shape))
+        if self.allowance:
+            check_tensor(output.nbytes, self.origin or op)
         p = Primitive(
             op,
             operands,
-            Tensor(self._fresh(self.prefix), dtype, tuple(shape)),
+            output,
             frozen,
             self.error,
             self.origin,
             self.rule,
         )
         return Value(self, self.append(p))
+
+    def check_constant(self, shape: Sequence[int], dtype: str = "int64") -> None:
+        """Counts a constant that is about to be computed; ModelError where the model may have no such."""
+        if self.allowance:
+            self.allowance.compute(Tensor("", dtype, tuple(shape)).nbytes, self.origin or "a constant")
+
+    def positions(self, n: int) -> Array:
+        """0 to n - 1, for a rule to make a constant of."""
+        self.check_constant((n,))
+        return np.arange(n)
+
+    def filled(self, shape: Sequence[int], number: float | bool, dtype: str) -> Value:
+        """The constant with `number` everywhere."""
+        return self.op("Expand", self.constant(number, dtype), shape=tuple(shape))
 
     def append(self, p: Primitive) -> Tensor:
         """Adds a finished primitive."""
