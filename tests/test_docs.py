@@ -16,7 +16,7 @@ import pytest
 from korch.cli.main import commands
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 EXAMPLES = [p for p in sorted((ROOT / "src").rglob("*.py")) if re.search(r"^ +>>> ", p.read_text(), re.M)]
 """Modules whose docstrings have examples."""

@@ -21,7 +21,8 @@ SOURCE = ROOT / "src" / "korch"
 LONGEST = 600
 
 LAYERS = (
-    ("errors", "limits", "machine"),
+    ("errors",),
+    ("limits", "machine"),
     ("system",),
     ("devices",),
     ("ir",),
