@@ -4,9 +4,9 @@
     python benchmarks/generated_code.py models/*.onnx --before ../before/src [--plans archives] [--cones 200]
 
 The kernels of a model are those of its plan, where `--plans` has NAME.korch, else all that each processor backend
-offers for some of its cones. Their C is compared token by token, without comments and names of their own. Kernels
-that differ are timed by both versions in turn, each in a process of its own; the least of `--rounds` counts. Exit
-status 1 where a kernel has less than 0.98 of the old one's speed.
+offers for some of its cones. Their C is compared token by token, without comments, prototypes, names of their own and
+the order of functions. Kernels that differ are timed by both versions in turn, each in a process of its own; the least
+of `--rounds` counts. Exit status 1 where a kernel has less than 0.98 of the old one's speed.
 """
 
 from __future__ import annotations
@@ -29,11 +29,21 @@ Key = tuple[str, str, str, str]
 """A model, a cone's signature, a backend and a variant."""
 
 
-def tokens(text: str) -> list[str]:
-    """The tokens of C, the kernel's own names numbered in their order."""
-    names: dict[str, str] = {}
+def tokens(text: str) -> list[list[str]]:
+    """The tokens of the functions and data of C, sorted; each numbers the kernel's own names in their order."""
     text = re.sub(r",\s*}", "}", re.sub(r"//.*", "", text))
-    return re.findall(r"\w+|[^\w\s]", OWN.sub(lambda m: names.setdefault(m[0], f"own{len(names)}"), text))
+    parts, depth = [list[str]()], 0
+    for token in re.findall(r"\w+|[^\w\s]", text):
+        parts[-1].append(token)
+        depth += (token in "({[") - (token in ")}]")
+        if not depth and token in ";}":
+            parts.append([])
+    return sorted(_numbered(part) for part in parts if part[-2:] != [")", ";"])
+
+
+def _numbered(part: list[str]) -> list[str]:
+    names: dict[str, str] = {}
+    return [names.setdefault(t, f"own{len(names)}") if OWN.fullmatch(t) else t for t in part]
 
 
 # In a process of each version ---------------------------------------------------------------------------------------
@@ -108,7 +118,7 @@ class Version:
         self._process: Any = subprocess.Popen(command, env=environment, text=True, **pipes)
         found = [(tuple(key), text) for key, text in json.loads(self._process.stdout.readline())]
         self.number: Mapping[Key, int] = {key: i for i, (key, _) in enumerate(found)}
-        self.tokens: Mapping[Key, list[str]] = dict(found)
+        self.tokens: Mapping[Key, list[list[str]]] = dict(found)
 
     def seconds(self, key: Key) -> float:
         """The time of a run of the kernel."""

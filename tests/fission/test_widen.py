@@ -67,6 +67,35 @@ def test_values_in_between_have_the_range_of_float32():
     np.testing.assert_array_equal(evaluate_graph(graph, {"x": np.float16([300, -6e4])})["y"], np.float16([300, 6e4]))
 
 
+@pytest.mark.parametrize(
+    "node",
+    ["LRN<size=3>(x)", "LpNormalization(x)", "MeanVarianceNormalization(x)", "ReduceL2(x)", "ReduceLogSumExp(x)"],
+)
+def test_halves_are_squared_and_summed_in_single_precision(node):
+    """300^2 is beyond what a half can be."""
+    x = (RNG.standard_normal((1, 3, 4, 4)) * 200).astype(np.float16)
+    shape = "[1,1,1,1]" if "Reduce" in node else "[1,3,4,4]"
+    text = f"(T[1,3,4,4] x) => (T{shape} y) {{ y = {node} }}"
+    half, single = (graph_of(parsed(text.replace("T", dtype))) for dtype in ("float16", "float"))
+    (found,), (expected,) = (evaluate_graph(g, {"x": x.astype(g.inputs[0].dtype)}).values() for g in (half, single))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert dtypes(half) == {"float32"}
+
+
+def test_halves_lose_no_integers():
+    """What is scaled by halves is not held in them: 60001 is between two."""
+    text = """(uint16[2] q, float16[3] x) => (float16[2] y, uint16[3] p) {
+      y = DequantizeLinear(q, s, z) p = QuantizeLinear(x, s, h) }"""
+    weights = {"s": np.float16(1), "z": np.uint16(60000), "h": np.uint16(32768)}
+    model = parsed(text, **{n: np.asarray(v) for n, v in weights.items()})
+    model.opset_import[0].version = 21
+    graph = graph_of(model)
+    feeds = {"q": np.uint16([60001, 5]), "x": np.float16([1, 2, -3])}
+    found = evaluate_graph(graph, feeds)
+    np.testing.assert_array_equal(found["y"], [1, -59995])
+    np.testing.assert_array_equal(found["p"], np.uint16([32769, 32770, 32765]))
+
+
 def test_large_weights_stay_narrow_until_they_are_read():
     model = parsed(
         "(float16[2,128] x) => (float16[2,96] y) { m = MatMul(x, w) y = Add(m, b) }", w=halves(128, 96), b=halves(96)

@@ -63,16 +63,10 @@ def _first(b: Builder, x: Value, count: int, axis: int = 1) -> Value:
 
 def scaled(b: Builder, x: Value, scale: Value, zero: Value | None, to: str = "") -> Value:
     """(x - zero) scale, whose shapes broadcast, in the type `to`, or that of the scale."""
-    dtype = exact(scale.dtype)
-    wide = b.op("Cast", x, to=dtype)
+    wide = b.op("Cast", x, to=scale.dtype)
     if zero is not None:
-        wide = wide - b.op("Cast", zero, to=dtype)
-    return b.op("Cast", wide * b.op("Cast", scale, to=dtype), to=to or scale.dtype)
-
-
-def exact(dtype: str) -> str:
-    """A type that holds integers of 16 bits and more, which halves do not."""
-    return "float32" if dtype == "float16" else dtype
+        wide = wide - b.op("Cast", zero, to=scale.dtype)
+    return b.op("Cast", wide * scale, to=to or scale.dtype)
 
 
 def dequantized_by_blocks(

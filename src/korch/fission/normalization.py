@@ -117,9 +117,8 @@ def layer_normalization(
     """The axes from `axis` on to mean 0 and variance 1, then scale and shift; also mean and 1/deviation. ONNX has it
     since opset 17; onnxruntime's optimiser writes it into older models, too."""
     axes = tuple(range(axis % x.rank, x.rank))
-    wide = b.op("Cast", x, to=widened(x))
-    mean, centred, inverse = _moments(b, wide, lambda v: _mean(b, v, axes), epsilon)
-    y = b.op("Cast", centred * inverse, to=x.dtype) * scale
+    mean, centred, inverse = _moments(b, x, lambda v: _mean(b, v, axes), epsilon)
+    y = centred * inverse * scale
     stash = "float32" if stash_type == 1 else x.dtype
     return (y if shift is None else y + shift, b.op("Cast", mean, to=stash), b.op("Cast", inverse, to=stash))
 
@@ -129,29 +128,26 @@ def rms_normalization(
     b: Builder, x: Value, scale: Value, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
 ) -> Value:
     """x / sqrt(mean x^2 + epsilon) over the axes from `axis` on, times scale, which may have another type."""
-    wide = b.op("Cast", x, to=widened(x))
     axes = tuple(range(axis % x.rank, x.rank))
-    inverse = b.op("Reciprocal", b.op("Sqrt", _mean(b, wide * wide, axes) + epsilon))
-    return b.op("Cast", wide * inverse, to=scale.dtype) * scale
+    inverse = b.op("Reciprocal", b.op("Sqrt", _mean(b, x * x, axes) + epsilon))
+    return b.op("Cast", x * inverse, to=scale.dtype) * scale
 
 
 @fission("MeanVarianceNormalization", since=9)
 def mean_variance_normalization(b: Builder, x: Value, *, axes: Sequence[int] = (0, 2, 3)) -> Value:
     """(x - mean) / (deviation + 1e-9) over `axes`."""
-    axes, wide = tuple(a % x.rank for a in axes), b.op("Cast", x, to=widened(x))
-    centred = wide - _mean(b, wide, axes)
-    y = centred * b.op("Reciprocal", b.op("Sqrt", _mean(b, centred * centred, axes)) + 1e-9)
-    return b.op("Cast", y, to=x.dtype)
+    axes = tuple(a % x.rank for a in axes)
+    centred = x - _mean(b, x, axes)
+    return centred * b.op("Reciprocal", b.op("Sqrt", _mean(b, centred * centred, axes)) + 1e-9)
 
 
 @fission("LpNormalization")
 def lp_normalization(b: Builder, x: Value, *, axis: int = -1, p: int = 2) -> Value:
     """x / (sum |x|^p)^(1/p) along `axis`; zeros stay zeros."""
-    axes, wide = (axis % x.rank,), b.op("Cast", x, to=widened(x))
-    powers = wide * wide if p == 2 else b.op("Abs", wide)
-    total = b.op("ReduceSum", powers, axes=axes, keepdims=1)
+    powers = x * x if p == 2 else b.op("Abs", x)
+    total = b.op("ReduceSum", powers, axes=(axis % x.rank,), keepdims=1)
     norm = b.op("Sqrt", total) if p == 2 else total
-    return b.op("Cast", wide / b.op("Max", norm, float(np.finfo(wide.dtype).tiny)), to=x.dtype)
+    return x / b.op("Max", norm, float(np.finfo(x.dtype).tiny))
 
 
 @fission("LRN")
@@ -159,8 +155,7 @@ def local_response_normalization(
     b: Builder, x: Value, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
 ) -> Value:
     """x / (bias + alpha * mean of x^2 over `size` neighbouring channels)^beta; missing channels count as zero."""
-    wide = b.op("Cast", x, to=widened(x))
-    squares = b.op("Reshape", wide * wide, shape=(x.shape[0], 1, x.shape[1], math.prod(x.shape[2:])))
+    squares = b.op("Reshape", x * x, shape=(x.shape[0], 1, x.shape[1], math.prod(x.shape[2:])))
     pads = ((size - 1) // 2, 0, size // 2, 0)
     mean = b.op(
         "AveragePool",
@@ -172,15 +167,14 @@ def local_response_normalization(
         channels_last=0,
         count_include_pad=1,
     )
-    return b.op("Cast", wide / b.op("Pow", b.op("Reshape", mean, shape=x.shape) * alpha + bias, beta), to=x.dtype)
+    return x / b.op("Pow", b.op("Reshape", mean, shape=x.shape) * alpha + bias, beta)
 
 
 def normalized(b: Builder, x: Value, mean: Mean, epsilon: float, scale: Value, shift: Value) -> Value:
     """centred * (scale / deviation) + shift: one multiplication an element, the rest is small."""
-    wide = b.op("Cast", x, to=widened(x))
-    scale, shift = (b.op("Cast", v, to=wide.dtype) for v in (scale, shift))
-    _, centred, inverse = _moments(b, wide, mean, epsilon)
-    return b.op("Cast", centred * (inverse * scale) + shift, to=x.dtype)
+    scale, shift = (b.op("Cast", v, to=x.dtype) for v in (scale, shift))
+    _, centred, inverse = _moments(b, x, mean, epsilon)
+    return centred * (inverse * scale) + shift
 
 
 def _moments(b: Builder, x: Value, mean: Mean, epsilon: float) -> tuple[Value, Value, Value]:
@@ -192,8 +186,3 @@ def _moments(b: Builder, x: Value, mean: Mean, epsilon: float) -> tuple[Value, V
 
 def _mean(b: Builder, x: Value, axes: Sequence[int]) -> Value:
     return b.op("ReduceMean", x, axes=tuple(axes), keepdims=1)
-
-
-def widened(x: Value) -> str:
-    """Statistics of half precision are taken in single."""
-    return "float32" if x.dtype == "float16" else x.dtype

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from korch.fission.normalization import widened
 from korch.fission.rule import Opaque, fission
 from korch.fission.windows import WindowAttributes, geometry
 from korch.ir.builder import Builder, Value
@@ -74,7 +73,7 @@ def lp_pool(
     if g.is_wide:
         return Opaque("its padding is wider than its kernel")
     mean = b.op("AveragePool", _powers(b, x, p), kernel_shape=g.kernel, **g.attrs, channels_last=0, count_include_pad=1)
-    return b.op("Cast", _root(b, mean * float(math.prod(kernel_shape)), p), to=x.dtype)
+    return _root(b, mean * float(math.prod(kernel_shape)), p)
 
 
 @fission("GlobalAveragePool")
@@ -93,7 +92,7 @@ def global_max_pool(b: Builder, x: Value) -> Value:
 def global_lp_pool(b: Builder, x: Value, *, p: float = 2) -> Value:
     """(sum |x|^p)^(1/p) over all spatial axes."""
     total = b.op("ReduceSum", _powers(b, x, p), axes=tuple(range(2, x.rank)), keepdims=1)
-    return b.op("Cast", _root(b, total, p), to=x.dtype)
+    return _root(b, total, p)
 
 
 def _padded(b: Builder, x: Value, pads: Sequence[int], value: float) -> Value:
@@ -103,8 +102,7 @@ def _padded(b: Builder, x: Value, pads: Sequence[int], value: float) -> Value:
 
 
 def _powers(b: Builder, x: Value, p: float) -> Value:
-    """|x|^p, of halves in single precision."""
-    x = b.op("Cast", x, to=widened(x))
+    """|x|^p."""
     if p == 2:
         return x * x
     return b.op("Abs", x) if p == 1 else b.op("Pow", b.op("Abs", x), float(p))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import helper
 
-from korch.fission.blocks import dequantized_by_blocks, exact, scaled
+from korch.fission.blocks import dequantized_by_blocks, scaled
 from korch.fission.rule import Opaque, fission
 from korch.ir.builder import Builder, Value
 
@@ -91,7 +91,6 @@ def along(b: Builder, v: Value, x: Value, axis: int) -> Value:
 def rounded(b: Builder, wide: Value, zero: Value | None, kind: str) -> Value:
     """The nearest integer (even at ties) plus zero, within the integers of `kind`."""
     q = b.op("Round", wide)
-    q = b.op("Cast", q, to=exact(q.dtype))
     if zero is not None:
         q = q + b.op("Cast", zero, to=q.dtype)
     limits = np.iinfo(kind)

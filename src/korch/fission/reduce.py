@@ -37,8 +37,6 @@ DEFINITIONS: dict[str, Callable[[Builder, Value, FoldFunction], Value]] = {
 }
 THROUGH = {"ReduceL2": "iu", "ReduceLogSum": "iu", "ReduceLogSumExp": "iu", "ReduceMax": "b", "ReduceMin": "b"}
 """Kinds of dtype that a definition cannot be computed in."""
-WIDENED = frozenset({"ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"})
-"""What takes several primitives in single precision: squares of halves beyond 255 are infinite."""
 
 
 @fission(*DEFINITIONS, "ReduceLogSumExp")
@@ -65,8 +63,6 @@ def reduction(
     if np.dtype(x.dtype).kind in THROUGH.get(op, ""):
         wide = b.op("Cast", x, to="uint8" if x.dtype == "bool" else "float64")
         return b.op("Cast", _reduced(b, op, wide, where, keepdims), to=x.dtype)
-    if x.dtype == "float16" and op in WIDENED:
-        return b.op("Cast", _reduced(b, op, b.op("Cast", x, to="float32"), where, keepdims), to=x.dtype)
     return _reduced(b, op, x, where, keepdims)
 
 
