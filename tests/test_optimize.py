@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,13 +20,16 @@ from korch.executable.feeds import random_feeds
 from korch.executable.recall import Recall
 from korch.ir import Graph, Primitive, Tensor
 from korch.ir.primitive import APPROXIMATE, EXACT
-from korch.numerics.exact import onnxruntime_outputs
+from korch.numerics.exact import Arrays, onnxruntime_outputs
 from korch.numerics.judge import Judge
+from korch.numerics.verdict import Verdict
 from korch.optimize import Summary, optimized
 from korch.options import Options
+from korch.profile import Database
 from korch.report.explain import Explanation, explain
 from korch.rewrite import table
 from korch.rewrite.table import Rewrite
+from korch.search.model import Search
 
 ROWS, SIZE, RANK, NOISE = 512, 256, 8, 1.5e-4
 
@@ -109,6 +114,29 @@ def test_a_remembered_program_is_not_judged_again(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Judge, "verdict", None)
     again = search(product_model(), "fast").summary
     assert (again.error, again.error_bound, again.dropped) == (first.error, first.error_bound, first.dropped)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("own_cache")
+@pytest.mark.parametrize("errs", [False, True])
+def test_a_remembered_program_of_other_code_is_judged_again(errs: bool, monkeypatch: pytest.MonkeyPatch):
+    search(product_model(), "default")
+    with Database() as database:
+        (key,) = (key for table, key, _, _ in database.contents() if table == "plans")
+        kept = json.loads(database.plan(key) or "")
+        database.record_plan(key, json.dumps(kept | {"program": "the digest of other code"}))
+    verdict, run, judged, searched = Judge.verdict, Search.run, list[Verdict](), list[Search]()
+
+    def first_errs(judge: Judge, outputs: Callable[[Arrays], Arrays]) -> Verdict:
+        judged.append(Verdict("y", 1.0, 1e-4) if errs and not judged else verdict(judge, outputs))
+        return judged[-1]
+
+    monkeypatch.setattr(Judge, "verdict", first_errs)
+    monkeypatch.setattr(Search, "run", lambda s: searched.append(s) or run(s))
+    again = search(product_model(), "default")
+    assert again.summary.passed and bool(searched) == errs and len(judged) >= 1 + errs
+    judged.clear()
+    assert search(product_model(), "default").summary.passed and not judged, "the verdict is recorded"
 
 
 @pytest.mark.usefixtures("own_cache")

@@ -34,8 +34,12 @@ class ArchiveError(Error):
     """A `.korch` archive is damaged, of another version, or made for another machine."""
 
 
+class DamagedArchive(ArchiveError):
+    """A `.korch` archive is not as it was written."""
+
+
 class CacheError(Error):
-    """The profile database cannot be opened, read or written."""
+    """The cache folder or its database cannot be opened, read or written, or another user may change them."""
 
 
 class BackendError(Error):

@@ -64,8 +64,15 @@ class Machine:
 
 
 def machine_from_json(text: str) -> Machine:
-    """The machine whose fields `text` has; JSON keeps its tables as lists."""
-    facts: dict[str, Any] = json.loads(text)
-    for name in ("bandwidths", "moves", "elements", "peaks"):
-        facts[name] = tuple(tuple(row) for row in facts.get(name, ()))
-    return Machine(**facts)
+    """The machine whose fields `text` has; JSON keeps its tables as lists. ValueError where it is no machine."""
+    try:
+        facts: dict[str, Any] = json.loads(text)
+        for name in ("bandwidths", "moves", "elements", "peaks"):
+            facts[name] = tuple((key, float(number)) for key, number in facts.get(name, ()))
+        found = Machine(**facts)
+        rates = [found.threads, found.peak_flops, *(rate for _, rate in found.bandwidths)]
+        if not (found.bandwidths and found.launch >= 0 and all(rate > 0 for rate in rates)):
+            raise ValueError("a rate is not positive")
+        return found
+    except (TypeError, AttributeError) as e:
+        raise ValueError(f"no machine: {e}") from None

@@ -6,17 +6,17 @@ import logging
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import onnx
 
-from korch.errors import CacheError
+from korch.errors import CacheError, Error, words_of
 from korch.executable import Executable
 from korch.executable.feeds import other_feeds, random_feeds
 from korch.executable.plan import Accuracy
-from korch.executable.recall import Recall
+from korch.executable.recall import Recall, program_digest
 from korch.fission import fission
 from korch.fission.importer import read
 from korch.ir.macs import total
@@ -24,6 +24,7 @@ from korch.ir.ops.table import Array
 from korch.numerics.judge import Judge
 from korch.options import Options
 from korch.profile.database import Database
+from korch.profile.retention import trim
 from korch.rewrite import add_choices
 from korch.search.error_limit import estimated_error
 from korch.search.in_place import in_place
@@ -146,15 +147,12 @@ def optimized(
     feeds = random_feeds(plain)
     with Database(folder) as database, target.costs(database) as costs:
         recall = Recall.of(plain, options, costs.setting, database)
-        known = recall.plan(graph, options, patience)
-        if known:
-            executable, facts = target.link(known[0], costs, recall), Facts(**known[1])
-        else:
-            judge = Judge(prepared, feeds, options.numerics, other_feeds(plain))
-            executable, facts = Search(graph, target, costs, report, end, judge, sketch=sketch).run()
-            with _not_lost():
-                recall.keep(executable.plan, patience, asdict(facts))
-                target.keep(executable, recall)
+        judge = Judge(prepared, feeds, options.numerics, other_feeds(plain))
+        search = Search(graph, target, costs, report, end, judge, sketch=sketch)
+        known = _recalled(recall, search, patience)
+        executable, facts = known or search.run()
+        if not known:
+            _keep(recall, target, executable, patience, facts)
         peak = target.peak(target.machine(costs))
         costs.rest()
         with costs.alone(end):
@@ -222,6 +220,42 @@ def frontier(
         found = trade_offs(Search(graph, target, costs, report, first, judge), end)
         costs.rest()
     return found
+
+
+def _recalled(recall: Recall, search: Search, patience: float) -> tuple[Executable, Facts] | None:
+    """The program of an earlier search; None where there is none, or where it is not the program that was found then.
+
+    The verdict of that search holds for code of equal digest, as plan and machine are equal: such a program starts
+    without the reference. Other code, such as that of a library that had to be compiled again, is judged again.
+    """
+    target, options = search.target, search.target.options
+    known = recall.plan(search.graph, options, patience)
+    if known is None:
+        return None
+    try:
+        facts = Facts(**known.facts)
+        executable = target.link(known.plan, search.costs, recall)
+    except (Error, TypeError) as e:
+        log.warning("the program of an earlier search cannot be opened (%s): the search starts anew", words_of(e))
+        return None
+    if target.timed and program_digest(executable.linked) != known.program:
+        verdict, before = search.judged(executable), known.plan.accuracy
+        if before and before.passed and not verdict.passed:
+            log.warning("the program of an earlier search has other code, and errs: the search starts anew")
+            executable.close()
+            return None
+        dropped = before.dropped if before else ()
+        executable.plan = replace(known.plan, accuracy=Accuracy(**asdict(verdict), dropped=dropped))
+        _keep(recall, target, executable, patience, facts)
+    return executable, facts
+
+
+def _keep(recall: Recall, target: Target, executable: Executable, patience: float, facts: Facts) -> None:
+    """Remembers the program, which was judged."""
+    with _not_lost():
+        recall.keep(executable.plan, patience, asdict(facts), program_digest(executable.linked))
+        target.keep(executable, recall)
+        trim(recall.database)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from korch.backends.units import Units
 from korch.ir import Cone
 from korch.ir.evaluate import evaluate_cone
 from korch.profile.arena import Arena, tensor_view
+from korch.profile.database import Database
 from korch.profile.inputs import leaf_arrays
 from korch.profile.outputs import POISONS
 from korch.profile.runners import Clock, Native, entry
@@ -32,7 +33,8 @@ class Library:
         for found in find_libraries(name for k in kernels for name in k.libraries):
             load(str(found.file))
         self._library = load(file)
-        self._clock = Clock(load(timing_library(folder, toolchain)), 0)
+        with Database(folder) as database:
+            self._clock = Clock(load(timing_library(database, toolchain, folder)), 0)
         self.kernels = kernels
 
     def run(self, number: int, leaves: Sequence[Array]) -> list[Array]:

@@ -22,6 +22,7 @@ from korch.backends.libraries import find_libraries
 from korch.backends.program import compose, include
 from korch.backends.toolchain import find_toolchain
 from korch.profile.arena import Bytes
+from korch.profile.database import Database
 from korch.profile.runners import TimedCall, entry
 from korch.profile.timing import load, timing_library
 
@@ -119,7 +120,8 @@ def test_results_have_the_same_bits_whoever_runs_a_turn(program: tuple[ctypes.CD
     """A thread whose team never comes begins with its own turns, and takes all others from the middle on."""
     library, kernels = program
     library.omp_set_num_threads(THREADS)
-    timing = load(timing_library(tmp_path, find_toolchain()))
+    with Database(tmp_path) as database:
+        timing = load(timing_library(database, find_toolchain(), tmp_path))
     assert {k.backend for k in kernels} == {"tiles", "loops"} and any("bands" in k.variant.form for k in kernels)
     for i, kernel in enumerate(kernels):
         rng = np.random.default_rng(i)

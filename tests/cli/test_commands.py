@@ -197,6 +197,7 @@ def test_cache(korch_json, korch_text, tmp_path, monkeypatch):
     monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path / "cache"))
     assert korch_text("cache", "path") == f"{tmp_path / 'cache'}\n"
     assert korch_json("cache")["database_bytes"] == 0 and not (tmp_path / "cache").exists()
+    assert korch_json("cache", "prune")["bytes"] == 0 and not (tmp_path / "cache").exists()
     (tmp_path / "cache" / "archives").mkdir(parents=True)
     (tmp_path / "cache" / "archives" / f"{'0f' * 16}.korch").write_bytes(b"")
     from korch.profile import Database
@@ -204,6 +205,13 @@ def test_cache(korch_json, korch_text, tmp_path, monkeypatch):
     Database().close()
     assert korch_json("cache", "show")["archives"] == 1
     assert "measurements: 0 costs" in korch_text("cache", "show")
+    assert "at most 10000.0 MB" in korch_text("cache", "show")
+    with Database() as database:
+        database.record_plan("p", "x" * 10**6)
+    before = korch_json("cache")
+    assert before["plan_bytes"] == 10**6 < before["bytes"]
+    left = korch_json("cache", "prune", "--limit", "900kB")["bytes"]
+    assert left == korch_json("cache")["bytes"] < 900_000 and korch_json("cache")["plans"] == 0
     assert korch_json("cache", "clear")["removed"] >= 2
     assert not [p for p in (tmp_path / "cache").rglob("*") if p.is_file()]
 

@@ -89,6 +89,8 @@ def folder(tmp_path: Path, small_model: Path, monkeypatch: pytest.MonkeyPatch) -
         ("cache frobnicate", "frobnicate"),
         ("cache export", "korch cache export takes a file"),
         ("cache clear good.onnx", "korch cache clear takes no file"),
+        ("cache show --limit 1GB", "korch cache show takes no --limit"),
+        ("cache prune --limit much", "'much' is no size"),
         ("cache import none", "cannot read none: there is no such file"),
         ("cache import good.onnx", "good.onnx cannot be used"),
         ("cache export nowhere/file", "there is no folder nowhere"),

@@ -14,7 +14,7 @@ from korch.backends.units import Units
 from korch.executable import Executable, link
 from korch.executable.cpu import CpuExecutable
 from korch.executable.link import library_key
-from korch.executable.recall import Recall
+from korch.executable.recall import Recall, program_digest
 from korch.ir import Builder, Graph
 from korch.options import Options
 from korch.profile import Database
@@ -123,3 +123,31 @@ def test_a_library_is_of_one_processor(monkeypatch: pytest.MonkeyPatch):
     here = library_key(plan, {"a.c": ""})
     monkeypatch.setattr(link, "processor", lambda: "another")
     assert library_key(plan, {"a.c": ""}) != here
+
+
+@pytest.mark.parametrize("change", ["'['", "'[]'", "'{}'", "replace({0}, 'steps', 'stairs')"])
+def test_a_damaged_plan_counts_as_none(change: str, database: Database, caplog: pytest.LogCaptureFixture):
+    """Also one of equal digest, as it was written so."""
+    plan = chain()
+    recall = recall_of(database, plan.graph)
+    recall.keep(plan, 100.0, FACTS)
+    (text,) = database._connection.execute(f"SELECT {change.format('content')} FROM plans").fetchone()
+    database.record_plan(recall.key, text)
+    assert recall.plan(plan.graph, OPTIONS, 100.0) is None
+    assert all("\n" not in said.message and "damaged" in said.message for said in caplog.records)
+
+
+def test_a_damaged_library_is_compiled_again(database: Database):
+    plan = chain()
+    recall = recall_of(database, plan.graph)
+    with Executable.link(plan) as first:
+        recall.keep_library(plan, first.linked)
+        expected, program = first.run(feeds_of(plan)), program_digest(first.linked)
+    with Executable.link(plan, known=recall.library) as again:
+        assert program_digest(again.linked) == program, "a verdict on the one holds for the other"
+    database._connection.execute("UPDATE libraries SET content = substr(content, 1, 1000)")
+    with Executable.link(plan, known=recall.library) as second:
+        assert all(np.array_equal(y, expected[n]) for n, y in second.run(feeds_of(plan)).items())
+        assert database.counts()["libraries"] == 0
+        recall.keep_library(plan, second.linked)
+    assert database.counts()["libraries"] == 1

@@ -5,17 +5,19 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from korch.errors import CacheError
 from korch.profile import Database, Failed, Measurement, clear
-from korch.profile.database import database_file
+from korch.profile.database import database_file, known_machine
 from korch.system.folders import default_folder
 
 WRITER = """
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from korch.profile.database import Database
 from korch.profile.results import Measurement
@@ -60,6 +62,11 @@ def of_schema_3(folder: Path) -> Path:
     new.replace(old)
     with sqlite3.connect(old) as raw:
         raw.execute("DROP TABLE libraries")
+        for table, column in (("machines", "measured"), ("plans", "found")):
+            raw.execute(f"ALTER TABLE {table} RENAME TO new")
+            raw.execute(f"CREATE TABLE {table} (key TEXT PRIMARY KEY, text TEXT, {column} REAL) WITHOUT ROWID")
+            raw.execute(f"INSERT INTO {table} SELECT key, content, used FROM new")
+            raw.execute("DROP TABLE new")
         raw.execute("PRAGMA user_version = 3")
     raw.close()
     return old
@@ -168,3 +175,86 @@ def test_a_file_that_is_no_export_is_refused(tmp_path: Path) -> None:
         for name in ("empty", "text"):
             with pytest.raises(CacheError, match=name):
                 database.take_in(tmp_path / name)
+
+
+def filled(folder: Path) -> None:
+    """A database with a row of every kind."""
+    with Database(folder) as database:
+        database.record("k", Measurement(1e-3, 0.01, 1e-7), 64, "loops")
+        database.record("k", Failed("crashed"), label="loops")
+        database.record_in_place("k", 2e-3)
+        database.record_machine("k", '{"threads": 1}')
+        database.record_plan("k", '{"plan": 1}')
+        database.record_library("k", b"machine code" * 9)
+
+
+READ: dict[str, Callable[[Database], object]] = {
+    "costs": lambda d: d.cost("k"),
+    "failures": lambda d: d.failure("k"),
+    "in_place": lambda d: d.in_place(["k"]) or None,
+    "machines": lambda d: d.machine("k"),
+    "plans": lambda d: d.plan("k"),
+    "libraries": lambda d: d.library("k"),
+}
+COLUMN = {"costs": "seconds", "failures": "reason", "in_place": "seconds"}
+DAMAGE = {
+    "garbage": "'[garbage'",
+    "no text": "CAST(x'fffe00' AS TEXT)",
+    "a blob": "x'00ff'",
+    "a negative number": "-1.0",
+    "cut short": "substr({0}, 1, 3)",
+}
+
+
+STILL_SOUND = {
+    *(("failures", damage) for damage in DAMAGE if damage != "a blob"),
+    ("costs", "cut short"),
+    ("in_place", "cut short"),
+}
+"""Any text is a reason, and a number without its last digits is a number."""
+
+
+@pytest.mark.parametrize("table", READ)
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_row_counts_as_none_and_is_replaced(table: str, damage: str, tmp_path: Path):
+    filled(tmp_path)
+    column = COLUMN.get(table, "content")
+    with sqlite3.connect(database_file(tmp_path)) as raw:
+        raw.execute(f"UPDATE {table} SET {column} = {DAMAGE[damage].format(column)}")
+    raw.close()
+    with Database(tmp_path) as database:
+        found = READ[table](database)
+        others = [read(database) for name, read in READ.items() if name != table]
+        assert (found is None) == ((table, damage) not in STILL_SOUND)
+        assert all(others), "other rows stay"
+        database.failures()
+    filled(tmp_path)
+    with Database(tmp_path) as database:
+        assert READ[table](database)
+
+
+@pytest.mark.parametrize("table", ["machines", "plans", "libraries"])
+def test_a_damaged_row_is_removed(table: str, tmp_path: Path):
+    filled(tmp_path)
+    with sqlite3.connect(database_file(tmp_path)) as raw:
+        raw.execute(f"UPDATE {table} SET content = substr(content, 1, 5)")
+    raw.close()
+    with Database(tmp_path) as database:
+        assert READ[table](database) is None and database.counts()[table] == 0
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"threads": "two"}', '{"threads": 1, "bandwidths": [1]}', "null"])
+def test_a_text_that_is_no_machine_counts_as_none(text: str, tmp_path: Path):
+    with Database(tmp_path) as database:
+        database.record_machine("m", text)
+        assert known_machine(database, "m") is None and known_machine(database, "n") is None
+
+
+def test_an_export_that_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    filled(tmp_path)
+    (tmp_path / "file").write_bytes(b"the last one")
+    with Database(tmp_path) as database:
+        database._connection.execute("DROP TABLE plans")
+        with pytest.raises(CacheError):
+            database.export(tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == b"the last one"

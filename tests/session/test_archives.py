@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,10 @@ import pytest
 
 from korch.backends.contract import StageVariant, Variant
 from korch.errors import CacheError
+from korch.executable.archive import identity
 from korch.options import Options
 from korch.search.transfer import SketchStep
+from korch.session import archives
 from korch.session.archives import FOLDER, Outcome, ProgramFiles, clear_archives, kept_archives
 from korch.session.source import ModelSource
 from korch.system.folders import default_folder
@@ -59,7 +63,7 @@ def test_an_outcome_is_found_again(tmp_path: Path, small_archive: Path):
     assert place.outcome() is None
     with korch.load(small_archive) as program:
         place.keep(Outcome(5.0, 2.0, 1.0), program)
-    assert place.outcome() == Outcome(5.0, 2.0, 1.0)
+    assert place.outcome() == Outcome(5.0, 2.0, 1.0, program=identity(place.archive))
     opened = place.open()
     assert opened is not None
     opened.close()
@@ -75,6 +79,63 @@ def test_damaged_files_count_as_none(tmp_path: Path):
     assert place.open() is None
     place.archive.with_suffix(".json").write_text("{")
     assert place.outcome() is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", '{"needs": 3}', '{"budget": "long", "needs": []}', '{"budget": 1, "needs": [], "reason": 7}'],
+)
+def test_a_damaged_outcome_counts_as_none(text: str, tmp_path: Path):
+    place = ProgramFiles.of("m", Options(2), tmp_path)
+    place.keep(Outcome(5.0, reason="too slow"))
+    assert place.outcome()
+    place.archive.with_suffix(".json").write_text(text)
+    assert place.outcome() is None
+
+
+def kept(folder: Path, archive: Path) -> ProgramFiles:
+    import korch
+
+    place = ProgramFiles.of("m", Options(2), folder)
+    with korch.load(archive) as program:
+        place.keep(Outcome(5.0, 2.0, 1.0), program)
+    return place
+
+
+def damage(archive: Path) -> None:
+    """Changes a byte of the program, but not of the archive's directory."""
+    with zipfile.ZipFile(archive) as z:
+        member = z.getinfo("program.so")
+    with archive.open("r+b") as file:
+        file.seek(member.header_offset + 30 + len(member.filename) + member.file_size // 2)
+        old = file.read(1)
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([old[0] ^ 1]))
+
+
+def test_a_damaged_program_is_removed_and_made_again(tmp_path: Path, small_archive: Path):
+    place = kept(tmp_path, small_archive)
+    damage(place.archive)
+    assert place.outcome(), "nobody has looked at the members yet"
+    assert place.open() is None
+    assert place.outcome() is None and not kept_archives(tmp_path)
+    place = kept(tmp_path, small_archive)
+    opened = place.open()
+    assert opened
+    opened.close()
+
+
+def test_an_outcome_is_of_one_program(tmp_path: Path, small_archive: Path):
+    place = kept(tmp_path, small_archive)
+    with zipfile.ZipFile(place.archive, "a") as z:
+        z.writestr("added", "")
+    assert place.outcome() is None
+
+
+def test_other_code_has_a_place_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    place = ProgramFiles.of("m", Options(2), tmp_path)
+    monkeypatch.setattr(archives, "package_digest", lambda: "of an edited file")
+    assert ProgramFiles.of("m", Options(2), tmp_path) != place
 
 
 def test_a_sketch_is_found_again_and_one_of_another_form_counts_as_none(tmp_path: Path, small_archive: Path):

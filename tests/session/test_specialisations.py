@@ -183,3 +183,19 @@ def test_a_fork_makes_anew_what_its_parent_makes(programs: Specialisations):
     request(programs)
     programs.forked()
     assert programs.find(((1,),)).state is SpecialisationState.WANTED
+
+
+def test_a_damaged_program_of_an_earlier_process_is_made_again(programs: Specialisations, small_archive: Path):
+    import korch
+
+    wanted(programs, 7)
+    chosen, asked = request(programs)
+    chosen.enter(SpecialisationState.WANTED)
+    with korch.load(small_archive) as program:
+        asked.place.keep(Outcome(5.0, 2.0, 1.0), program)
+    content = bytearray(asked.place.archive.read_bytes())
+    content[len(content) // 2] ^= 1
+    asked.place.archive.write_bytes(content)
+    assert asked.place.outcome(), "its directory is as it was"
+    assert programs.recalled() and lengths(programs) == {7: "waiting"}
+    assert not asked.place.archive.exists() and request(programs)[1] == asked

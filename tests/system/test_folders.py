@@ -79,3 +79,25 @@ def test_folders_of_nobody_go(end: str, stays: bool, tmp_path: Path, monkeypatch
     process.wait()
     folders._remove(mine, os.getpid())
     assert not mine.exists() and not folders._marks
+
+
+def test_a_private_file_is_private_whatever_was_there(tmp_path: Path):
+    file = tmp_path / "file"
+    file.touch(0o666)
+    with replaced(file, private=True) as written:
+        written.write(b"new")
+    assert file.stat().st_mode & 0o777 == 0o600 and file.read_bytes() == b"new"
+
+
+def test_the_name_is_on_the_disk_after_the_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    synced, fsync = list[str](), os.fsync
+
+    def recorded(descriptor: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{descriptor}").resolve().name)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", recorded)
+    with replaced(tmp_path / "file") as written:
+        written.write(b"new")
+    partial, folder = synced
+    assert partial.startswith(".file.") and folder == tmp_path.name

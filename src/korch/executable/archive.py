@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from korch.errors import ArchiveError
+from korch.errors import ArchiveError, DamagedArchive
 from korch.executable import manifest, weights
 from korch.executable.link import Linked
 from korch.executable.memory import MemoryPlan
@@ -58,13 +58,20 @@ class LinkedProgram(Protocol):
         ...
 
 
-def save(path: Path, plan: Plan, linked: LinkedProgram, threads: int, needs: Mapping[str, Any] | None = None) -> Path:
+def save(
+    path: Path,
+    plan: Plan,
+    linked: LinkedProgram,
+    threads: int,
+    needs: Mapping[str, Any] | None = None,
+    private: bool = False,
+) -> Path:
     """Writes the archive beside `path` and moves it there when it is whole; ArchiveError where that fails.
 
-    `needs` are what another archive said that the program needs, which was not linked here.
+    `needs` are what another archive said that the program needs, which was not linked here. `private`: see `replaced`.
     """
     try:
-        with replaced(path) as file:
+        with replaced(path, private) as file:
             _write(file, plan, linked, threads, needs)
     except OSError as e:
         raise ArchiveError(f"cannot write {path}: {e.strerror or e}") from None
@@ -125,6 +132,14 @@ def _external(name: str, dtype: str, shape: tuple[int, ...], at: int, size: int)
     return x
 
 
+def identity(path: Path) -> str:
+    """A digest of the archive's directory: names, sizes and checksums of the members, which loading compares with
+    these. ArchiveError where it is none."""
+    with _open(path) as z:
+        rows = [f"{member.filename} {member.file_size} {member.CRC}" for member in z.infolist()]
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+
+
 def read_manifest(path: Path) -> manifest.Manifest:
     """The manifest of the archive, without looking at the rest; ArchiveError where it is none."""
     with _open(path) as z:
@@ -143,9 +158,9 @@ def extract(path: Path, folder: Path, runs: bool = True) -> tuple[Plan, Linked |
             if runs or kind is Linked:
                 kind.check(about, path)
         except (KeyError, TypeError) as e:
-            raise ArchiveError(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{_AGAIN}") from None
+            raise DamagedArchive(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{_AGAIN}") from None
         if unknown := set(z.namelist()) ^ {MANIFEST, *about.digests}:
-            raise ArchiveError(f"{path} is damaged: {sorted(unknown)[0]} is missing or was added{_AGAIN}")
+            raise DamagedArchive(f"{path} is damaged: {sorted(unknown)[0]} is missing or was added{_AGAIN}")
         members = {n: _text(z, n, about.digests, path) for n in about.digests if n not in kind.FILES}
         for name in kind.FILES:
             _unpack(z, name, about.digests, folder, path)
@@ -153,7 +168,7 @@ def extract(path: Path, folder: Path, runs: bool = True) -> tuple[Plan, Linked |
         plan = plan_from_json(members[PLAN].decode(), weights.read(folder / WEIGHTS))
         return plan, kind.found(plan, folder, members), about
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as e:
-        raise ArchiveError(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{_AGAIN}") from None
+        raise DamagedArchive(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{_AGAIN}") from None
 
 
 def _kind(target: str, path: Path) -> type[Linked] | type[DeviceLinked]:
@@ -167,7 +182,7 @@ def _kind(target: str, path: Path) -> type[Linked] | type[DeviceLinked]:
 
 
 # What `zipfile` raises on damaged files.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, ValueError, RuntimeError, OverflowError)
+DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, ValueError, RuntimeError, OverflowError)
 _AGAIN = ": copy it again, or run `korch optimize` again"
 
 
@@ -176,8 +191,8 @@ def _open(path: Path) -> zipfile.ZipFile:
         return zipfile.ZipFile(path)
     except OSError as e:
         raise ArchiveError(f"cannot read {path}: {e.strerror or e}") from None
-    except _DAMAGE as e:
-        raise ArchiveError(f"{path} is not a Korch archive, or cut short ({_line(e)}){_AGAIN}") from None
+    except DAMAGE as e:
+        raise DamagedArchive(f"{path} is not a Korch archive, or cut short ({_line(e)}){_AGAIN}") from None
 
 
 def _manifest(z: zipfile.ZipFile, path: Path) -> manifest.Manifest:
@@ -191,14 +206,14 @@ def _manifest(z: zipfile.ZipFile, path: Path) -> manifest.Manifest:
             )
         return manifest.Manifest.from_json(document)
     except (ValueError, KeyError, TypeError) as e:
-        raise ArchiveError(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{_AGAIN}") from None
+        raise DamagedArchive(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{_AGAIN}") from None
 
 
 def _bytes(z: zipfile.ZipFile, name: str, path: Path) -> bytes:
     try:
         return z.read(name)
-    except (*_DAMAGE, OSError) as e:
-        raise ArchiveError(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
+    except (*DAMAGE, OSError) as e:
+        raise DamagedArchive(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
 
 
 def _line(e: BaseException) -> str:
@@ -208,7 +223,7 @@ def _line(e: BaseException) -> str:
 def _text(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], path: Path) -> bytes:
     data = _bytes(z, name, path)
     if hashlib.sha256(data).hexdigest() != digests[name]:
-        raise ArchiveError(f"{path} is damaged: {name} does not have its digest{_AGAIN}")
+        raise DamagedArchive(f"{path} is damaged: {name} does not have its digest{_AGAIN}")
     return data
 
 
@@ -217,17 +232,17 @@ def _unpack(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], folder: P
     digest = hashlib.sha256()
     try:
         source = z.open(name)
-    except (*_DAMAGE, OSError) as e:
-        raise ArchiveError(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
+    except (*DAMAGE, OSError) as e:
+        raise DamagedArchive(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
     try:
         with source, (folder / name).open("wb") as target:
             while chunk := source.read(_CHUNK):
                 digest.update(chunk)
                 target.write(chunk)
-    except _DAMAGE as e:
-        raise ArchiveError(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
+    except DAMAGE as e:
+        raise DamagedArchive(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
     except OSError as e:
         reason = f"{e.strerror or e}; set TMPDIR to a folder with room"
         raise ArchiveError(f"cannot unpack {path} to {folder}: {reason}") from None
     if digest.hexdigest() != digests.get(name):
-        raise ArchiveError(f"{path} is damaged: {name} does not have its digest{_AGAIN}")
+        raise DamagedArchive(f"{path} is damaged: {name} does not have its digest{_AGAIN}")

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import korch
 from korch.backends.table import entries
+from korch.errors import Error, words_of
 from korch.executable.archive import LinkedProgram
 from korch.executable.link import Linked, library_key
-from korch.executable.plan import Plan
+from korch.executable.plan import Plan, check
 from korch.executable.plan_json import plan_from_json, plan_to_json
 from korch.ir.graph import Graph
 from korch.options import ENOUGH, Options
 from korch.profile.database import Database
 from korch.profile.setting import Setting
-from korch.system.digest import digest
+from korch.system.digest import digest, package_digest
+
+log = logging.getLogger(__name__)
+
+
+class RecalledPlan(NamedTuple):
+    """The plan and the facts of an earlier search, and the digest of the program that was judged then."""
+
+    plan: Plan
+    facts: dict[str, Any]
+    program: str
 
 
 @dataclass(frozen=True)
@@ -36,33 +45,44 @@ class Recall:
         backends = [f"{e.name} {e.version}" for e in entries()]
         machine = (setting.compiler, setting.processor, setting.threads)
         return Recall(
-            database, digest("plan", _code(), graph.fingerprint, _values(graph), options.numerics, *machine, *backends)
+            database,
+            digest("plan", package_digest(), graph.fingerprint, _values(graph), options.numerics, *machine, *backends),
         )
 
-    def plan(self, graph: Graph, options: Options, patience: float) -> tuple[Plan, dict[str, Any]] | None:
+    def plan(self, graph: Graph, options: Options, patience: float) -> RecalledPlan | None:
         """What a search with at least this patience in seconds, or one of all candidates that came to its end, has
-        found, and its facts.
+        found.
 
         After a search that was broken off there is nothing: it is gone through again as it went, so that it ends
         where it would have ended; only its measurements are not repeated. `graph` has the constants of all choices.
+        There is nothing either where what was kept is damaged.
         """
         text = self.database.plan(self.key)
-        left: dict[str, Any] = json.loads(text) if text else {}
-        ended = left and left["gap"] == 0.0 and left["facts"]["whole"]
-        if not left or (left["patience"] < ENOUGH * patience and not ended):
+        try:
+            return (text and self._read(json.loads(text), graph, options, patience)) or None
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, Error) as e:
+            log.warning("the plan of an earlier search is damaged (%s): the search starts anew", words_of(e))
+            return None
+
+    @staticmethod
+    def _read(left: dict[str, Any], graph: Graph, options: Options, patience: float) -> RecalledPlan | None:
+        ended = left["gap"] == 0.0 and left["facts"]["whole"]
+        if left["patience"] < ENOUGH * patience and not ended:
             return None
         constants = {name: graph.constants[name] for name in left["constants"]}
         plan = plan_from_json(left["plan"], constants)
-        return replace(plan, options=tuple(options.texts().items())), left["facts"]
+        check(plan)
+        return RecalledPlan(replace(plan, options=tuple(options.texts().items())), left["facts"], left["program"])
 
-    def keep(self, plan: Plan, patience: float, facts: Mapping[str, Any]) -> None:
-        """Remembers a finished search."""
+    def keep(self, plan: Plan, patience: float, facts: Mapping[str, Any], program: str = "") -> None:
+        """Remembers a finished search; `program`: the digest of the program that was judged."""
         left = {
             "patience": patience,
             "gap": plan.gap,
             "facts": dict(facts),
             "constants": [t.name for t in plan.constants],
             "plan": plan_to_json(plan),
+            "program": program,
         }
         self.database.record_plan(self.key, json.dumps(left))
 
@@ -77,11 +97,11 @@ class Recall:
         return self.database.library(key)
 
 
-@cache
-def _code() -> str:
-    """A digest of this package: another version may find other plans."""
-    files = sorted(f for f in Path(korch.__file__).parent.rglob("*") if f.suffix in (".py", ".h", ".c"))
-    return digest(*(hashlib.sha256(f.read_bytes()).hexdigest() for f in files))
+def program_digest(linked: LinkedProgram) -> str:
+    """Of the code that runs: a verdict on a program holds for those of equal digest, plan and machine."""
+    if isinstance(linked, Linked):
+        return hashlib.sha256(linked.library.read_bytes()).hexdigest()
+    return digest(*(hashlib.sha256(data).hexdigest() for _, data in sorted(linked.members.items())))
 
 
 def _values(graph: Graph) -> str:

@@ -80,10 +80,11 @@ class Executable(ABC):
     def profile(self, feeds: Mapping[str, Array], runs: int = 20, blocks: int = 1) -> Profile:
         """Times `blocks` blocks of `runs` runs, step by step, each after a run that is not counted."""
 
-    def save(self, path: str | Path) -> Path:
-        """Writes the `.korch` archive, wholly or not at all; ArchiveError where it cannot."""
+    def save(self, path: str | Path, private: bool = False) -> Path:
+        """Writes the `.korch` archive, wholly or not at all; ArchiveError where it cannot. Only this user can read a
+        `private` one."""
         self._check_open()
-        return archive.save(Path(path), self.plan, self.linked, self.threads, self.needs)
+        return archive.save(Path(path), self.plan, self.linked, self.threads, self.needs, private)
 
     def export(self, folder: str | Path) -> Path:
         """Writes `korch.h`, `libmodel.so`, `weights.safetensors` and the libraries that the program calls, for C

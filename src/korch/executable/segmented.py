@@ -11,7 +11,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from korch.errors import ArchiveError, Error, InputError
+from korch.errors import ArchiveError, DamagedArchive, Error, InputError
+from korch.executable.archive import DAMAGE
 from korch.executable.control import Control
 from korch.executable.parts import SegmentProgram, SegmentSequence
 from korch.executable.ports import Port
@@ -96,10 +97,10 @@ class Segmented(Executable):
             found[name] = array
         return found
 
-    def save(self, path: str | Path) -> Path:
+    def save(self, path: str | Path, private: bool = False) -> Path:
         """Writes the archive, wholly or not at all; ArchiveError where it cannot."""
         try:
-            with replaced(Path(path)) as file, zipfile.ZipFile(file, "w") as z:
+            with replaced(Path(path), private) as file, zipfile.ZipFile(file, "w") as z:
                 z.writestr(SEGMENTS, json.dumps(self._document()))
                 for file in self.folder.iterdir():
                     z.write(file, file.name)
@@ -168,9 +169,12 @@ def open_segmented(path: Path, threads: int = 0) -> Segmented:
     except ArchiveError:
         discard(folder)
         raise
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as e:
+    except OSError as e:
         discard(folder)
-        raise ArchiveError(f"{path} is damaged: {type(e).__name__} {e}: run `korch optimize` again") from None
+        raise ArchiveError(f"cannot unpack {path}: {e.strerror or e}; set TMPDIR to a folder with room") from None
+    except (*DAMAGE, TypeError, AttributeError) as e:
+        discard(folder)
+        raise DamagedArchive(f"{path} is damaged: {type(e).__name__} {e}: run `korch optimize` again") from None
 
 
 def _archive_name(model: Path, number: int) -> str:

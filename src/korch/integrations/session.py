@@ -16,12 +16,14 @@ from korch.errors import CacheError, Error, InputError, words_of
 from korch.integrations.base import Base, Theirs, in_one_line
 from korch.integrations.bindings import IOBinding
 from korch.options import Options
+from korch.session.archives import archives_folder
 from korch.session.service import SERVICE
 from korch.session.source import ModelSource
 from korch.session.specialisations import Binding, Specialisation, Specialisations
 from korch.session.status import SessionStatus
 from korch.session.trial import Trial, TrialCall
 from korch.system.folders import default_folder, owned_folder, removed_with
+from korch.system.private import private_folder
 from korch.system.sessions import dtype_of, session_options
 
 log = logging.getLogger(__name__)
@@ -112,10 +114,9 @@ class InferenceSession(Base):
         """Where programs are kept: the cache folder, or one that goes with this session."""
         try:
             if cache:
-                folder = default_folder()
-                folder.mkdir(parents=True, exist_ok=True)
+                folder = private_folder(default_folder())
                 if os.access(folder, os.W_OK):
-                    return folder
+                    return archives_folder(folder).parent
                 log.warning("the cache folder %s cannot be written; nothing is kept", folder)
         except (CacheError, OSError) as e:
             log.warning("%s; nothing is kept", words_of(e))

@@ -12,8 +12,8 @@ from korch.errors import BackendError
 from korch.ir.cone import Cone
 from korch.ir.primitive import Primitive, freeze
 from korch.ir.tensor import Tensor
-from korch.machine import Machine, machine_from_json
-from korch.profile.database import Database
+from korch.machine import Machine
+from korch.profile.database import Database, known_machine
 from korch.profile.physics import Physics
 from korch.profile.profiler import Profiler
 from korch.profile.results import Measurement
@@ -46,8 +46,7 @@ def _key(profiler: Profiler) -> str:
 
 
 def _known(profiler: Profiler) -> Machine | None:
-    text = profiler.database.machine(_key(profiler))
-    return None if text is None else machine_from_json(text)
+    return known_machine(profiler.database, _key(profiler))
 
 
 def _measured(profiler: Profiler) -> Machine:

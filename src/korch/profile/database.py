@@ -7,8 +7,10 @@ has the version of its schema, so that other versions of Korch keep their own.
 from __future__ import annotations
 
 import logging
+import math
 import re
 import sqlite3
+import tempfile
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -16,12 +18,15 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from korch.errors import CacheError
+from korch.errors import CacheError, words_of
+from korch.machine import Machine, machine_from_json
 from korch.profile.results import Failed, Measurement
-from korch.system.folders import default_folder
+from korch.system.digest import content_digest
+from korch.system.folders import default_folder, replaced
 from korch.system.locks import locked
+from korch.system.private import private_file, private_folder
 
-SCHEMA = 4
+SCHEMA = 5
 _BUSY = 60.0  # seconds to wait for another process's write
 _PIECE = 500  # keys in one query
 _OURS = re.compile(
@@ -36,20 +41,23 @@ CREATE TABLE costs (key TEXT PRIMARY KEY, seconds REAL NOT NULL, spread REAL NOT
 CREATE TABLE failures (key TEXT PRIMARY KEY, reason TEXT NOT NULL, label TEXT NOT NULL,
                        measured REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE in_place (key TEXT PRIMARY KEY, seconds REAL NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE machines (key TEXT PRIMARY KEY, text TEXT NOT NULL, measured REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE plans (key TEXT PRIMARY KEY, text TEXT NOT NULL, found REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE libraries (key TEXT PRIMARY KEY, file BLOB NOT NULL, made REAL NOT NULL);
+CREATE TABLE machines (key TEXT PRIMARY KEY, content TEXT NOT NULL, digest TEXT NOT NULL, used REAL NOT NULL);
+CREATE TABLE plans (key TEXT PRIMARY KEY, content TEXT NOT NULL, digest TEXT NOT NULL, used REAL NOT NULL);
+CREATE TABLE libraries (key TEXT PRIMARY KEY, content BLOB NOT NULL, digest TEXT NOT NULL, used REAL NOT NULL);
 """
 PORTABLE = ("costs", "failures", "in_place", "machines", "plans")
 """What may be taken to another machine: keys name the processor or device that it holds for."""
-_FROM_3 = """
+_OLDER = (4, 3)
+"""Schemas that are taken over, the latest first. They kept no digests; libraries are made again."""
+_FROM_OLDER = """
 INSERT INTO costs SELECT * FROM old.costs;
 INSERT INTO failures SELECT * FROM old.failures;
 INSERT INTO in_place SELECT * FROM old.in_place;
-INSERT INTO machines SELECT * FROM old.machines;
-INSERT INTO plans SELECT * FROM old.plans;
+INSERT INTO machines SELECT key, text, korch_digest(key, text), measured FROM old.machines;
+INSERT INTO plans SELECT key, text, korch_digest(key, text), found FROM old.plans;
 """
-"""Schema 3 kept no libraries."""
+TOUCHED = 3600.0
+"""Seconds within which the use of a row is not written again."""
 
 log = logging.getLogger(__name__)
 
@@ -58,10 +66,15 @@ def database_file(folder: Path, schema: int = SCHEMA) -> Path:
     return folder / f"profile-{schema}.sqlite"
 
 
+def own_files(folder: Path) -> list[Path]:
+    """The files that Korch keeps in the cache folder, without its archives."""
+    return [f for f in folder.glob("*") if _OURS.fullmatch(f.name) and f.is_file()]
+
+
 def clear(folder: Path | None = None) -> int:
     """Removes everything that Korch keeps in the cache folder; how many files that were."""
     where = folder or default_folder()
-    found = [f for f in where.glob("*") if _OURS.fullmatch(f.name) and f.is_file()]
+    found = own_files(where)
     with _translated(where):
         for file in found:
             file.unlink(missing_ok=True)
@@ -76,7 +89,8 @@ class Database:
         self.file = database_file(self.folder)
         self._guard = Lock()
         with _translated(self.file):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            private_folder(self.folder)
+            private_file(self.file)
             with locked(self.folder / "profile.lock"):
                 self._connection = _open(self.file)
 
@@ -92,17 +106,17 @@ class Database:
 
     def cost(self, key: str) -> Measurement | None:
         row = self._row("SELECT seconds, spread, error FROM costs WHERE key = ?", key)
-        return Measurement(*row) if row else None
+        return Measurement(*row) if row and all(map(_possible, row)) else None
 
     def failure(self, key: str) -> Failed | None:
         row = self._row("SELECT reason FROM failures WHERE key = ?", key)
-        return Failed(row[0]) if row else None
+        return Failed(row[0]) if row and isinstance(row[0], str) else None
 
     def failures(self) -> list[tuple[str, str]]:
         """(label, reason) of every kernel that failed, the latest first."""
         with _translated(self.file), self._guard:
             found = self._connection.execute("SELECT label, reason FROM failures ORDER BY measured DESC, key")
-            return found.fetchall()
+            return [(str(label), str(reason)) for label, reason in found]
 
     def record(self, key: str, result: Measurement | Failed, workspace: int = 0, label: str = "") -> None:
         """Keeps what was measured of a kernel; `label` is for people."""
@@ -114,43 +128,87 @@ class Database:
 
     def in_place(self, keys: Sequence[str]) -> dict[str, float]:
         """Seconds that kernels took inside a whole program."""
-        return dict(self._many("SELECT key, seconds FROM in_place", keys))
+        found = self._many("SELECT key, seconds FROM in_place", keys)
+        return {key: seconds for key, seconds in found if _possible(seconds)}
 
     def record_in_place(self, key: str, seconds: float) -> None:
         self._write("INSERT OR REPLACE INTO in_place VALUES (?, ?, ?)", key, seconds, time.time())
 
     def machine(self, key: str) -> str | None:
         """The text of a calibration."""
-        row = self._row("SELECT text FROM machines WHERE key = ?", key)
-        return row[0] if row else None
+        return self._content("machines", key)
 
     def record_machine(self, key: str, text: str) -> None:
-        self._write("INSERT OR REPLACE INTO machines VALUES (?, ?, ?)", key, text, time.time())
+        self._keep("machines", key, text)
 
     def plan(self, key: str) -> str | None:
         """The text of a finished search."""
-        row = self._row("SELECT text FROM plans WHERE key = ?", key)
-        return row[0] if row else None
+        return self._content("plans", key)
 
     def record_plan(self, key: str, text: str) -> None:
-        self._write("INSERT OR REPLACE INTO plans VALUES (?, ?, ?)", key, text, time.time())
+        self._keep("plans", key, text)
 
     def library(self, key: str) -> bytes | None:
         """The linked library of a finished search."""
-        row = self._row("SELECT file FROM libraries WHERE key = ?", key)
-        return row[0] if row else None
+        return self._content("libraries", key)
 
     def record_library(self, key: str, file: bytes) -> None:
-        self._write("INSERT OR REPLACE INTO libraries VALUES (?, ?, ?)", key, file, time.time())
+        self._keep("libraries", key, file)
+
+    def contents(self) -> list[tuple[str, str, int, float]]:
+        """(table, key, bytes, last use in seconds since the epoch) of every plan and library."""
+        size = "length(CAST(content AS BLOB))"
+        with _translated(self.file), self._guard:
+            return [
+                (table, str(key), int(length), used if _possible(used) else 0.0)
+                for table in ("plans", "libraries")
+                for key, length, used in self._connection.execute(f"SELECT key, {size}, used FROM {table}")
+            ]
+
+    def forget(self, table: str, key: str) -> None:
+        """Removes a row."""
+        self._write(f"DELETE FROM {table} WHERE key = ?", key)
+
+    def forget_old_measurements(self) -> None:
+        """Removes the older half of them."""
+        for table in ("costs", "failures", "in_place"):
+            half = f"SELECT key FROM {table} ORDER BY measured LIMIT (SELECT (count(*) + 1) / 2 FROM {table})"
+            self._write(f"DELETE FROM {table} WHERE key IN ({half})")
+
+    def shrink(self) -> None:
+        """Returns the space of removed rows to the file system."""
+        with _translated(self.file), self._guard:
+            self._connection.executescript("PRAGMA incremental_vacuum;")  # steps through all pages, unlike `execute`
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def _content(self, table: str, key: str) -> Any:
+        """The content of a row, as it was kept; a damaged row is removed."""
+        row = self._row(f"SELECT content, digest, used FROM {table} WHERE key = ?", key)
+        if row is None:
+            return None
+        content, kept, used = row
+        if not isinstance(content, str | bytes) or content_digest(key, content) != kept:
+            log.warning("a row of %s in %s is damaged: it is made again", table, self.file)
+            self.forget(table, key)
+            return None
+        if not _possible(used) or abs(time.time() - used) > TOUCHED:
+            self._write(f"UPDATE {table} SET used = ? WHERE key = ?", time.time(), key)
+        return content
+
+    def _keep(self, table: str, key: str, content: str | bytes) -> None:
+        values = (key, content, content_digest(key, content), time.time())
+        self._write(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", *values)
 
     def export(self, file: Path) -> int:
         """Writes what was measured and found to a database of its own; how many rows. Libraries are not taken along."""
-        with _translated(file):
-            file.unlink(missing_ok=True)
-            made = _open(file)
-            made.execute("PRAGMA journal_mode = DELETE")  # one file, which can be read where nothing can be written
-            made.close()
-        return self._copied(file, "other.{0}", "main.{0}")
+        with _translated(file), tempfile.TemporaryDirectory(prefix="korch-export-") as folder, replaced(file) as whole:
+            made = Path(folder) / "export.sqlite"
+            connection = _open(made)
+            connection.execute("PRAGMA journal_mode = DELETE")  # one file, which can be read where none can be written
+            connection.close()
+            rows = self._copied(made, "other.{0}", "main.{0}")
+            whole.write(made.read_bytes())
+        return rows
 
     def take_in(self, file: Path) -> int:
         """Adds what `file`, written by `export`, has and this does not; how many rows."""
@@ -202,6 +260,21 @@ class Database:
             self._connection.execute(statement, values)
 
 
+def _possible(number: object) -> bool:
+    """Whether a column holds a number that can have been written to it."""
+    return isinstance(number, float | int) and not math.isnan(number) and number >= 0
+
+
+def known_machine(database: Database, key: str) -> Machine | None:
+    """The machine of an earlier calibration; None where its text is damaged, too."""
+    text = database.machine(key)
+    try:
+        return None if text is None else machine_from_json(text)
+    except ValueError as e:
+        log.warning("a calibration in %s is damaged (%s): it is made again", database.file, words_of(e))
+        return None
+
+
 @contextmanager
 def _translated(path: Path) -> Generator[None]:
     try:
@@ -223,21 +296,23 @@ def _open(file: Path) -> sqlite3.Connection:
         aside = file.with_name(f"{file.name}.schema-{version}.{time.time_ns()}")
         file.replace(aside)
         log.warning("%s has another schema: it is kept as %s, measurements start anew", file, aside.name)
+        private_file(file)
         connection = _connect(file)
         tables = 0
     if not tables:
         connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
-        _take_over(connection, database_file(file.parent, 3))
+        _take_over(connection, [database_file(file.parent, schema) for schema in _OLDER])
     return connection
 
 
-def _take_over(connection: sqlite3.Connection, old: Path) -> None:
-    """Copies what a database of schema 3 has learned; one that cannot be read is left alone."""
-    if not old.is_file():
+def _take_over(connection: sqlite3.Connection, older: Sequence[Path]) -> None:
+    """Copies the content of the first of the `older` databases that exists; one that cannot be read is left alone."""
+    old = next((file for file in older if file.is_file()), None)
+    if old is None:
         return
     try:
         connection.execute("ATTACH ? AS old", (str(old),))
-        connection.executescript(f"BEGIN IMMEDIATE; {_FROM_3} COMMIT; DETACH old;")
+        connection.executescript(f"BEGIN IMMEDIATE; {_FROM_OLDER} COMMIT; DETACH old;")
         log.warning("the measurements of %s are taken over", old)
     except sqlite3.DatabaseError as e:
         if connection.in_transaction:
@@ -247,10 +322,17 @@ def _take_over(connection: sqlite3.Connection, old: Path) -> None:
 
 def _connect(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=_BUSY, isolation_level=None, check_same_thread=False)
+    connection.text_factory = _text  # a text that is damaged is found by its digest
+    connection.create_function("korch_digest", 2, content_digest, deterministic=True)
     try:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a new file
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing, a power cut the last rows
     except sqlite3.Error:
         connection.close()
         raise
     return connection
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace")

@@ -23,6 +23,7 @@ from korch.profile.setting import setting_of
 from korch.profile.task import Answered, Calibrate, Now, Rates, Task
 from korch.profile.timing import timing_library
 from korch.system.deadline import Deadline
+from korch.system.folders import owned_folder, removed_with
 from korch.system.locks import machine_held, machine_lock
 from korch.system.processor import processors
 
@@ -64,7 +65,9 @@ class Profiler(Remembered):
     ) -> None:
         self.toolchain = toolchain or find_toolchain()
         super().__init__(setting_of(self.toolchain, threads), database, progress)
-        self.timing = timing_library(database.folder, self.toolchain)
+        folder = owned_folder("korch-timing-")
+        removed_with(self, folder)
+        self.timing = timing_library(database, self.toolchain, folder)
         self._worker = WorkerProcess(worker, (str(self.timing), str(threads)), timeout, environment(threads))
         self._lock = machine_lock()
         self._limit = limit

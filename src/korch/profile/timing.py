@@ -7,7 +7,6 @@ import math
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,8 @@ import numpy as np
 
 from korch.backends.program import include
 from korch.backends.toolchain import Toolchain
+from korch.errors import BackendError
+from korch.profile.database import Database
 from korch.profile.results import Tally
 from korch.system.digest import digest
 from korch.system.processor import cache_bytes, processor
@@ -97,16 +98,21 @@ def _round(sampler: Sampler, calls: int, count: int, floor: Floor) -> Timing:
     return Timing(middle, spread_of(used, middle, calm), tally, calm)
 
 
-def timing_library(folder: Path, toolchain: Toolchain) -> Path:
-    """The compiled timing.c and calibrate.c, kept in the cache folder."""
+def timing_library(database: Database, toolchain: Toolchain, folder: Path) -> Path:
+    """The compiled timing.c and calibrate.c, written into the private `folder`: the database keeps them, and compares
+    them with their digest. BackendError where they cannot be compiled or written."""
     texts = {name: Path(__file__).with_name(name).read_text() for name in ("timing.c", "calibrate.c")}
     texts |= {name: include(name) for name in ("korch_rt.h", "korch_team.h")}
-    key = digest(*texts.values(), toolchain.command, toolchain.flags, toolchain.version, processor())
-    path = folder / f"timing-{key[:24]}.so"
-    if not path.exists():
-        with suppress(OSError):  # what is wrong with the folder is said where the library cannot be written
-            folder.mkdir(parents=True, exist_ok=True)
+    key = digest("timing", *texts.values(), toolchain.command, toolchain.flags, toolchain.version, processor())
+    path = folder / "timing.so"
+    if kept := database.library(key):
+        try:
+            path.write_bytes(kept)
+        except OSError as e:
+            raise BackendError(f"cannot write {path}: {e.strerror or e}; set TMPDIR to a folder with room") from None
+    else:
         toolchain.compile_library(texts, path)
+        database.record_library(key, path.read_bytes())
     return path
 
 

@@ -266,7 +266,7 @@ class Search:
 
     def _run(self, plan: Plan) -> tuple[Executable, Verdict]:
         executable = self.target.link(plan, self.costs)
-        return executable, self._judged(executable)
+        return executable, self.judged(executable)
 
     def _linked(self, plan: Plan, tuned: Tuned, gone: Sequence[str]) -> tuple[Executable, Tried]:
         """The program of `plan`, and the verdict on it."""
@@ -276,7 +276,8 @@ class Search:
         executable.plan = replace(plan, accuracy=accuracy)
         return executable, Tried(tuned, verdict, executable.plan)
 
-    def _judged(self, executable: Executable) -> Verdict:
+    def judged(self, executable: Executable) -> Verdict:
+        """The verdict on a program for this graph."""
         self.report(SearchState("checking"))
         verdict = self.judge.verdict(partial(self.target.outputs, executable))
         raised = amplifies(self.judge.numerics, verdict.allowed)

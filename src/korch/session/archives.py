@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import korch
-from korch.errors import ArchiveError
+from korch.errors import ArchiveError, CacheError, DamagedArchive
 from korch.options import ENOUGH, Options
-from korch.system.folders import replaced
+from korch.system.digest import package_digest
+from korch.system.folders import ARCHIVES, replaced
+from korch.system.private import check_private, private_folder
 from korch.system.processor import cpu_model
 
 if TYPE_CHECKING:  # what loads programs is imported with the first of them: a session's start is onnxruntime's
     from korch.executable import Executable
     from korch.search.transfer import Sketch
 
-FOLDER = "archives"
+FOLDER = ARCHIVES
 _OURS = re.compile(r"[0-9a-f]{32}\.korch")
 
 
@@ -30,7 +32,8 @@ class Outcome:
     """The result of making a specialisation. `budget`: seconds that its search could take. `base_ms`, `program_ms`: a
     run by onnxruntime and by the program, side by side. `reason`: why the program is not used; empty where it is.
     `needs`: inputs whose values decide what is computed, and were not given. `varies`: whether onnxruntime runs parts
-    of the program, whose time may depend on the data."""
+    of the program, whose time may depend on the data. `program`: the identity of the archive that was judged; empty
+    where none is kept."""
 
     budget: float
     base_ms: float = 0.0
@@ -38,13 +41,18 @@ class Outcome:
     reason: str = ""
     needs: tuple[str, ...] = ()
     varies: bool = False
+    program: str = ""
 
     @staticmethod
     def from_json(text: str) -> Outcome:
-        """ValueError or TypeError where the text is no outcome."""
+        """ValueError, TypeError or KeyError where the text is no outcome."""
         fields: dict[str, Any] = json.loads(text)
         fields["needs"] = tuple(fields["needs"])
-        return Outcome(**fields)
+        found = Outcome(**fields)
+        for name, kind in _KINDS.items():
+            if not isinstance(getattr(found, name), kind):
+                raise TypeError(f"{name} is no {kind}")
+        return found
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -63,6 +71,23 @@ class Outcome:
         return self.budget >= ENOUGH * budget
 
 
+_KINDS = {
+    "budget": int | float,
+    "base_ms": int | float,
+    "program_ms": int | float,
+    "reason": str,
+    "needs": tuple,
+    "varies": bool,
+    "program": str,
+}
+
+
+def archives_folder(folder: Path) -> Path:
+    """Where the cache folder `folder` keeps archives, made where it is missing; CacheError where another user could
+    change what is there, OSError where it cannot be made."""
+    return private_folder(private_folder(folder) / FOLDER)
+
+
 @dataclass(frozen=True)
 class ProgramFiles:
     """Where the program of one specialisation is kept."""
@@ -71,15 +96,15 @@ class ProgramFiles:
 
     @staticmethod
     def of(digest: str, options: Options, folder: Path) -> ProgramFiles:
-        """In the cache folder `folder`, for the model with that digest. The time budget is no part of it: a longer
-        search replaces what a shorter one found."""
+        """In the cache folder `folder`, for the model with that digest and this very code. The time budget is no part
+        of it: a longer search replaces what a shorter one found."""
         asked = {
             "threads": options.thread_count,
             "numerics": options.numerics,
             "shapes": {name: list(shape) for name, shape in sorted(options.shapes.items())},
             "values": dict(sorted(options.values.items())),
         }
-        facts = [digest, json.dumps(asked), korch.__version__, cpu_model()]
+        facts = [digest, json.dumps(asked), package_digest(), cpu_model()]
         name = hashlib.sha256("|".join(facts).encode()).hexdigest()[:32]
         return ProgramFiles(folder / FOLDER / f"{name}.korch")
 
@@ -97,12 +122,17 @@ class ProgramFiles:
         return self.archive.with_suffix(".sketch")
 
     def outcome(self) -> Outcome | None:
-        """The recorded outcome; None where there is none, or where the program is gone."""
+        """The recorded outcome; None where there is none, where another user may have written it, or where its program
+        is gone or another one."""
+        from korch.executable.archive import identity
+
         try:
-            found = Outcome.from_json(self._outcome.read_text())
-        except (OSError, ValueError, TypeError):
+            found = Outcome.from_json(check_private(self._outcome).read_text())
+            if found.usable and identity(check_private(self.archive)) != found.program:
+                return None
+            return found
+        except (CacheError, ArchiveError, OSError, ValueError, TypeError, KeyError):
             return None
-        return found if not found.usable or self.archive.is_file() else None
 
     def sketch(self) -> Sketch:
         """The sketch of the program's plan; empty where there is none, or one of another form."""
@@ -110,30 +140,44 @@ class ProgramFiles:
         from korch.search.transfer import SketchStep
 
         try:
-            steps = json.loads(self._sketch.read_text())
-            return tuple(SketchStep(b, Variant.from_json(v), tuple(p), s) for b, v, p, s in steps)
-        except (OSError, ValueError, TypeError, KeyError):
+            steps = json.loads(check_private(self._sketch).read_text())
+            return tuple(SketchStep(str(b), Variant.from_json(v), tuple(p), float(s)) for b, v, p, s in steps)
+        except (CacheError, OSError, ValueError, TypeError, KeyError, AttributeError):
             return ()
 
     def open(self) -> Executable | None:
-        """The program, if it fits this machine and this version."""
+        """The program, if it fits this machine; a damaged one is removed with its outcome, so that it is made again."""
         from korch.executable import load
 
         try:
-            return load(self.archive)
+            found = load(self.archive)
+            os.utime(self.archive)  # those that are used least recently go first
+            return found
+        except DamagedArchive:
+            self.remove()
         except (ArchiveError, OSError):
-            return None
+            pass
+        return None
+
+    def remove(self) -> None:
+        """Forgets the program and its outcome."""
+        for file in (self._outcome, self._sketch, self.archive):
+            with suppress(OSError):
+                file.unlink()
 
     def keep(self, outcome: Outcome, executable: Executable | None = None, sketch: Sketch = ()) -> None:
-        """Stores the program with its sketch, and the outcome, each wholly or not at all; ArchiveError or OSError where
-        that fails."""
-        self.archive.parent.mkdir(parents=True, exist_ok=True)
+        """Stores the program with its sketch, and the outcome, each wholly or not at all; CacheError, ArchiveError or
+        OSError where that fails."""
+        from korch.executable.archive import identity
+
+        archives_folder(self.archive.parent.parent)
         if executable:
-            executable.save(self.archive)
-            with replaced(self._sketch) as file:
+            executable.save(self.archive, private=True)
+            outcome = replace(outcome, program=identity(self.archive))
+            with replaced(self._sketch, private=True) as file:
                 steps = [[s.backend, s.variant.to_json(), s.primitives, s.slowness] for s in sketch]
                 file.write(json.dumps(steps).encode())
-        with replaced(self._outcome) as file:
+        with replaced(self._outcome, private=True) as file:
             file.write(outcome.to_json().encode())
 
 

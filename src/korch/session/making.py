@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from korch.errors import Error, ModelError, NeedsSegments, line_of
+from korch.errors import CacheError, Error, ModelError, NeedsSegments, line_of
 from korch.options import Options
-from korch.session.archives import Outcome, ProgramFiles
+from korch.session.archives import Outcome, ProgramFiles, archives_folder
 from korch.session.race import race
 from korch.system.locks import locked
 from korch.system.sessions import SILENT, dtype_of, inference_session, session_options
@@ -61,7 +61,10 @@ def make(request: Request) -> Outcome:
     Raises nothing that the search may raise: the outcome says why there is no program.
     """
     budget, place = request.options.patience, request.place
-    place.archive.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        archives_folder(Path(request.folder))
+    except (CacheError, OSError) as e:
+        return Outcome(budget, reason=line_of(e))
     with locked(place.lock, patience=LONGEST * budget + BESIDES):
         if (known := place.outcome()) and known.suffices(budget):
             return known
@@ -71,6 +74,8 @@ def make(request: Request) -> Outcome:
 def _made(request: Request, known: Outcome | None, place: ProgramFiles) -> Outcome:
     from korch.fission.importer import structural_inputs
     from korch.fission.importer.load import load
+    from korch.profile.database import Database
+    from korch.profile.retention import trim
 
     budget = request.options.patience
     try:
@@ -86,6 +91,8 @@ def _made(request: Request, known: Outcome | None, place: ProgramFiles) -> Outco
                 place.keep(outcome)
             else:
                 place.keep(outcome, executable if outcome.usable else None, sketch)
+        with Database(Path(request.folder)) as database:
+            trim(database)
         return outcome
     except ModelError as e:
         place.keep(failed := Outcome(budget, reason=line_of(e)))

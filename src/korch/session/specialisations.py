@@ -137,6 +137,10 @@ class Specialisations:
         place = self._request(chosen.binding, 1.0).place
         if outcome := place.outcome():
             self.settle(chosen, outcome, place)
+            if outcome.usable and not chosen.program and not place.outcome():  # damaged, and removed: made again
+                with self.lock:
+                    chosen.program = chosen.trial = chosen.outcome = None
+                    chosen.enter(SpecialisationState.WAITING)
         return True
 
     def first_request(self) -> tuple[Specialisation, Request] | None:

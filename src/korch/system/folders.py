@@ -23,23 +23,45 @@ except ImportError:  # Windows: folders of processes that were killed stay
 
 
 @contextmanager
-def replaced(path: Path) -> Generator[IO[bytes]]:
+def replaced(path: Path, private: bool = False) -> Generator[IO[bytes]]:
     """A new file to be written, which takes the place of `path`, and its permissions, at the end of the block: whoever
-    has the old one open keeps it. Where the block fails, nothing has changed."""
+    has the old one open keeps it. Where the block fails, nothing has changed; after it, a power cut changes nothing
+    either. A `private` file can be read and written by this user only.
+    """
     partial = path.parent / f".{path.name}.{secrets.token_hex(4)}"
     try:
-        with partial.open("xb") as file:  # with the permissions that any new file gets
+        opened = os.open(partial, _NEW, 0o600 if private else 0o666)  # else the permissions that any new file gets
+        with open(opened, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            partial.chmod(stat.S_IMODE(path.stat().st_mode))
+        if not private:
+            with suppress(FileNotFoundError):
+                partial.chmod(stat.S_IMODE(path.stat().st_mode))
         partial.replace(path)
+        _sync(path.parent)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
 
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
+
+def _sync(folder: Path) -> None:
+    """Writes the names of `folder` to the disk. The file systems that cannot do that refuse it."""
+    if not hasattr(os, "O_DIRECTORY"):  # Windows
+        return
+    with suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+ARCHIVES = "archives"
+"""The folder of programs in the cache folder."""
 _OWNER = ".korch-owner"
 _marks: dict[Path, IO[bytes]] = {}
 """Open files of the folders that are ours, which are locked for as long."""

@@ -34,13 +34,17 @@ def locked(path: Path, shared: bool = False, patience: float = PATIENCE, until: 
     if fcntl is None:
         yield
         return
-    with path.open("a") as file:
+    with open(path, "a", opener=_private) as file:
         left, most = until.left, 0.0 if path in _in_vain else patience
         if _held(file.fileno(), fcntl.LOCK_SH if shared else fcntl.LOCK_EX, min(left, most)):
             _in_vain.discard(path)
         elif most <= left:
             _in_vain.add(path)
         yield
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _held(descriptor: int, kind: int, patience: float) -> bool:

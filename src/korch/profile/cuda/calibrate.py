@@ -8,9 +8,10 @@ from dataclasses import asdict, replace
 from typing import Protocol
 
 from korch.devices import Device
-from korch.machine import Machine, machine_from_json
+from korch.machine import Machine
 from korch.profile.costs import Costs
 from korch.profile.cuda.tasks import BoardRates
+from korch.profile.database import known_machine
 from korch.profile.results import Failed
 from korch.system.digest import digest
 
@@ -31,8 +32,8 @@ class Calibrated(Costs, Protocol):
 def machine(costs: Calibrated, device: Device) -> Machine:
     """The calibrated device; as it is described, where it cannot be calibrated."""
     key = digest("device", device.machine, *asdict(costs.setting).values())
-    if text := costs.database.machine(key):
-        return machine_from_json(text)
+    if known := known_machine(costs.database, key):
+        return known
     rates = costs.calibrate()
     if isinstance(rates, Failed):
         log.warning("the device cannot be calibrated (%s): bounds are those of its description", rates.reason)
