@@ -7,7 +7,7 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,7 @@ class Outcome:
     reason: str = ""
     needs: tuple[str, ...] = ()
     varies: bool = False
-    program: str = ""
+    program: str = field(default="", compare=False)
 
     @staticmethod
     def from_json(text: str) -> Outcome:

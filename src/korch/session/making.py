@@ -91,7 +91,7 @@ def _made(request: Request, known: Outcome | None, place: ProgramFiles) -> Outco
                 place.keep(outcome)
             else:
                 place.keep(outcome, executable if outcome.usable else None, sketch)
-        with Database(Path(request.folder)) as database:
+        with suppress(CacheError), Database(Path(request.folder)) as database:  # the program is kept all the same
             trim(database)
         return outcome
     except ModelError as e:
