@@ -85,10 +85,10 @@ def _prune(folder: Path, text: str | None) -> int:
     from korch.profile.database import database_file
 
     most = retention.bytes_of(text) if text else retention.limit()
-    if not database_file(folder).is_file():
-        return retention.folder_bytes(folder)
-    with Database(folder) as database:
-        return retention.trim(database, most, spared=0.0)
+    if database_file(folder).is_file():
+        with Database(folder) as database:
+            retention.trim(database, most, spared=0.0)
+    return retention.folder_bytes(folder)
 
 
 def _failures(folder: Path) -> list[dict[str, str]]:
