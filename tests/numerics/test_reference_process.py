@@ -69,8 +69,10 @@ def test_nothing_is_evaluated_while_somebody_times_a_kernel(monkeypatch: pytest.
 def test_an_error_in_the_block_ends_the_other_process(monkeypatch: pytest.MonkeyPatch):
     started: list[subprocess.Popen[bytes]] = []
     slow = [sys.executable, "-c", "import time; time.sleep(3600)"]
-    popen = subprocess.Popen
-    monkeypatch.setattr(subprocess, "Popen", lambda command, **kw: started.append(popen(slow, **kw)) or started[0])
+    start = reference_process.start
+    monkeypatch.setattr(
+        reference_process, "start", lambda command, *a, **kw: started.append(start(slow, *a, **kw)) or started[0]
+    )
     with pytest.raises(KeyError), ReferenceOutputs(read(onnx.parser.parse_model(MODEL)), FEEDS).meanwhile():
         raise KeyError
     assert started[0].poll() == -signal.SIGKILL

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import signal
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +13,7 @@ from typing import TypeVar
 
 from korch.errors import BackendError
 from korch.system.locks import machine_held
+from korch.system.processes import Child, end, start
 from korch.system.throttle import paced
 
 T = TypeVar("T")
@@ -34,7 +33,7 @@ class Compilers:
     def __init__(self, jobs: int = 1, limit: float | None = None, beside: Path | None = None) -> None:
         self._limit, self._beside = limit, beside
         self._pool = ThreadPoolExecutor(jobs)
-        self._running: set[subprocess.Popen[str]] = set()
+        self._running: set[Child] = set()
         self._lock = Lock()
         self._left = False
 
@@ -45,7 +44,7 @@ class Compilers:
         with self._lock:
             self._left = True
             for process in self._running:
-                _kill(process)
+                end(process)
         self._pool.shutdown(cancel_futures=True)
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
@@ -68,48 +67,33 @@ class Compilers:
             self._end(process)
         if status := process.returncode:
             raise BackendError(f"{_name(command)} failed: {_first_error(complaints) or f'status {status}'}")
-        return said
+        return said.decode(errors="replace")
 
-    def _started(self, command: Sequence[str]) -> subprocess.Popen[str]:
+    def _started(self, command: Sequence[str]) -> Child:
         pipe = subprocess.PIPE
         with self._lock:  # whoever leaves finds it among those that run, or it never does
             if self._left:
                 raise BackendError(f"{_name(command)} was not started: the build has ended")
             try:
-                process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=pipe,
-                    stderr=pipe,
-                    text=True,
-                    errors="replace",
-                    start_new_session=True,
-                )
+                process = start(command, stdout=pipe, stderr=pipe)
             except OSError as e:
                 raise BackendError(f"cannot start the C compiler {command[0]}: {e.strerror}") from None
             self._running.add(process)
         return process
 
-    def _end(self, process: subprocess.Popen[str]) -> None:
+    def _end(self, process: Child) -> None:
         with self._lock:
             self._running.remove(process)
-            _kill(process)
+            end(process)
         with process:  # closes its pipes and waits for it
             pass
-
-
-def _kill(process: subprocess.Popen[str]) -> None:
-    """Ends a compiler that has not ended, and all that it has started."""
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _name(command: Sequence[str]) -> str:
     return "zig cc" if "ziglang" in command else Path(command[0]).name
 
 
-def _first_error(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+def _first_error(complaints: bytes) -> str:
+    lines = [line.strip() for line in complaints.decode(errors="replace").splitlines() if line.strip()]
     first = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "")
     return _FOLDER.sub("", first)

@@ -16,6 +16,7 @@ from pathlib import Path
 from korch.backends.compilers import Compilers
 from korch.backends.libraries import Library
 from korch.errors import BackendError
+from korch.system.processes import work_folder
 from korch.system.processor import computes_512_bits_at_once
 
 WANTED = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast")
@@ -75,9 +76,9 @@ class Toolchain:
         own = [*defines, *(f"-I{library.include}" for library in libraries)]
         tail = _link_flags(libraries)
         try:
-            with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder, Compilers(jobs, limit, beside) as compilers:
-                new = self._objects(sources, Path(folder), own, compilers, keep)
-                made = Path(folder) / "library.so"
+            with work_folder("korch-cc-") as folder, Compilers(jobs, limit, beside) as compilers:
+                new = self._objects(sources, folder, own, compilers, keep)
+                made = folder / "library.so"
                 parts = map(str, (*objects, *new))
                 compilers.run(self._command(*SHARED, *own, "-o", str(made), *parts, *tail, "-lm"))
                 _place(made, output)
@@ -177,8 +178,8 @@ def ziglang() -> tuple[str, ...]:
 
 def probe(command: tuple[str, ...]) -> Toolchain:
     """What the compiler `command` can do, tried with a tiny program; BackendError where that fails."""
-    with tempfile.TemporaryDirectory(prefix="korch-cc-") as folder:
-        source = _write(Path(folder) / "probe.c", _PROBE)
+    with work_folder("korch-cc-") as folder:
+        source = _write(folder / "probe.c", _PROBE)
 
         def accepts(*flags: str) -> bool:
             try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,6 +34,7 @@ def bench(
     from korch.fission.importer import read
     from korch.options import Options
     from korch.report.bench import check_fixed, check_named, compare
+    from korch.system.processes import work_folder
 
     if korch and len(korch) != len(models):
         raise Error(f"{len(korch)} archives are given for {len(models)} models")
@@ -45,8 +45,8 @@ def bench(
     options = Options(threads, time_budget, numerics)
     names = tuple(name.strip() for name in against.split(",") if name.strip())
     check_named(names)
-    with tempfile.TemporaryDirectory(prefix="korch-bench-") as folder:
-        models = _with_shapes(models, korch, shapes_of(shape), Path(folder))
+    with work_folder("korch-bench-") as folder:
+        models = _with_shapes(models, korch, shapes_of(shape), folder)
         for model in models:
             check_fixed(model)
         for model in models[1:]:  # before minutes go into the first
@@ -62,7 +62,7 @@ def bench(
                 progress=_teller(json),
                 python=python,
             )
-            for model, archive in zip(models, _archives(models, korch, options, Path(folder), json), strict=True)
+            for model, archive in zip(models, _archives(models, korch, options, folder, json), strict=True)
         ]
     if json:
         print_json(results if len(results) > 1 else results[0])

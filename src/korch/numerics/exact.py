@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from korch.fission.importer.widen import double
 from korch.ir.evaluate import evaluate_graph
 from korch.ir.graph import Graph
 from korch.ir.ops.table import Category
+from korch.system.processes import work_folder
 from korch.system.sessions import plain_session
 
 Arrays = Mapping[str, np.ndarray]
@@ -52,7 +52,7 @@ def _readable(model: onnx.ModelProto) -> Generator[bytes | str]:
     if (data := _serialized(model)) is not None:
         yield data
         return
-    with TemporaryDirectory(prefix="korch-model-") as folder:
+    with work_folder("korch-model-") as folder:
         copy = onnx.ModelProto()
         copy.CopyFrom(model)  # saving takes the weights out
         path = f"{folder}/model.onnx"

@@ -7,7 +7,6 @@ have nothing to do. Nothing is timed beside that.
 from __future__ import annotations
 
 import pickle
-import subprocess
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -20,7 +19,7 @@ from google.protobuf.message import EncodeError
 
 from korch.numerics.exact import Arrays, float64_outputs
 from korch.system.locks import locked, machine_lock
-from korch.system.processes import plain_environment
+from korch.system.processes import Child, end, plain_environment, start
 
 Outputs = dict[str, np.ndarray]
 _FAILURES = (OSError, ValueError, EOFError, MemoryError, pickle.PickleError, EncodeError)  # a model of more than 2 GB
@@ -38,24 +37,16 @@ def evaluated_meanwhile(model: onnx.ModelProto, feeds: Arrays) -> Generator[Call
             yield lambda: _received(answer) if process and process.wait() == 0 else None
         finally:
             if process:
-                process.kill()
+                end(process)
                 process.wait()
 
 
-def _asked(
-    model: onnx.ModelProto, feeds: Arrays, question: IO[bytes], answer: IO[bytes]
-) -> subprocess.Popen[bytes] | None:
+def _asked(model: onnx.ModelProto, feeds: Arrays, question: IO[bytes], answer: IO[bytes]) -> Child | None:
     with suppress(*_FAILURES):
         pickle.dump((model.SerializeToString(), dict(feeds)), question)
         question.seek(0)
-        return subprocess.Popen(
-            [sys.executable, "-m", __name__],
-            stdin=question,
-            stdout=answer,
-            stderr=subprocess.DEVNULL,
-            env=plain_environment(OPENBLAS_NUM_THREADS="1"),  # others are busy
-            start_new_session=True,
-        )
+        variables = plain_environment(OPENBLAS_NUM_THREADS="1")  # others are busy
+        return start([sys.executable, "-m", __name__], variables, stdin=question, stdout=answer)
     return None
 
 

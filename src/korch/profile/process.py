@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from korch.errors import BackendError
 from korch.profile.results import Failed, Last
-from korch.system.processes import plain_environment
+from korch.system.processes import Child, end, plain_environment, start
 from korch.system.processor import available
 from korch.system.throttle import paced
 
@@ -34,7 +34,7 @@ class WorkerProcess:
     def __init__(self, module: str, arguments: Sequence[str], timeout: float, environment: Mapping[str, str]) -> None:
         self._module, self._arguments, self._environment = module, arguments, environment
         self._timeout = timeout
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Child | None = None
         self._pipe: Connection | None = None
         self._complaints: IO[bytes] | None = None  # made with the first process, as long-lived as this object
 
@@ -75,11 +75,11 @@ class WorkerProcess:
     def interrupt(self) -> None:
         """Ends the process, also while another thread waits for its answer: that is Failed then."""
         if process := self._process:
-            process.kill()
+            end(process)
 
     def close(self) -> None:
         if self._process:
-            self._process.kill()
+            end(self._process)
             self._process.wait()
             assert self._process.stdin
             self._process.stdin.close()
@@ -115,14 +115,12 @@ class WorkerProcess:
         ours, theirs = Pipe()
         with theirs:
             command = [sys.executable, "-m", self._module, str(theirs.fileno()), *self._arguments]
-            self._process = subprocess.Popen(
+            self._process = start(
                 command,
+                self._environment,
                 stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
                 stderr=self._complaints,
                 pass_fds=(theirs.fileno(),),
-                env=self._environment,
-                start_new_session=True,
             )
         return ours
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from math import ceil
@@ -25,6 +24,7 @@ from korch.profile.timing import timing_library
 from korch.system.deadline import Deadline
 from korch.system.folders import owned_folder, removed_with
 from korch.system.locks import machine_held, machine_lock
+from korch.system.processes import work_folder
 from korch.system.processor import processors
 
 WORKER = "korch.profile.worker"
@@ -111,8 +111,8 @@ class Profiler(Remembered):
         """Compiles what nobody else has measured meanwhile, then measures; divides a batch that does not build."""
         if deadline.passed:
             return
-        with tempfile.TemporaryDirectory(prefix="korch-batch-") as folder:
-            library = Path(folder) / "batch.so"
+        with work_folder("korch-batch-") as folder:
+            library = folder / "batch.so"
             wanted = [k for key, k in batch if self._recall(k, key) is None]
             failed = self._compile(wanted, library, min(limit, max(deadline.left, LEAST)))
             place = {id(k): i for i, k in enumerate(wanted)}

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +28,7 @@ from korch.fission.importer.inputs import fix_shapes
 from korch.fission.importer.load import load, tensors_of, with_data
 from korch.report.peers import FLOAT32, Subject, known_peers
 from korch.report.runtime_process import RuntimeFailed, RuntimeProcess, module_command
+from korch.system.processes import work_folder
 
 BLOCK_SECONDS, REST_SECONDS = 0.3, 0.05
 LOAD_LIMIT, RUN_LIMIT = 900.0, 300.0
@@ -140,10 +140,8 @@ def race(
 
     So many load `together`, each within `load_limit` seconds; none runs while one loads.
     """
-    with tempfile.TemporaryDirectory(prefix="korch-bench-") as folder, contextlib.ExitStack() as stack:
-        contest = Contest(
-            subject, threads, say or _silent, Path(folder), bound=_bound(subject.onnx), load_limit=load_limit
-        )
+    with work_folder("korch-bench-") as folder, contextlib.ExitStack() as stack:
+        contest = Contest(subject, threads, say or _silent, folder, bound=_bound(subject.onnx), load_limit=load_limit)
         files = _save(feeds, contest.folder)
         with RuntimeProcess(REFERENCE, commands[REFERENCE], threads) as process:
             expected = _first_outputs(contest, process, files)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from korch.errors import Error
+from korch.system.processes import start
 
 PACKAGES = Path(__file__).resolve().parents[2]
 """Where `korch` is imported from, and perhaps all that is installed beside it."""
@@ -42,13 +43,12 @@ class RuntimeProcess:
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - as long-lived as the process, closed with it
         self._buffer = b""
         own = {"PYTHONSAFEPATH": "1"}  # nothing of the working directory
-        self._process = subprocess.Popen(
+        self._process = start(
             command,
+            {**os.environ, **own, "OMP_NUM_THREADS": str(threads)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
-            env={**os.environ, **own, "OMP_NUM_THREADS": str(threads)},
-            start_new_session=True,  # torch.compile leaves workers behind: the whole group is ended at once
         )
 
     def __enter__(self) -> RuntimeProcess:
@@ -81,7 +81,7 @@ class RuntimeProcess:
             process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(patience)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # torch.compile leaves workers behind
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()

@@ -15,7 +15,7 @@ from typing import IO
 from korch.session.archives import Outcome
 from korch.session.making import Request
 from korch.system.folders import discard, owned_folder
-from korch.system.processes import plain_environment
+from korch.system.processes import end, plain_environment, start
 
 WORKER = "korch.session.worker"
 
@@ -29,13 +29,12 @@ class SpecialisationProcess:
         self._errors: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self._answer = b""
         self._budget = 0.0
-        self._process = subprocess.Popen(
+        self._process = start(
             [sys.executable, "-m", WORKER, str(os.getpid()), str(self._flag)],
+            plain_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env=plain_environment(),
-            start_new_session=True,
         )
         assert self._process.stdout
         os.set_blocking(self._process.stdout.fileno(), False)
@@ -87,8 +86,7 @@ class SpecialisationProcess:
 
     def kill(self) -> None:
         """Ends the process and all that it has started."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        end(self._process)
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._errors):
             if pipe:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from math import inf, isfinite
 from multiprocessing import Pipe
@@ -15,7 +14,7 @@ import numpy as np
 from korch.solve.problem import Status
 from korch.solve.program import Answer, Basis, Program
 from korch.system.deadline import Deadline
-from korch.system.processes import plain_environment
+from korch.system.processes import Child, end, plain_environment, start
 from korch.system.throttle import paced
 
 GRACE = 2.0  # seconds that HiGHS may overstay its own time limit before it is killed
@@ -49,7 +48,7 @@ class Highs:
 
     def __init__(self, threads: int = 2) -> None:
         self.threads = threads
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Child | None = None
         self._connection: Any = None
 
     def __enter__(self) -> Highs:
@@ -82,7 +81,7 @@ class Highs:
         """End the process; a later `solve` starts another."""
         if self._process is not None:
             self._connection.close()
-            self._process.kill()
+            end(self._process)
             self._process.wait()
             self._process = None
 
@@ -92,17 +91,8 @@ class Highs:
         self._connection, theirs = Pipe()
         worker = str(Path(__file__).with_name("highs_worker.py"))
         command = [sys.executable, worker, str(theirs.fileno())]
-        nothing = subprocess.DEVNULL
         with theirs:
-            self._process = subprocess.Popen(
-                command,
-                pass_fds=[theirs.fileno()],
-                stdin=nothing,
-                stdout=nothing,
-                stderr=nothing,
-                env=plain_environment(),
-                start_new_session=True,
-            )
+            self._process = start(command, plain_environment(), pass_fds=[theirs.fileno()])
 
 
 def _task(program: Program, time_limit: float, threads: int) -> tuple[Any, ...]:

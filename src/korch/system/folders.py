@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from korch.errors import CacheError
+from korch.system.guardian import MARK, owner, remove_orphans
 
 try:
     import fcntl
@@ -62,7 +63,6 @@ def _sync(folder: Path) -> None:
 
 ARCHIVES = "archives"
 """The folder of programs in the cache folder."""
-_OWNER = ".korch-owner"
 _marks: dict[Path, IO[bytes]] = {}
 """Open files of the folders that are ours, which are locked for as long."""
 
@@ -74,30 +74,14 @@ def owned_folder(prefix: str) -> Path:
     killed leave theirs, weights and all.
     """
     if not _marks:
-        _remove_orphans()
-    folder = Path(tempfile.mkdtemp(prefix=prefix))
+        remove_orphans(Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{owner()}-"))
     if fcntl:
         with suppress(OSError):
-            _marks[folder] = mark = (folder / f"{_OWNER}.new").open("wb")
+            _marks[folder] = mark = (folder / f"{MARK}.new").open("wb")
             fcntl.flock(mark, fcntl.LOCK_EX)
-            (folder / f"{_OWNER}.new").replace(folder / _OWNER)  # who finds it, finds it locked
+            (folder / f"{MARK}.new").replace(folder / MARK)  # who finds it, finds it locked
     return folder
-
-
-def _remove_orphans() -> None:
-    if not fcntl:
-        return
-    found: list[Path] = []
-    with suppress(OSError):  # of a file system that is gone
-        found = list(Path(tempfile.gettempdir()).glob(f"korch-*/{_OWNER}"))
-    for owner in found:
-        with suppress(OSError):  # what another has locked, or removed meanwhile
-            about = owner.lstat()
-            if not stat.S_ISREG(about.st_mode) or about.st_uid != os.getuid():
-                continue
-            with owner.open("rb") as mark:
-                fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(owner.parent, ignore_errors=True)
 
 
 def removed_with(owner: object, folder: Path) -> weakref.finalize[[Path, int], object]:

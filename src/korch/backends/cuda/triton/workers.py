@@ -16,6 +16,7 @@ from threading import local
 from typing import Any, TypeVar
 
 from korch.errors import BackendError
+from korch.system.processes import Child, start
 
 T = TypeVar("T")
 START = "import sys; sys.path[:] = {path!r}; from korch.backends.cuda.triton.workers import serve; serve()"
@@ -28,7 +29,7 @@ class Workers(Executor):
         self._environment = {k: v for k, v in os.environ.items() if k not in unset}
         self._threads = ThreadPoolExecutor(jobs)
         self._own = local()
-        self._all: list[subprocess.Popen[bytes]] = []
+        self._all: list[Child] = []
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         return self._threads.submit(self._ask, fn, args, kwargs)
@@ -56,7 +57,7 @@ class Workers(Executor):
     def _started(self) -> Any:
         command = [sys.executable, "-c", START.format(path=sys.path)]
         pipe = subprocess.PIPE
-        self._own.process = subprocess.Popen(command, env=self._environment, stdin=pipe, stdout=pipe)
+        self._own.process = start(command, self._environment, stdin=pipe, stdout=pipe, stderr=None)
         self._all.append(self._own.process)
         return self._own.process
 
