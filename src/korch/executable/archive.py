@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import struct
 import zipfile
-import zlib
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,6 +17,7 @@ import numpy as np
 from korch.errors import ArchiveError, DamagedArchive
 from korch.executable import manifest, weights
 from korch.executable.link import Linked
+from korch.executable.members import AGAIN, DAMAGE, opened, reason_of
 from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
@@ -135,14 +134,14 @@ def _external(name: str, dtype: str, shape: tuple[int, ...], at: int, size: int)
 def identity(path: Path) -> str:
     """A digest of the archive's directory: names, sizes and checksums of the members, which loading compares with
     these. ArchiveError where it is none."""
-    with _open(path) as z:
+    with opened(path) as z:
         rows = [f"{member.filename} {member.file_size} {member.CRC}" for member in z.infolist()]
     return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
 
 def read_manifest(path: Path) -> manifest.Manifest:
     """The manifest of the archive, without looking at the rest; ArchiveError where it is none."""
-    with _open(path) as z:
+    with opened(path) as z:
         return _manifest(z, path)
 
 
@@ -151,24 +150,24 @@ def extract(path: Path, folder: Path, runs: bool = True) -> tuple[Plan, Linked |
 
     Unless it `runs`, a program for a device need not find one here.
     """
-    with _open(path) as z:
+    with opened(path) as z:
         about = _manifest(z, path)
         kind = _kind(about.target, path)
         try:
             if runs or kind is Linked:
                 kind.check(about, path)
         except (KeyError, TypeError) as e:
-            raise DamagedArchive(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{_AGAIN}") from None
+            raise DamagedArchive(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{AGAIN}") from None
         if unknown := set(z.namelist()) ^ {MANIFEST, *about.digests}:
-            raise DamagedArchive(f"{path} is damaged: {sorted(unknown)[0]} is missing or was added{_AGAIN}")
+            raise DamagedArchive(f"{path} is damaged: {sorted(unknown)[0]} is missing or was added{AGAIN}")
         members = {n: _text(z, n, about.digests, path) for n in about.digests if n not in kind.FILES}
         for name in kind.FILES:
             _unpack(z, name, about.digests, folder, path)
     try:
         plan = plan_from_json(members[PLAN].decode(), weights.read(folder / WEIGHTS))
         return plan, kind.found(plan, folder, members), about
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as e:
-        raise DamagedArchive(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{_AGAIN}") from None
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as e:
+        raise DamagedArchive(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{AGAIN}") from None
 
 
 def _kind(target: str, path: Path) -> type[Linked] | type[DeviceLinked]:
@@ -181,20 +180,6 @@ def _kind(target: str, path: Path) -> type[Linked] | type[DeviceLinked]:
     return DeviceLinked
 
 
-# What `zipfile` raises on damaged files.
-DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, ValueError, RuntimeError, OverflowError)
-_AGAIN = ": copy it again, or run `korch optimize` again"
-
-
-def _open(path: Path) -> zipfile.ZipFile:
-    try:
-        return zipfile.ZipFile(path)
-    except OSError as e:
-        raise ArchiveError(f"cannot read {path}: {e.strerror or e}") from None
-    except DAMAGE as e:
-        raise DamagedArchive(f"{path} is not a Korch archive, or cut short ({_line(e)}){_AGAIN}") from None
-
-
 def _manifest(z: zipfile.ZipFile, path: Path) -> manifest.Manifest:
     """The format version is looked at before anything that depends on it."""
     try:
@@ -205,25 +190,21 @@ def _manifest(z: zipfile.ZipFile, path: Path) -> manifest.Manifest:
                 f"korch {document.get('korch', 'unknown')}; run `korch optimize` again"
             )
         return manifest.Manifest.from_json(document)
-    except (ValueError, KeyError, TypeError) as e:
-        raise DamagedArchive(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{_AGAIN}") from None
+    except (ValueError, KeyError, TypeError, RecursionError) as e:
+        raise DamagedArchive(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{AGAIN}") from None
 
 
 def _bytes(z: zipfile.ZipFile, name: str, path: Path) -> bytes:
     try:
         return z.read(name)
     except (*DAMAGE, OSError) as e:
-        raise DamagedArchive(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
-
-
-def _line(e: BaseException) -> str:
-    return (str(e).strip("'\"").splitlines() or [type(e).__name__])[0]
+        raise DamagedArchive(f"{path} is damaged: {name}: {reason_of(e)}{AGAIN}") from None
 
 
 def _text(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], path: Path) -> bytes:
     data = _bytes(z, name, path)
     if hashlib.sha256(data).hexdigest() != digests[name]:
-        raise DamagedArchive(f"{path} is damaged: {name} does not have its digest{_AGAIN}")
+        raise DamagedArchive(f"{path} is damaged: {name} does not have its digest{AGAIN}")
     return data
 
 
@@ -233,16 +214,16 @@ def _unpack(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], folder: P
     try:
         source = z.open(name)
     except (*DAMAGE, OSError) as e:
-        raise DamagedArchive(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
+        raise DamagedArchive(f"{path} is damaged: {name}: {reason_of(e)}{AGAIN}") from None
     try:
         with source, (folder / name).open("wb") as target:
             while chunk := source.read(_CHUNK):
                 digest.update(chunk)
                 target.write(chunk)
     except DAMAGE as e:
-        raise DamagedArchive(f"{path} is damaged: {name}: {_line(e)}{_AGAIN}") from None
+        raise DamagedArchive(f"{path} is damaged: {name}: {reason_of(e)}{AGAIN}") from None
     except OSError as e:
         reason = f"{e.strerror or e}; set TMPDIR to a folder with room"
         raise ArchiveError(f"cannot unpack {path} to {folder}: {reason}") from None
     if digest.hexdigest() != digests.get(name):
-        raise DamagedArchive(f"{path} is damaged: {name} does not have its digest{_AGAIN}")
+        raise DamagedArchive(f"{path} is damaged: {name} does not have its digest{AGAIN}")

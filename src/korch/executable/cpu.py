@@ -36,14 +36,26 @@ class CpuExecutable(Executable):
 
     linked: Linked
 
-    def __init__(self, plan: Plan, linked: Linked, threads: int = 0) -> None:
+    def __init__(self, plan: Plan, linked: Linked, threads: int = 0, opens: bool = True) -> None:
+        """Opens the library; unless it `opens`, the program is only to be looked at, and none of its code is loaded."""
         super().__init__(plan, linked, threads)
-        self._host = HostSteps(plan, self.threads)
-        self._outputs = [Recycler(t.shape, t.dtype) for t in plan.graph.outputs]
         self._libraries = sorted(plan.libraries - {"onnxruntime"})
-        self._native = NativeModel(linked.library, linked.weights, self.threads, self._libraries)
+        self._outputs = [Recycler(t.shape, t.dtype) for t in plan.graph.outputs]
+        self._native: NativeModel | None = None
+        if opens:
+            self._open()
+
+    def _open(self) -> None:
+        self._host = HostSteps(self.plan, self.threads)
+        self._native = NativeModel(self.linked.library, self.linked.weights, self.threads, self._libraries)
         if len(self._host):
-            self._native.set_host(self._host, [len(s.reads) for s in plan.steps])
+            self._native.set_host(self._host, [len(s.reads) for s in self.plan.steps])
+
+    @property
+    def _model(self) -> NativeModel:
+        if self._native is None:
+            raise Error("the program was opened to be looked at, not to run: load it with runs=True")
+        return self._native
 
     @staticmethod
     def of(
@@ -67,15 +79,15 @@ class CpuExecutable(Executable):
         refers to any more."""
         inputs, targets = feeds_of(self.plan, feeds, fitting_input), self._targets(outputs or {})
         check_unshared(outputs or {}, inputs, targets)
-        self._guarded(lambda: self._native.run(inputs, targets))
+        self._guarded(lambda: self._model.run(inputs, targets))
         return dict(zip(self.plan.graph.output_names, targets, strict=True))
 
     def profile(self, feeds: Mapping[str, Array], runs: int = 20, blocks: int = 1) -> Profile:
         inputs, targets = feeds_of(self.plan, feeds, fitting_input), self._targets({})
         seconds, lost = list[Floats](), list[Floats]()
         for _ in range(blocks):
-            self._guarded(lambda: self._native.run(inputs, targets))
-            found = self._guarded(lambda: self._native.profile(inputs, targets, runs))
+            self._guarded(lambda: self._model.run(inputs, targets))
+            found = self._guarded(lambda: self._model.profile(inputs, targets, runs))
             seconds.append(found[0])
             lost.append(found[1])
         return profile_of(np.concatenate(seconds), np.concatenate(lost))
@@ -83,18 +95,19 @@ class CpuExecutable(Executable):
     @property
     def iterates(self) -> bool:
         """Whether it can be the body of a loop in native code."""
-        return self._native.iterates
+        return self._model.iterates
 
     def iterate(self, loop: NativeLoop, inputs: Any, outputs: Any, first: int, last: int) -> tuple[int, bool]:
         """See `NativeModel.iterate`."""
-        return self._guarded(lambda: self._native.iterate(loop, inputs, outputs, first, last))
+        return self._guarded(lambda: self._model.iterate(loop, inputs, outputs, first, last))
 
     def export(self, folder: str | Path) -> Path:
         self._check_open()
         return _exported(Path(folder), self.linked, map(find_code, self._libraries))
 
     def close(self) -> None:
-        self._native.close()
+        if self._native:
+            self._native.close()
         super().close()
 
     def _targets(self, given: Mapping[str, Array]) -> list[Array]:
@@ -102,6 +115,7 @@ class CpuExecutable(Executable):
 
     def _guarded(self, work: Callable[[], T]) -> T:
         """The result of `work`; an exception of a host step becomes the reason of the error."""
+        _ = self._model
         try:
             return work()
         except Error as e:

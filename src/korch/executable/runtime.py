@@ -113,18 +113,19 @@ def load(path: str | Path, threads: int = 0, runs: bool = True) -> Executable:
 
     It runs on as many `threads` as when it was saved (0), or on these.
 
-    Unless it `runs`, a program for a device is only to be looked at, which needs no such device.
+    Unless it `runs`, the program is only to be looked at: none of its code is loaded, and a program for a device needs
+    no such device.
     """
     from korch.executable.cpu import CpuExecutable
     from korch.executable.segmented import is_segmented, open_segmented
 
     if is_segmented(Path(path)):
-        return open_segmented(Path(path), threads)
+        return open_segmented(Path(path), threads, runs)
     folder = new_folder()
     try:
         plan, linked, about = archive.extract(Path(path), folder, runs)
         if isinstance(linked, Linked):
-            executable = CpuExecutable(plan, linked, threads or about.threads)
+            executable = CpuExecutable(plan, linked, threads or about.threads, opens=runs)
         else:
             from korch.executable.cuda import DeviceExecutable
 

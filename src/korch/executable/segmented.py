@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -12,8 +13,8 @@ from typing import Any, cast
 import numpy as np
 
 from korch.errors import ArchiveError, DamagedArchive, Error, InputError
-from korch.executable.archive import DAMAGE
 from korch.executable.control import Control
+from korch.executable.members import DAMAGE, opened
 from korch.executable.parts import SegmentProgram, SegmentSequence
 from korch.executable.ports import Port
 from korch.executable.runtime import Executable, Profile, load, new_folder
@@ -143,24 +144,26 @@ class Segmented(Executable):
 def is_segmented(path: Path) -> bool:
     """Whether the file is an archive of segments."""
     try:
-        with zipfile.ZipFile(path) as z:
+        with opened(path) as z:
             return SEGMENTS in z.namelist()
-    except (OSError, zipfile.BadZipFile):
+    except ArchiveError:  # whoever reads it says why
         return False
 
 
-def open_segmented(path: Path, threads: int = 0) -> Segmented:
-    """The program in the archive at `path`; ArchiveError says what does not fit."""
+def open_segmented(path: Path, threads: int = 0, runs: bool = True) -> Segmented:
+    """The program in the archive at `path`; ArchiveError says what does not fit. Unless it `runs`, it is only to be
+    looked at."""
     folder = new_folder()
     try:
-        with zipfile.ZipFile(path) as z:
+        with opened(path) as z:
             document = json.loads(z.read(SEGMENTS))
             if document["format"] != FORMAT:
                 raise ArchiveError(f"{path} has segments of format {document['format']}, this Korch reads {FORMAT}")
             for name in z.namelist():
                 if Path(name).name == name:
-                    (folder / name).write_bytes(z.read(name))
-        block = _block(folder, document["block"], threads)
+                    with z.open(name) as source, (folder / name).open("wb") as target:
+                        shutil.copyfileobj(source, target)
+        block = _block(folder, document["block"], threads, runs)
         inputs, outputs = (
             [Port(p["name"], p["dtype"], tuple(p["shape"])) for p in document[side]] for side in ("inputs", "outputs")
         )
@@ -223,14 +226,14 @@ def _part_document(p: SegmentProgram) -> dict[str, Any]:
     return document
 
 
-def _block(folder: Path, d: Mapping[str, Any], threads: int) -> SegmentSequence:
-    parts = tuple(_part(folder, p, threads) for p in d["parts"])
+def _block(folder: Path, d: Mapping[str, Any], threads: int, runs: bool) -> SegmentSequence:
+    parts = tuple(_part(folder, p, threads, runs) for p in d["parts"])
     return SegmentSequence(tuple(d["arguments"]), tuple(d["results"]), parts, _constants(d["constants"]))
 
 
-def _part(folder: Path, d: Mapping[str, Any], threads: int) -> SegmentProgram:
+def _part(folder: Path, d: Mapping[str, Any], threads: int, runs: bool) -> SegmentProgram:
     model = folder / Path(d["onnx"]).name
-    programs = {_tuples(b): load(folder / _archive_name(model, k), threads) for k, b in enumerate(d["bindings"])}
+    programs = {_tuples(b): load(folder / _archive_name(model, k), threads, runs) for k, b in enumerate(d["bindings"])}
     for k in range(len(programs)):
         (folder / _archive_name(model, k)).unlink()
     facts = (
@@ -245,7 +248,7 @@ def _part(folder: Path, d: Mapping[str, Any], threads: int) -> SegmentProgram:
     )
     if (c := d.get("control")) is None:
         return SegmentProgram(*facts)
-    blocks = tuple(_block(folder, b, threads) for b in c["blocks"])
+    blocks = tuple(_block(folder, b, threads, runs) for b in c["blocks"])
     return Control(
         *facts,
         operator=c["operator"],
