@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import struct
 import sys
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
+from threading import Thread
 
 from korch.profile.answering import answering
 from korch.profile.results import Failed, Last
+
+TEAM = 8
+
+
+def _spin() -> None:
+    while True:
+        sum(range(1000))
 
 
 def answer(task: str) -> object:
@@ -17,6 +26,17 @@ def answer(task: str) -> object:
         for file in task.split()[1:]:
             Path(file).touch()
         time.sleep(3600)
+    if task.startswith("signal"):
+        os.kill(os.getpid(), int(task.split()[1]))
+    if task == "half":
+        os.write(int(sys.argv[1]), struct.pack("!i", 1000) + b"half")
+        time.sleep(3600)
+    if task == "team":
+        for _ in range(TEAM):
+            Thread(target=_spin, daemon=True).start()
+        time.sleep(3600)
+    if task == "spin":
+        _spin()
     if task == "starve":
         raise MemoryError
     if task == "die":

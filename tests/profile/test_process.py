@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
@@ -60,6 +62,59 @@ def test_an_interrupted_question_has_failed_for_no_reason_of_its_own(process: Wo
 def test_a_process_without_memory_says_nothing_about_the_kernel(process: WorkerProcess, task: str, lasting: bool):
     failed = process.ask(task)
     assert isinstance(failed, Failed) and failed.lasting is lasting
+
+
+@pytest.mark.parametrize(
+    ("number", "lasting"),
+    [(signal.SIGSEGV, True), (signal.SIGFPE, True), (signal.SIGBUS, False), (signal.SIGTERM, False)],
+)
+def test_signals_of_the_surroundings_say_nothing_about_the_kernel(
+    process: WorkerProcess, number: signal.Signals, lasting: bool
+):
+    """A file without room on a full disk is SIGBUS."""
+    assert process.ask(f"signal {int(number)}") == Failed(f"crashed with {number.name}", lasting)
+
+
+def test_an_answer_that_stops_in_the_middle_is_not_waited_for(process: WorkerProcess, monkeypatch: pytest.MonkeyPatch):
+    process.ask("a")
+    monkeypatch.setattr(process, "_timeout", 0.5)
+    assert process.ask("half") == Failed("did not end within 0.5 s", lasting=False)
+
+
+def test_a_question_that_nobody_reads_is_given_up(process: WorkerProcess, monkeypatch: pytest.MonkeyPatch):
+    process.ask("a")
+    assert process._process
+    os.kill(process._process.pid, signal.SIGSTOP)
+    monkeypatch.setattr(process, "_timeout", 0.2)
+    assert process.ask("a" * (8 << 20)) == Failed("did not end within 0.2 s", lasting=False)
+
+
+@pytest.mark.parametrize(("task", "asleep", "lasting"), [("spin", 0.0, True), ("spin", 9.0, False)])
+def test_a_suspended_machine_is_not_the_kernels_fault(
+    process: WorkerProcess, task: str, asleep: float, lasting: bool, monkeypatch: pytest.MonkeyPatch
+):
+    process.ask("a")
+    slept, used = iter((100.0, 100.0 + asleep)), iter((0.0, 1.0))
+    monkeypatch.setattr("korch.profile.process.asleep", lambda: next(slept))
+    monkeypatch.setattr(process, "_used", lambda: next(used))
+    monkeypatch.setattr(process, "_timeout", 0.5)
+    assert process.ask(task) == Failed("did not end within 0.5 s", lasting)
+
+
+def test_a_processes_time_is_that_of_its_busiest_thread(process: WorkerProcess):
+    """All of a team wait for each other: their sum says little of how long that was."""
+    process.ask("a")
+    before, times = process._used(), 0.0
+    assert process._process
+    with suppress(OSError):
+        os.sched_setaffinity(process._process.pid, {min(os.sched_getaffinity(0))})
+    Thread(target=process.ask, args=("team",), daemon=True).start()
+    while times < 1.0:
+        time.sleep(0.02)
+        stat = Path(f"/proc/{process._process.pid}/stat").read_text().rpartition(")")[2].split()
+        times = (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK") - before
+    assert process._used() - before < times / 2
+    process.interrupt()
 
 
 @pytest.mark.parametrize("scarce", ["subprocess.Popen", "tempfile.TemporaryFile"])

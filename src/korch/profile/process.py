@@ -16,11 +16,14 @@ from typing import IO, Any
 
 from korch.errors import BackendError
 from korch.profile.results import Failed, Last
+from korch.system.pipes import limit
 from korch.system.processes import Child, end, plain_environment, start
 from korch.system.processor import available
-from korch.system.throttle import paced
+from korch.system.throttle import asleep, paced
 
 START = 120.0  # seconds a worker may take to start
+FAULTS = (signal.SIGSEGV, signal.SIGILL, signal.SIGFPE, signal.SIGABRT, signal.SIGTRAP)
+"""Signals by which code dies of itself. SIGBUS comes where a file has no room, others from outside."""
 GIVEN_UP = 1
 """The status with which Python and OpenMP end where they have no memory or threads."""
 
@@ -41,29 +44,36 @@ class WorkerProcess:
     def ask(self, task: object) -> Any:
         """The worker's answer; Failed where it crashed or hung."""
         pipe = self._ready()
-        before = self._used()
+        before, slept = self._used(), asleep()
+        limit(pipe, self._timeout)
         try:
             with paced():
                 pipe.send(task)
                 if pipe.poll(self._timeout):
                     return self._received(pipe.recv())
+        except BlockingIOError:  # stopped in the middle of a question or an answer
+            pass
         except (EOFError, OSError):
             return self._crashed()
         except BaseException:  # interrupted: the answer that is still to come belongs to no later question
             self.close()
             raise
         busy = self._used() - before >= self._timeout / 2  # else it was stopped, or others had the processor
+        busy = busy and asleep() - slept < self._timeout / 2
         self.close()
         return Failed(f"did not end within {self._timeout:g} s", lasting=busy)
 
     def _used(self) -> float:
-        """Seconds for which the process has had a processor since it started; infinitely many once nobody knows."""
+        """Seconds for which a thread of the process has had a processor since it started, at most: the sum of all
+        threads passes half of the limit while they wait for each other for an eighth of it. Infinitely many once nobody
+        knows."""
         assert self._process
         try:
-            times = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+            stats = [p.read_text() for p in Path(f"/proc/{self._process.pid}/task").glob("*/stat")]
         except OSError:
             return inf
-        return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
+        times = [stat.rpartition(")")[2].split()[11:13] for stat in stats]
+        return max((int(user) + int(system) for user, system in times), default=inf) / os.sysconf("SC_CLK_TCK")
 
     def _received(self, answer: object) -> object:
         """The answer; after the last one of a worker that cannot go on, that worker ends."""
@@ -99,6 +109,7 @@ class WorkerProcess:
         except OSError as e:  # no process, pipe or file is left
             raise BackendError(f"the process {self._module} does not start: {e.strerror or e}") from None
         try:
+            limit(ours, START)
             if ours.poll(START):
                 ours.recv()
                 return ours
@@ -125,14 +136,13 @@ class WorkerProcess:
         return ours
 
     def _crashed(self) -> Failed:
-        """Whoever was killed by SIGKILL was killed from outside, and who gave up has met no kernel's fault: that says
-        nothing about the kernel."""
+        """A process that was killed from outside, or gave up, says nothing about the kernel."""
         assert self._process
         status = self._process.wait()
         self.close()
         if status < 0:
             name = signal.Signals(-status).name
-            return Failed(f"crashed with {name}", lasting=-status != signal.SIGKILL)
+            return Failed(f"crashed with {name}", lasting=-status in FAULTS)
         complaint = self._last_complaint()
         reason = f"ended its process with status {status}{': ' if complaint else ''}{complaint}"
         return Failed(reason, lasting=status != GIVEN_UP)

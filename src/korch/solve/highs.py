@@ -14,9 +14,11 @@ import numpy as np
 from korch.solve.problem import Status
 from korch.solve.program import Answer, Basis, Program
 from korch.system.deadline import Deadline
+from korch.system.pipes import limit
 from korch.system.processes import Child, end, plain_environment, start
 from korch.system.throttle import paced
 
+READING = 30.0  # seconds that HiGHS may take to start, until it reads the program
 GRACE = 2.0  # seconds that HiGHS may overstay its own time limit before it is killed
 STOPPED = Status.NO_SOLUTION  # becomes FEASIBLE where HiGHS has a point
 STATUS = {
@@ -65,17 +67,26 @@ class Highs:
             return _empty(program)
         try:
             self._start()
-            left = deadline.left
+        except OSError as error:
+            return self._failed(error)
+        left = deadline.left
+        limit(self._connection, left + READING)
+        try:
             self._connection.send(_task(program, left, self.threads))
             with paced():
                 answered = self._connection.poll(left + GRACE if isfinite(left) else None)
-            if not answered:
-                self.close()
-                return Answer(Status.NO_SOLUTION, detail=f"killed after {left + GRACE:.1f} s")
-            return _answer(program, self._connection.recv())
+            if answered:
+                return _answer(program, self._connection.recv())
+        except BlockingIOError:  # it was stopped in the middle of the program or of the answer
+            pass
         except (EOFError, OSError) as error:
-            self.close()
-            return Answer(Status.FAILED, detail=f"the HiGHS process died or did not start: {error!r}")
+            return self._failed(error)
+        self.close()
+        return Answer(Status.NO_SOLUTION, detail=f"killed after {left + GRACE:.1f} s")
+
+    def _failed(self, error: Exception) -> Answer:
+        self.close()
+        return Answer(Status.FAILED, detail=f"the HiGHS process died or did not start: {error!r}")
 
     def close(self) -> None:
         """End the process; a later `solve` starts another."""

@@ -34,6 +34,13 @@ def now() -> float:
         return (_since if _resting else time.monotonic()) - _rested
 
 
+def asleep() -> float:
+    """Seconds for which the machine has been suspended since it started, as far as the system tells."""
+    if not hasattr(time, "CLOCK_BOOTTIME"):
+        return 0.0
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC)
+
+
 @contextmanager
 def paced() -> Generator[None]:
     """A piece of work, after which this thread rests if the process that it works for is busy."""
