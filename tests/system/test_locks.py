@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -63,3 +69,54 @@ def test_what_is_held_for_ever_is_waited_for_once(tmp_path: Path):
     assert not waited(path)
     with locked(path):
         assert waited(path), "it has been free since"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda path: os.mkfifo(path),
+        lambda path: path.symlink_to(path.parent / "elsewhere"),
+        lambda path: path.mkdir(),
+        lambda path: (path.touch(), os.link(path, path.parent / "another name")),
+    ],
+    ids=["pipe", "link", "folder", "hard link"],
+)
+def test_a_spoilt_lock_is_replaced_by_one_of_the_users_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, spoil: Callable[[Path], object]
+):
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setenv("KORCH_CACHE_DIR", str(tmp_path / "own"))
+    path = locks.machine_lock()
+    spoil(path)
+    with locked(path):
+        assert waited(path)
+    assert not waited(path) and not (path.parent / "elsewhere").exists()
+    assert [r.getMessage() for r in caplog.records if "cannot be used" in r.getMessage()] == [
+        m for m in caplog.messages if str(tmp_path / "own") in m
+    ]
+
+
+def test_no_other_user_can_open_a_lock_among_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    path = locks.machine_lock()
+    path.touch(0o644)
+    with locked(path):
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+HOLDER = (
+    "import fcntl, sys; f = open(sys.argv[1], 'a'); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); sys.stdin.read()"
+)
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="needs /proc/locks")
+def test_a_line_says_for_whom_one_waits(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path / "lock")], stdin=pipe, stdout=pipe) as other:
+        assert other.stdout and other.stdout.readline()
+        with caplog.at_level(logging.WARNING):
+            assert waited(tmp_path / "lock", patience=2 * locks.SAID_AFTER)
+        first, second = caplog.messages
+        assert f"held by process {other.pid} (" in first and "going on without the lock" in second
+        other.communicate()
