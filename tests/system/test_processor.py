@@ -52,10 +52,39 @@ def test_a_container_may_have_less_time_than_processors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], quota: float
 ):
     monkeypatch.setattr(processor, "GROUP", tmp_path)
+    monkeypatch.setattr(processor, "OWN_GROUPS", tmp_path / "none")
     monkeypatch.setattr(processor, "available", lambda: set(range(8)))
     (tmp_path / "cpu").mkdir()
     for name, text in files.items():
         (tmp_path / ("cpu" if "cfs" in name else "") / name).write_text(f"{text}\n")
+    assert processor.processors() == min(quota, 8)
+
+
+@pytest.mark.parametrize(
+    ("own", "files", "quota"),
+    [
+        ("0::/a/b", {"cpu.max": "800000 100000", "a/cpu.max": "200000 100000", "a/b/cpu.max": "max 100000"}, 2),
+        ("0::/a/b", {"a/cpu.max": "max 100000", "a/b/cpu.max": "300000 100000"}, 3),
+        ("0::/../../a", {"a/cpu.max": "300000 100000"}, 3),
+        ("0::/docker/1", {"cpu.max": "200000 100000"}, 2),
+        ("0::/a", {"other/cpu.max": "100000 100000"}, inf),
+        ("4:cpu,cpuacct:/a/b", {"cpu/a/cpu.cfs_quota_us": "200000", "cpu/a/cpu.cfs_period_us": "100000"}, 2),
+        ("4:cpu,cpuacct:/a", {"cpu,cpuacct/a/cpu.cfs_quota_us": "1", "cpu,cpuacct/a/cpu.cfs_period_us": "10"}, 1),
+        ("5:cpuset:/a", {"cpu/a/cpu.cfs_quota_us": "200000", "cpu/a/cpu.cfs_period_us": "100000"}, inf),
+        ("nothing", {}, inf),
+    ],
+)
+def test_the_least_of_all_groups_around_a_process_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str, files: dict[str, str], quota: float
+):
+    monkeypatch.setattr(processor, "GROUP", tmp_path / "groups")
+    monkeypatch.setattr(processor, "OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(processor, "available", lambda: set(range(8)))
+    (tmp_path / "own").write_text(f"9:memory:/m\n{own}\n")
+    for name, text in files.items():
+        file = tmp_path / "groups" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
     assert processor.processors() == min(quota, 8)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from math import ceil, inf
 from pathlib import Path
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
-GROUP = Path("/sys/fs/cgroup")
+GROUP, OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 ZEN_5 = 26
 """The family of AMD's first processors with whole vectors."""
 
@@ -60,9 +60,27 @@ def processors() -> int:
 
 
 def _quota() -> float:
-    """Processors whose time a container may take, the last in part, as both kinds of control groups tell it."""
-    limits = _said(GROUP / "cpu.max").split()
-    match limits or [_said(GROUP / "cpu" / f"cpu.cfs_{name}_us") for name in ("quota", "period")]:
+    """Processors whose time this process's control group may take, the last in part, or any of those around it: the
+    least that either kind of control groups tells."""
+    return min((_quota_of(folder) for folder in _groups(GROUP, OWN_GROUPS)), default=inf)
+
+
+def _groups(root: Path, own: Path) -> Iterator[Path]:
+    """The folders of this process's control groups that limit processors, with those around them up to the root. A
+    container may see its root only, under a path from outside: what is not there is left out."""
+    yield root
+    yield root / "cpu"
+    for line in _said(own).splitlines():
+        number, controllers, path = (line.split(":", 2) + ["", ""])[:3]
+        if number == "0" or "cpu" in controllers.split(","):
+            parts = [part for part in path.split("/") if part not in ("", "..")]
+            for mount in (root, root / "unified") if number == "0" else (root / "cpu", root / controllers):
+                yield from (mount.joinpath(*parts[:n]) for n in range(len(parts) + 1))
+
+
+def _quota_of(folder: Path) -> float:
+    limits = _said(folder / "cpu.max").split()
+    match limits or [_said(folder / f"cpu.cfs_{name}_us") for name in ("quota", "period")]:
         case [quota, period] if quota.isdigit() and period.isdigit() and int(quota) and int(period):
             return ceil(int(quota) / int(period))
         case _:
