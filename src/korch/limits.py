@@ -13,7 +13,7 @@ NODES = 100_000
 largest exports of language models have some 30,000."""
 INLINED_BYTES = (1 << 31) - 1
 """Bytes of a model after its functions are inlined: as many as a protobuf may have."""
-FOLDED_BYTES = 1 << 30
+FOLDED_BYTES = 1_000_000_000
 """Bytes of all constants that fission computes, besides `FOLDED_TIMES` those that the model holds: masks and positions
 of any sequence, but no memory full of them."""
 FOLDED_TIMES = 8
@@ -35,8 +35,8 @@ class Allowance:
         most = FOLDED_BYTES + FOLDED_TIMES * self.given
         if self.computed + nbytes > most:
             raise ModelError(
-                f"{title} computes a constant of {text_of(nbytes)}, besides {text_of(self.computed)} of others; "
-                f"all of them may have {text_of(most)}: make it smaller, or an input of the model"
+                f"{title} computes a constant of {size_text(nbytes)}, besides {size_text(self.computed)} of others; "
+                f"all of them may have {size_text(most)}: make it smaller, or an input of the model"
             )
         self.computed += nbytes
 
@@ -45,8 +45,8 @@ def check_tensor(nbytes: int, title: str) -> None:
     """ModelError where a tensor of `title`, an input or a node, is larger than the machine can compute with."""
     if nbytes > tensor_bytes():
         raise ModelError(
-            f"{title} has a tensor of {text_of(nbytes)}; the most here are {text_of(tensor_bytes())}, a quarter of the "
-            "machine's memory: give it smaller shapes"
+            f"{title} has a tensor of {size_text(nbytes)}; the most here are {size_text(tensor_bytes())}, a quarter of "
+            "the machine's memory: give it smaller shapes"
         )
 
 
@@ -57,13 +57,13 @@ def tensor_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 
-def text_of(nbytes: int) -> str:
+def size_text(nbytes: float) -> str:
     """Bytes in the unit that suits them.
 
-    >>> text_of(3 << 30), text_of(1 << 62)
-    ('3.0 GiB', '4194304.0 TiB')
+    >>> size_text(3_000_000_000), size_text(1 << 62)
+    ('3.0 GB', '4611686.0 TB')
     """
-    for power, unit in ((10, "KiB"), (20, "MiB"), (30, "GiB")):
-        if nbytes < 1 << (power + 10):
-            return f"{nbytes / (1 << power):.1f} {unit}"
-    return f"{nbytes / (1 << 40):.1f} TiB"
+    for power, unit in ((3, "kB"), (6, "MB"), (9, "GB")):
+        if nbytes < 10 ** (power + 2.9):
+            return f"{nbytes / 10**power:.1f} {unit}"
+    return f"{nbytes / 1e12:.1f} TB"

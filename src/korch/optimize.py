@@ -252,8 +252,9 @@ def _recalled(recall: Recall, search: Search, patience: float) -> tuple[Executab
 
 def _keep(recall: Recall, target: Target, executable: Executable, patience: float, facts: Facts) -> None:
     """Remembers the program, which was judged."""
+    program = program_digest(executable.linked) if target.timed else ""  # a plan of a model's costs is no program
     with _not_lost():
-        recall.keep(executable.plan, patience, asdict(facts), program_digest(executable.linked))
+        recall.keep(executable.plan, patience, asdict(facts), program)
         target.keep(executable, recall)
         trim(recall.database)
 

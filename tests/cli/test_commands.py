@@ -205,7 +205,7 @@ def test_cache(korch_json, korch_text, tmp_path, monkeypatch):
     Database().close()
     assert korch_json("cache", "show")["archives"] == 1
     assert "measurements: 0 costs" in korch_text("cache", "show")
-    assert "at most 10000.0 MB" in korch_text("cache", "show")
+    assert "at most 10.0 GB" in korch_text("cache", "show")
     with Database() as database:
         database.record_plan("p", "x" * 10**6)
     before = korch_json("cache")

@@ -126,7 +126,7 @@ def test_one_region_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_many_tensors_of_one_region_are_refused(tmp_path: Path):
     (tmp_path / "w.bin").write_bytes(W.tobytes())
-    refused(external_model(tmp_path, weights=limits.REGION_READS + 1), "17 tensors read 0.4 KiB of 'w.bin'")
+    refused(external_model(tmp_path, weights=limits.REGION_READS + 1), "17 tensors read 0.4 kB of 'w.bin'")
 
 
 def test_no_more_is_read_than_the_shape_needs(tmp_path: Path):

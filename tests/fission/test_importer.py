@@ -481,7 +481,7 @@ def test_functions_are_counted_before_they_are_inlined(monkeypatch: pytest.Monke
     assert many.ByteSize() < 4096
     refused(many, f"{2**40} nodes", "functions")
     monkeypatch.setattr(limits, "INLINED_BYTES", 500)
-    refused(few, "the most", "0.5 KiB")
+    refused(few, "the most", "0.5 kB")
 
 
 def test_functions_in_bodies_are_counted_too():
@@ -527,4 +527,4 @@ def test_sparse_initializers_are_no_larger_than_dense_ones_may_be():
         numpy_helper.from_array(values, "w"), numpy_helper.from_array(indices, "w_at"), [1 << 20, 1 << 20]
     )
     m.graph.sparse_initializer.append(sparse)
-    refused(m, "'w'", "4.0 TiB", "1.0 GiB")
+    refused(m, "'w'", "4.4 TB", "1.0 GB")

@@ -10,8 +10,9 @@ import typer
 
 from korch.cli.arguments import JsonOption
 from korch.cli.files import writable
-from korch.cli.printing import count, print_json, size_text
+from korch.cli.printing import count, print_json
 from korch.errors import Error
+from korch.limits import size_text
 
 
 class Action(StrEnum):

@@ -23,8 +23,9 @@ from korch.cli.arguments import (
     values_of,
 )
 from korch.cli.files import writable
-from korch.cli.printing import count, print_json, size_text
+from korch.cli.printing import count, print_json
 from korch.errors import Error, NeedsSegments, VerificationError
+from korch.limits import size_text
 
 if TYPE_CHECKING:
     from korch.executable.plan import Accuracy

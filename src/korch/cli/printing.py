@@ -47,8 +47,3 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: st
 def count(number: int, noun: str) -> str:
     """`1 kernel`, `2 kernels`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def size_text(size: int) -> str:
-    """Bytes for people."""
-    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"

@@ -20,6 +20,10 @@ from korch import limits
 from korch.errors import ModelError
 from korch.fission.importer.sizes import dense_bytes
 
+_READ = os.O_RDONLY | sum(getattr(os, f"O_{flag}", 0) for flag in ("NONBLOCK", "NOCTTY", "CLOEXEC", "BINARY"))
+"""Not every system has all of these flags."""
+_DESCRIPTORS = Path("/proc/self/fd")
+
 
 class NoRegularFile(ModelError):
     """External data are no regular file: reading them may never end."""
@@ -55,19 +59,20 @@ def _fetch(file: BinaryIO, location: str, readers: list[onnx.TensorProto]) -> No
     regions = [_region(t, location, size) for t in readers]
     total = sum(length for _, length in regions)
     if total > limits.REGION_READS * size:
+        read, there = limits.size_text(total), limits.size_text(size)
         raise ModelError(
-            f"{len(readers)} tensors read {limits.text_of(total)} of {location!r}, which has {limits.text_of(size)}: "
-            f"each byte may be read {limits.REGION_READS} times; let them share an initializer"
+            f"{len(readers)} tensors read {read} of {location!r}, which has {there}: each byte may be read "
+            f"{limits.REGION_READS} times; let them share an initializer"
         )
     last = {region: i for i, region in enumerate(regions)}
-    read: dict[tuple[int, int], bytes] = {}
+    kept: dict[tuple[int, int], bytes] = {}
     for i, (t, region) in enumerate(zip(readers, regions, strict=True)):
-        data = read[region] = read.get(region) or _bytes(file, *region, t.name)
+        data = kept[region] = kept.get(region) or _bytes(file, *region, t.name)
         t.raw_data = data
         del t.external_data[:]
         t.data_location = onnx.TensorProto.DEFAULT
         if last[region] == i:
-            del read[region]
+            del kept[region]
 
 
 def _region(t: onnx.TensorProto, location: str, size: int) -> tuple[int, int]:
@@ -105,7 +110,7 @@ def opened(model: Path, location: str, name: str) -> Generator[BinaryIO]:
     is in. ModelError for others."""
     path, bases = _path(model, location, name)
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        descriptor = os.open(path, _READ)
     except FileNotFoundError as e:
         raise ModelError(f"the external data of {name!r} is missing: {path}") from e
     except OSError as e:
@@ -113,7 +118,8 @@ def opened(model: Path, location: str, name: str) -> Generator[BinaryIO]:
             raise _unusable(location, name) from e
         raise ModelError(f"the external data of {name!r} cannot be read: {path}: {e.strerror or e}") from e
     with open(descriptor, "rb") if _is_regular(descriptor) else _refused(descriptor, name, path) as file:
-        if not _is_in(Path(os.readlink(f"/proc/self/fd/{descriptor}")), bases):
+        link = _DESCRIPTORS / str(descriptor)
+        if link.exists() and not _is_in(link.readlink(), bases):
             raise _outside(location, name)
         yield file
 

@@ -63,8 +63,8 @@ def _check_size(model: onnx.ModelProto) -> None:
     size = _size(model.graph, sizes)
     if size.nodes > limits.NODES or size.nbytes > limits.INLINED_BYTES:
         raise ModelError(
-            f"the model's functions stand for {size.nodes} nodes of {limits.text_of(size.nbytes)}; "
-            f"the most are {limits.NODES} and {limits.text_of(limits.INLINED_BYTES)}: call them less often"
+            f"the model's functions stand for {size.nodes} nodes of {limits.size_text(size.nbytes)}; "
+            f"the most are {limits.NODES} and {limits.size_text(limits.INLINED_BYTES)}: call them less often"
         )
 
 

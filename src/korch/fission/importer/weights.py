@@ -30,8 +30,8 @@ def _dense(s: onnx.SparseTensorProto) -> onnx.TensorProto:
     nbytes = dense_bytes(name, s.values.data_type, shape)
     if nbytes > limits.FOLDED_BYTES:
         raise ModelError(
-            f"sparse initializer {name!r} of shape {list(shape)} takes {limits.text_of(nbytes)} as a dense one; the "
-            f"most are {limits.text_of(limits.FOLDED_BYTES)}: store it densely"
+            f"sparse initializer {name!r} of shape {list(shape)} takes {limits.size_text(nbytes)} as a dense one; the "
+            f"most are {limits.size_text(limits.FOLDED_BYTES)}: store it densely"
         )
     try:
         values, indices = numpy_helper.to_array(s.values), numpy_helper.to_array(s.indices)
