@@ -96,6 +96,20 @@ void korch_alone(const korch_call *c) {
   korch_one(c, 1);
 }
 
+/* On a team of which each thread takes its own turns only: to each, all others are at work on a later loop. */
+void korch_apart(const korch_call *c) {
+  enum { LATER = 1 << 14 };  // more loops than a kernel has
+#pragma omp parallel
+  {
+    korch_share shares[korch_team_size()];
+    memset(shares, 0, sizeof shares);
+    for (int i = 0; i < korch_team_size(); i++)
+      if (i != korch_thread_number()) atomic_init(&shares[i].left, korch_left_of(LATER, 0, 0));
+    c->join(shares);
+    c->run(c->state, c->in, c->out, c->workspace);
+  }
+}
+
 /* Warm: each of `count` samples is the mean of `calls` runs, one after the other. */
 void korch_time(const korch_call *c, int calls, int count, korch_sample *samples) {
   for (int i = 0; i < count; i++) {

@@ -36,7 +36,7 @@ from korch.system.processor import PRIORITY, available
 TRIES = 2
 """How often a kernel is timed where the machine's pace changes meanwhile."""
 SHARED = 4
-"""Runs of a team that are compared with one thread's: in any of them one thread may have taken all turns, too."""
+"""Runs of a team whose threads help each other, which are compared with those where none can."""
 RECALIBRATIONS = 3
 """How often the machine's rates are measured again, in vain, because a sample lies below what they allow."""
 CLEARLY_SLOWER = 1.5
@@ -186,16 +186,14 @@ class Worker:
 
 
 def _unlike_alone(runner: Native, made: Sequence[KernelOutput]) -> bool:
-    """Whether a bit depends on who takes a turn: in most runs each thread does its own, so none begins anew."""
-    for output in made:
-        output.bytes[...] = POISONS[0]
-    runner.run_alone()
-    alone = [_checksum(o.bytes) for o in made]
-    for _ in range(SHARED):
-        runner.run()
-        if [_checksum(o.bytes) for o in made] != alone:
-            return True
-    return False
+    """Whether a bit depends on who takes a turn: one thread those of all, each its own, or whoever comes first."""
+    results = list[list[int]]()
+    for run in (runner.run_alone, runner.run_apart, *[runner.run] * SHARED):
+        for output in made:
+            output.bytes[...] = POISONS[0]
+        run()
+        results.append([_checksum(o.bytes) for o in made])
+    return results != results[:1] * len(results)
 
 
 class _LoadError(Exception):
