@@ -100,7 +100,7 @@ def test_terminated_it_leaves_no_compiler_behind(tmp_path: Path, number: signal.
 
 def left_of(folder: Path, mark: str) -> list[str]:
     """The temporary folders that are left, and the processes with the variable `mark`."""
-    found = [str(p) for p in folder.glob("korch-*-*")]
+    found = [str(p) for p in folder.glob("korch-*-*") if p.is_dir()]
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if mark.encode() in (process / "environ").read_bytes().split(b"\0"):
