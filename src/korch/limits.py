@@ -24,8 +24,8 @@ REGION_READS = 16
 
 @dataclass
 class Allowance:
-    """What fission may still allocate. `given`: bytes of the constants that the model holds; `computed`: bytes of those
-    that were computed from them."""
+    """The bytes that fission may still allocate. `given`: bytes of the constants that the model holds; `computed`: of
+    those that were computed from them."""
 
     given: int = 0
     computed: int = 0
@@ -54,6 +54,8 @@ def check_tensor(nbytes: int, title: str) -> None:
 def tensor_bytes() -> int:
     """Bytes of one computed tensor: a quarter of the machine's memory, as the search also holds its reference in
     float64, which is twice as large, and the output that is compared with it."""
+    if not hasattr(os, "sysconf"):  # Windows
+        return 1 << 62
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
 

@@ -83,7 +83,7 @@ def test_halves_are_squared_and_summed_in_single_precision(node):
 
 
 def test_halves_lose_no_integers():
-    """What is scaled by halves is not held in them: 60001 is between two."""
+    """Numbers that are scaled by halves are not held in them: 60001 is between two."""
     text = """(uint16[2] q, float16[3] x) => (float16[2] y, uint16[3] p) {
       y = DequantizeLinear(q, s, z) p = QuantizeLinear(x, s, h) }"""
     weights = {"s": np.float16(1), "z": np.uint16(60000), "h": np.uint16(32768)}

@@ -28,7 +28,7 @@ MOST_RATIO, FREE_BYTES = 200, 1 << 20
 """Of a compressed member's size to that in the file, from so many bytes on: zeros are packed a thousand times, texts
 some ten times."""
 DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, ValueError, RuntimeError, OverflowError)
-"""What `zipfile`, and readers of its members, raise on damaged files."""
+"""Errors of `zipfile`, and of readers of its members, on damaged files."""
 AGAIN = ": copy it again, or run `korch optimize` again"
 
 
