@@ -21,12 +21,10 @@ MOST_MEMBERS = 20_000
 """Programs for GPUs have some members for each kernel, of which the largest models have a thousand."""
 MOST_DIRECTORY_BYTES = MOST_MEMBERS * 512
 """The directory of so many members with long names; `zipfile` reads it as a whole before anything can be checked."""
-MOST_PACKED_BYTES = 1 << 30
-"""Of all members that are compressed, unpacked: texts, which are read into memory. Plans have some megabytes. Weights
-and programs are stored as they are."""
-MOST_RATIO, FREE_BYTES = 200, 1 << 20
-"""Of a compressed member's size to that in the file, from so many bytes on: zeros are packed a thousand times, texts
-some ten times."""
+MOST_PACKED_BYTES = 1 << 31
+"""Of all members that are compressed, unpacked: texts and graphs, which are read into memory. Plans have some megabytes,
+graphs at most those of a protobuf, of which zeros are packed a thousand times. Weights and programs are stored as they
+are."""
 DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, ValueError, RuntimeError, OverflowError)
 """Errors of `zipfile`, and of readers of its members, on damaged files."""
 AGAIN = ": copy it again, or run `korch optimize` again"
@@ -102,6 +100,4 @@ def _fault(member: zipfile.ZipInfo) -> str:
         return "" if member.compress_size == member.file_size else "is stored with another size than its own"
     if member.compress_type != zipfile.ZIP_DEFLATED:
         return "is compressed otherwise than archives are"
-    if member.file_size > max(FREE_BYTES, MOST_RATIO * member.compress_size):
-        return f"grows from {member.compress_size} to {member.file_size} bytes, at most {MOST_RATIO} times are read"
     return ""
