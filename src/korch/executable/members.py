@@ -22,9 +22,9 @@ MOST_MEMBERS = 20_000
 MOST_DIRECTORY_BYTES = MOST_MEMBERS * 512
 """The directory of so many members with long names; `zipfile` reads it as a whole before anything can be checked."""
 MOST_PACKED_BYTES = 1 << 31
-"""Of all members that are compressed, unpacked: texts and graphs, which are read into memory. Plans have some megabytes,
-graphs at most those of a protobuf, of which zeros are packed a thousand times. Weights and programs are stored as they
-are."""
+"""Of all members that are compressed, unpacked: texts and graphs, which are read into memory. A plan has some
+megabytes, a graph at most those of a protobuf; its zeros are packed a thousand times. Weights and programs are stored
+as they are."""
 DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, ValueError, RuntimeError, OverflowError)
 """Errors of `zipfile`, and of readers of its members, on damaged files."""
 AGAIN = ": copy it again, or run `korch optimize` again"
