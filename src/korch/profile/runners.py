@@ -124,9 +124,9 @@ class Native:
         """The same on one thread, where threads help each other: it takes the turns of all."""
         self._clock.alone(self._call)
 
-    def run_apart(self) -> None:
-        """The same on a team of which no thread helps another."""
-        self._clock.apart(self._call)
+    def run_static(self) -> None:
+        """The same on a team with a static schedule, of which no thread helps another."""
+        self._clock.static(self._call)
 
     def time(self, enough: float = inf, floor: Floor = NO_FLOOR) -> Timing:
         if self._cold:
@@ -165,8 +165,8 @@ class Clock:
     def alone(self, call: TimedCall) -> None:
         self._library.korch_alone(ctypes.byref(call))
 
-    def apart(self, call: TimedCall) -> None:
-        self._library.korch_apart(ctypes.byref(call))
+    def static(self, call: TimedCall) -> None:
+        self._library.korch_static(ctypes.byref(call))
 
     def warm(self, call: TimedCall, calls: int, count: int) -> TimedRuns:
         samples = np.zeros((count, 2))  # korch_sample

@@ -96,8 +96,8 @@ void korch_alone(const korch_call *c) {
   korch_one(c, 1);
 }
 
-/* On a team of which each thread takes its own turns only: to each, all others are at work on a later loop. */
-void korch_apart(const korch_call *c) {
+/* On a team with a static schedule, each thread its own turns: to each, all others are at work on a later loop. */
+void korch_static(const korch_call *c) {
   enum { LATER = 1 << 14 };  // more loops than a kernel has
 #pragma omp parallel
   {

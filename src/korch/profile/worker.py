@@ -188,7 +188,7 @@ class Worker:
 def _unlike_alone(runner: Native, made: Sequence[KernelOutput]) -> bool:
     """Whether a bit depends on who takes a turn: one thread those of all, each its own, or whoever comes first."""
     results = list[list[int]]()
-    for run in (runner.run_alone, runner.run_apart, *[runner.run] * SHARED):
+    for run in (runner.run_alone, runner.run_static, *[runner.run] * SHARED):
         for output in made:
             output.bytes[...] = POISONS[0]
         run()
