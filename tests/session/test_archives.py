@@ -16,9 +16,9 @@ from korch.executable.archive import identity
 from korch.options import Options
 from korch.search.transfer import SketchStep
 from korch.session import archives
-from korch.session.archives import FOLDER, Outcome, ProgramFiles, clear_archives, kept_archives
+from korch.session.archives import Outcome, ProgramFiles, clear_archives, kept_archives
 from korch.session.source import ModelSource
-from korch.system.folders import default_folder
+from korch.system.folders import ARCHIVES, default_folder
 
 
 def external(folder: Path, weight: float) -> Path:
@@ -165,7 +165,7 @@ def test_all_of_them_are_cleared(tmp_path: Path):
     place.keep(Outcome(5.0, reason="too slow"))
     place.archive.write_bytes(b"")
     place.lock.touch()
-    assert clear_archives(tmp_path) == 1 and not list((tmp_path / FOLDER).iterdir())
+    assert clear_archives(tmp_path) == 1 and not list((tmp_path / ARCHIVES).iterdir())
 
 
 def test_a_longer_search_is_worth_it_or_not():

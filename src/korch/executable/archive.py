@@ -14,10 +14,10 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from korch.errors import ArchiveError, DamagedArchive
+from korch.errors import ArchiveError, DamagedArchive, line_of
 from korch.executable import manifest, weights
 from korch.executable.link import Linked
-from korch.executable.members import AGAIN, DAMAGE, opened, reason_of
+from korch.executable.members import AGAIN, DAMAGE, opened
 from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
@@ -198,7 +198,7 @@ def _bytes(z: zipfile.ZipFile, name: str, path: Path) -> bytes:
     try:
         return z.read(name)
     except (*DAMAGE, OSError) as e:
-        raise DamagedArchive(f"{path} is damaged: {name}: {reason_of(e)}{AGAIN}") from None
+        raise DamagedArchive(f"{path} is damaged: {name}: {line_of(e)}{AGAIN}") from None
 
 
 def _text(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], path: Path) -> bytes:
@@ -214,14 +214,14 @@ def _unpack(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], folder: P
     try:
         source = z.open(name)
     except (*DAMAGE, OSError) as e:
-        raise DamagedArchive(f"{path} is damaged: {name}: {reason_of(e)}{AGAIN}") from None
+        raise DamagedArchive(f"{path} is damaged: {name}: {line_of(e)}{AGAIN}") from None
     try:
         with source, (folder / name).open("wb") as target:
             while chunk := source.read(_CHUNK):
                 digest.update(chunk)
                 target.write(chunk)
     except DAMAGE as e:
-        raise DamagedArchive(f"{path} is damaged: {name}: {reason_of(e)}{AGAIN}") from None
+        raise DamagedArchive(f"{path} is damaged: {name}: {line_of(e)}{AGAIN}") from None
     except OSError as e:
         reason = f"{e.strerror or e}; set TMPDIR to a folder with room"
         raise ArchiveError(f"cannot unpack {path} to {folder}: {reason}") from None

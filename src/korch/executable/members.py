@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from math import inf
 from pathlib import Path
 
-from korch.errors import ArchiveError, DamagedArchive
+from korch.errors import ArchiveError, DamagedArchive, line_of
 
 MOST_MEMBERS = 20_000
 """Programs for GPUs have some members for each kernel, of which the largest models have a thousand."""
@@ -56,17 +56,12 @@ def opened(path: Path) -> Generator[zipfile.ZipFile]:
         except OSError as e:
             raise ArchiveError(f"cannot read {path}: {e.strerror or e}") from None
         except DAMAGE as e:
-            raise DamagedArchive(f"{path} is not a Korch archive, or cut short ({reason_of(e)}){AGAIN}") from None
+            raise DamagedArchive(f"{path} is not a Korch archive, or cut short ({line_of(e)}){AGAIN}") from None
         with z:
             if reason := _refusal(z.infolist(), path.stat().st_size):
                 raise DamagedArchive(f"{path} is damaged: {reason}{AGAIN}")
             file.most = inf
             yield z
-
-
-def reason_of(e: BaseException) -> str:
-    """Its first line."""
-    return (str(e).strip("'\"").splitlines() or [type(e).__name__])[0]
 
 
 def _refusal(members: list[zipfile.ZipInfo], size: int) -> str:
@@ -88,7 +83,7 @@ def _refusal(members: list[zipfile.ZipInfo], size: int) -> str:
 
 
 def _fault(member: zipfile.ZipInfo) -> str:
-    """Sizes are those that are read: `zipfile` reads no byte more than a member declares."""
+    """Why a member is not read; empty where it is. Its size is the declared one, and `zipfile` reads no byte more."""
     parts = member.orig_filename.split("/")
     if any(part in ("", ".", "..") for part in parts) or not member.orig_filename.isprintable():
         return "is no name of a file inside an archive"

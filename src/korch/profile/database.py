@@ -10,7 +10,6 @@ import logging
 import math
 import re
 import sqlite3
-import tempfile
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from korch.system.digest import content_digest
 from korch.system.folders import default_folder, replaced
 from korch.system.locks import locked
 from korch.system.private import private_file, private_folder
+from korch.system.processes import work_folder
 
 SCHEMA = 5
 _BUSY = 60.0  # seconds to wait for another process's write
@@ -201,8 +201,8 @@ class Database:
 
     def export(self, file: Path) -> int:
         """Writes what was measured and found to a database of its own; how many rows. Libraries are not taken along."""
-        with _translated(file), tempfile.TemporaryDirectory(prefix="korch-export-") as folder, replaced(file) as whole:
-            made = Path(folder) / "export.sqlite"
+        with _translated(file), work_folder("korch-export-") as folder, replaced(file) as whole:
+            made = folder / "export.sqlite"
             connection = _open(made)
             connection.execute("PRAGMA journal_mode = DELETE")  # one file, which can be read where none can be written
             connection.close()

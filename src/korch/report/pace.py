@@ -10,14 +10,13 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from korch.backends.toolchain import find_toolchain
 from korch.profile.database import Database
 from korch.profile.timing import load, timing_library
 from korch.report.serving import answer_questions
+from korch.system.processes import work_folder
 
 STEPS = 100_000  # of twelve chains of vectors
 
@@ -27,8 +26,8 @@ def serve() -> None:
     loaded: list[ctypes.CDLL] = []
 
     def start(_: Mapping[str, Any]) -> None:
-        with Database() as database, TemporaryDirectory(prefix="korch-pace-") as folder:
-            library = load(timing_library(database, find_toolchain(), Path(folder)))
+        with Database() as database, work_folder("korch-pace-") as folder:
+            library = load(timing_library(database, find_toolchain(), folder))
         library.korch_peak.restype = ctypes.c_double
         loaded[:] = [library]
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # what loads programs is imported with the first of them: a s
     from korch.executable import Executable
     from korch.search.transfer import Sketch
 
-FOLDER = ARCHIVES
 _OURS = re.compile(r"[0-9a-f]{32}\.korch")
 
 
@@ -85,7 +84,7 @@ _KINDS = {
 def archives_folder(folder: Path) -> Path:
     """Where the cache folder `folder` keeps archives, made where it is missing; CacheError where another user could
     change what is there, OSError where it cannot be made."""
-    return private_folder(private_folder(folder) / FOLDER)
+    return private_folder(private_folder(folder) / ARCHIVES)
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class ProgramFiles:
         }
         facts = [digest, json.dumps(asked), package_digest(), cpu_model()]
         name = hashlib.sha256("|".join(facts).encode()).hexdigest()[:32]
-        return ProgramFiles(folder / FOLDER / f"{name}.korch")
+        return ProgramFiles(folder / ARCHIVES / f"{name}.korch")
 
     @property
     def lock(self) -> Path:
@@ -183,13 +182,13 @@ class ProgramFiles:
 
 def kept_archives(folder: Path) -> list[Path]:
     """The archives in the cache folder `folder`."""
-    return sorted(f for f in (folder / FOLDER).glob("*.korch") if _OURS.fullmatch(f.name))
+    return sorted(f for f in (folder / ARCHIVES).glob("*.korch") if _OURS.fullmatch(f.name))
 
 
 def clear_archives(folder: Path) -> int:
     """Removes them; how many there were."""
     found = kept_archives(folder)
-    beside = [f for pattern in ("*.lock", "*.json", "*.sketch", ".*") for f in (folder / FOLDER).glob(pattern)]
+    beside = [f for pattern in ("*.lock", "*.json", "*.sketch", ".*") for f in (folder / ARCHIVES).glob(pattern)]
     for file in (*found, *beside):
         with suppress(FileNotFoundError):
             file.unlink()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import mmap
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +13,6 @@ from korch.system.folders import owned_folder, removed_with
 
 _EXTERNAL = b"location"
 """The key in a model's protobuf under which tensors name other files; a model without it needs no parsing."""
-_PART = 1 << 20
-"""Bytes that are read at a time."""
 
 
 @dataclass(eq=False)
@@ -65,19 +62,14 @@ def _digest(file: Path) -> str:
 
 
 def _external_digest(model: Path, location: str) -> str:
-    """Of a file beside the model, as long as it was when it was opened."""
+    """The digest of a regular file beside the model."""
     from korch.fission.importer.external import opened
 
-    digest = hashlib.sha256()
     try:
         with opened(model, location, location) as file:
-            left = os.fstat(file.fileno()).st_size
-            while left > 0 and (part := file.read(min(left, _PART))):
-                digest.update(part)
-                left -= len(part)
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except (ModelError, OSError):
         return _MISSING
-    return digest.hexdigest()
 
 
 def external_locations(path: Path) -> tuple[str, ...]:

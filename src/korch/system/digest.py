@@ -15,7 +15,7 @@ def digest(*parts: object) -> str:
 
 
 def content_digest(key: str, content: str | bytes) -> str:
-    """Of what is kept under `key`."""
+    """The digest of a row of the cache: its key and its content."""
     data = content.encode() if isinstance(content, str) else content
     return hashlib.sha256(f"{key}\x1f".encode() + data).hexdigest()
 

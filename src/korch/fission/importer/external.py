@@ -11,8 +11,8 @@ import os
 import stat
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 import onnx
 
@@ -54,7 +54,7 @@ def fetch(tensors: Iterable[onnx.TensorProto], model: Path) -> None:
             _fetch(file, location, readers)
 
 
-def _fetch(file: BinaryIO, location: str, readers: list[onnx.TensorProto]) -> None:
+def _fetch(file: BufferedReader, location: str, readers: list[onnx.TensorProto]) -> None:
     size = os.fstat(file.fileno()).st_size
     regions = [_region(t, location, size) for t in readers]
     total = sum(length for _, length in regions)
@@ -92,7 +92,7 @@ def _region(t: onnx.TensorProto, location: str, size: int) -> tuple[int, int]:
     return offset, length
 
 
-def _bytes(file: BinaryIO, offset: int, length: int, name: str) -> bytes:
+def _bytes(file: BufferedReader, offset: int, length: int, name: str) -> bytes:
     try:
         file.seek(offset)
         data = file.read(length)
@@ -104,7 +104,7 @@ def _bytes(file: BinaryIO, offset: int, length: int, name: str) -> bytes:
 
 
 @contextmanager
-def opened(model: Path, location: str, name: str) -> Generator[BinaryIO]:
+def opened(model: Path, location: str, name: str) -> Generator[BufferedReader]:
     """The file `location` beside the model, for the tensor `name`: a regular file in the model's folder, links
     followed; or, as in caches that keep files under other names and link to them, in the folder that the model itself
     is in. ModelError for others."""
@@ -152,7 +152,7 @@ def _unusable(location: str, name: str) -> ModelError:
     return ModelError(f"the external data of {name!r} has no usable file name: {location[:40]!r}")
 
 
-def _refused(descriptor: int, name: str, path: Path) -> BinaryIO:
+def _refused(descriptor: int, name: str, path: Path) -> BufferedReader:
     os.close(descriptor)
     raise NoRegularFile(f"the external data of {name!r} is no regular file: {path}")
 
