@@ -87,6 +87,7 @@ def poor_rule(own_cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(table._TABLE, "low_rank", Rewrite("low_rank", 0, low_rank))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("poor_rule")
 def test_a_choice_that_errs_too_much_is_dropped():
     found = search(product_model(), "default")

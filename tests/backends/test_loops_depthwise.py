@@ -26,6 +26,7 @@ def test_right(part: Part, threads: int, tmp_path: Path):
     assert not wrong(measured(BACKEND, part(DEPTHWISE), threads, tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", THREADS)
 def test_right_with_sixteen_registers(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """On any machine: with more registers, blocks have two rows and go nowhere. Inputs are asked for as from memory."""

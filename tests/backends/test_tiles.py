@@ -310,6 +310,7 @@ BANDED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", THREADS)
 def test_bands_are_right(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tiles, "BANDS", {3: 4})
@@ -503,6 +504,7 @@ def test_turns_are_begun_anew_where_no_bit_can_change():
     assert not any(tiles._restartable({}, cut[0]).anew[1:])
 
 
+@pytest.mark.slow
 def test_sums_are_the_same_bits_for_any_number_of_threads():
     """Whoever makes a strip's share: each is its own sum, and they are added up in their order."""
     y = keys_by_values(64, 40, 2, 16)

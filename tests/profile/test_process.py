@@ -54,8 +54,10 @@ def test_an_interrupted_question_has_failed_for_no_reason_of_its_own(process: Wo
             time.sleep(0.01)
         process.interrupt()
 
-    Thread(target=interrupt, daemon=True).start()
+    interrupting = Thread(target=interrupt, daemon=True)
+    interrupting.start()
     assert process.ask(f"hang {hangs}") == Failed("crashed with SIGKILL", lasting=False)
+    interrupting.join()
 
 
 @pytest.mark.parametrize(("task", "lasting"), [("die", True), ("starve", False)])
@@ -108,13 +110,15 @@ def test_a_processes_time_is_that_of_its_busiest_thread(process: WorkerProcess):
     assert process._process
     with suppress(OSError):
         os.sched_setaffinity(process._process.pid, {min(os.sched_getaffinity(0))})
-    Thread(target=process.ask, args=("team",), daemon=True).start()
+    asking = Thread(target=process.ask, args=("team",), daemon=True)
+    asking.start()
     while times < 1.0:
         time.sleep(0.02)
         stat = Path(f"/proc/{process._process.pid}/stat").read_text().rpartition(")")[2].split()
         times = (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK") - before
     assert process._used() - before < times / 2
     process.interrupt()
+    asking.join()  # it closes the process too
 
 
 @pytest.mark.parametrize("scarce", ["subprocess.Popen", "tempfile.TemporaryFile"])

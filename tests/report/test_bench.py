@@ -261,6 +261,7 @@ def cpu_flags_of_bfloat16() -> set[str]:
     return {"avx512_bf16", "amx_bf16"}.intersection(cpu_flags())
 
 
+@pytest.mark.slow
 def test_torch_is_left_out_without_a_definition(subject):
     if reason := known_peers()["torch"].available():
         pytest.skip(reason)

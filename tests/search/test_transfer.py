@@ -105,7 +105,7 @@ def test_a_kernel_that_is_slow_at_the_new_extents_gets_its_rivals_back(seconds: 
 
 @pytest.mark.parametrize("n", [5, pytest.param(96, marks=pytest.mark.slow)])
 def test_a_plan_is_taken_over(n: int, tmp_path: Path):
-    first, _, sketch = optimized(model(), Options(1, 3.0, shapes={"x": (16, 32)}), lambda state: None, tmp_path)
+    first, _, sketch = optimized(model(), Options(1, 1.0, shapes={"x": (16, 32)}), lambda state: None, tmp_path)
     first.close()
     assert sketch
     program, summary, _ = optimized(
