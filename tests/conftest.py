@@ -7,9 +7,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import onnx
@@ -64,6 +66,13 @@ def calibrated_once() -> Iterator[dict[str, Machine]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(calibrate, "_measured", remembered)
         yield known
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
+    """Imports a script of benchmarks."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
+    return import_module
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -66,13 +65,6 @@ def test_environments(tmp_path: Path, script: str, version: str | None, pip: int
     done = subprocess.run(["bash", str(tmp_path / script)], capture_output=True, env=environment)
     assert done.returncode == (9 if version else 127)
     assert log.read_text() == made.format(venv=venv)
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch):
-    """Imports a script of benchmarks."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    return import_module
 
 
 def steps(*costs: float) -> list[Step]:
