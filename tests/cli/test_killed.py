@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import random
@@ -11,8 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import onnx
@@ -30,10 +29,6 @@ small (float[1,4,8,8] x) => (float[1,4,8,8] y)
 <float[4,4,1,1] w = {0.1,-0.2,0.3,-0.4,0.5,0.6,-0.7,0.8,0.9,-1,1.1,1.2,-1.3,1.4,-1.5,1.6}>
 { a = Conv(x, w)  b = Relu(a)  y = Softmax<axis=1>(b) }
 """
-
-
-ONCE_GONE = 60.0
-"""Seconds in which all that a killed process has left goes; on a quiet machine one."""
 
 
 def command(model: Path, output: Path) -> list[str]:
@@ -98,41 +93,18 @@ def test_terminated_it_leaves_no_compiler_behind(tmp_path: Path, number: signal.
     assert process.wait(600) == 128 + number and all_gone(tmp_path)
 
 
-def left_of(folder: Path, mark: str) -> list[str]:
-    """The temporary folders that are left, and the processes with the variable `mark`."""
-    found = [str(p) for p in folder.glob("korch-*-*") if p.is_dir()]
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if mark.encode() in (process / "environ").read_bytes().split(b"\0"):
-                found.append((process / "cmdline").read_text().replace("\0", " "))
-    return found
-
-
-def killed_alone(folder: Path, until: Callable[[subprocess.Popen[bytes]], None], **variables: str) -> None:
+def killed_alone(
+    kills: ModuleType, folder: Path, until: Callable[[subprocess.Popen[bytes]], None], **variables: str
+) -> None:
     """Kills `korch optimize`, and nothing that it has started; all of that goes."""
-    model, mark = folder / "small.onnx", f"KORCH_TEST={folder}"
+    model = folder / "small.onnx"
     onnx.save(onnx.parser.parse_model(MODEL), model)
-    (folder / "temporary").mkdir(exist_ok=True)
-    variables |= {"TMPDIR": str(folder / "temporary"), "KORCH_TEST": str(folder)}
-    process = subprocess.Popen(
-        command(model, folder / "m.korch"),
-        env=environment(folder / "cache") | variables,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    until(process)
-    process.kill()
-    process.wait()
-    end = time.monotonic() + ONCE_GONE
-    while left_of(folder / "temporary", mark) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not left_of(folder / "temporary", mark)
-    for lock in (folder / "temporary").glob("*.lock"):
-        with lock.open() as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    run = command(model, folder / "m.korch")
+    _, left = kills.killed(run, environment(folder / "cache") | variables, folder / "temporary", until)
+    assert not left
 
 
-def test_killed_while_a_compiler_runs_it_leaves_nothing(tmp_path: Path):
+def test_killed_while_a_compiler_runs_it_leaves_nothing(script, tmp_path: Path):
     (compiler,) = endless_compiler(tmp_path, "static").command
 
     def until(process: subprocess.Popen[bytes]) -> None:
@@ -141,15 +113,15 @@ def test_killed_while_a_compiler_runs_it_leaves_nothing(tmp_path: Path):
             time.sleep(0.05)
         assert list((tmp_path / "temporary").glob("korch-cc-*"))
 
-    killed_alone(tmp_path, until, CC=compiler)
+    killed_alone(script("kills"), tmp_path, until, CC=compiler)
     assert all_gone(tmp_path)
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_it_leaves_nothing(tmp_path: Path):
+def test_killed_at_random_moments_it_leaves_nothing(script, tmp_path: Path):
     rng = random.Random(0)
     for _ in range(KILLS):
-        killed_alone(tmp_path, lambda _: time.sleep(rng.uniform(0.3, 8.0)))
+        killed_alone(script("kills"), tmp_path, lambda _: time.sleep(rng.uniform(0.3, 8.0)))
 
 
 def test_who_wants_it_to_outlive_the_terminal_has_that():
