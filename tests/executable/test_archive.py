@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import io
 import json
 import subprocess
@@ -201,13 +202,39 @@ def test_manifests_that_do_not_fit(saved: Path, tmp_path: Path, edit: Callable[[
     assert text in refusal(with_manifest(saved, tmp_path / "m.korch", edit))
 
 
-def test_a_plan_that_is_no_plan_is_refused(saved: Path, tmp_path: Path) -> None:
-    import hashlib
+def with_plan(saved: Path, target: Path, edit: Callable[[dict[str, Any]], object]) -> Path:
+    """A copy with another plan, and its digest."""
+    with zipfile.ZipFile(saved) as z:
+        plan = json.loads(z.read("plan.json"))
+    edit(plan)
+    text = json.dumps(plan).encode()
+    half = rewritten(saved, target.with_suffix(".half"), lambda n, x: text if n == "plan.json" else x)
+    digest = hashlib.sha256(text).hexdigest()
+    return with_manifest(half, target, lambda d: d["digests"].update({"plan.json": digest}))
 
-    digest = hashlib.sha256(b"{}").hexdigest()
-    half = rewritten(saved, tmp_path / "a.korch", lambda n, x: b"{}" if n == "plan.json" else x)
-    path = with_manifest(half, tmp_path / "b.korch", lambda d: d["digests"].update({"plan.json": digest}))
-    assert "damaged: plan.json" in refusal(path)
+
+@pytest.mark.parametrize(
+    ("edit", "text"),
+    [
+        (lambda d: d.clear(), "KeyError 'tensors'"),
+        (lambda d: d.update(gap="1"), "TypeError plan.gap is a str"),
+        (lambda d: d.update(gap=True), "TypeError plan.gap is a bool"),
+        (lambda d: d.update(choices=[{"tensor": "x", "picked": ["a"], "others": ["b"], "margin": []}]), "margin"),
+        (lambda d: d["steps"][0].update(cost=[1]), "TypeError plan.steps.cost is a tuple"),
+        (lambda d: d["tensors"][0].__setitem__(1, 7), "TypeError plan.graph.inputs.dtype is a int"),
+        (lambda d: d["tensors"][0].__setitem__(2, [-3, 50]), "ValueError plan.graph.inputs.shape is -3"),
+        (lambda d: d["primitives"][0].update(op="If"), "KeyError 'If'"),
+        (lambda d: d["primitives"][0].update(op="Transpose"), "plan.json: "),
+        (lambda d: d["steps"].pop(0), "which nobody makes"),
+        (lambda d: d["steps"][0].update(reads=[]), "ValueError"),
+        (lambda d: d["steps"].reverse(), "which nobody makes"),
+    ],
+)
+def test_a_plan_that_is_no_plan_is_refused(
+    saved: Path, tmp_path: Path, edit: Callable[[dict[str, Any]], object], text: str
+) -> None:
+    path = with_plan(saved, tmp_path / "b.korch", edit)
+    assert "damaged: plan.json" in refusal(path) and text in refusal(path)
 
 
 @pytest.fixture

@@ -130,6 +130,16 @@ def test_nodes_out_of_order_are_sorted():
     assert [n.op_type for n in read(m).graph.node] == ["Neg", "Abs", "Relu"]
 
 
+@pytest.mark.parametrize("version", [-1, 2**31, 2**63 - 1])
+def test_versions_that_are_none(version: int):
+    m = model("(float[2] x) => (float[2] y) { y = Relu(x) }")
+    m.ir_version = version
+    refused(m, "ir_version", "no version")
+    m.ir_version = 8
+    m.opset_import.add(domain="own", version=version)
+    refused(m, "own", "no version")
+
+
 def test_nodes_that_do_not_fit_their_operator():
     refused(model("(float[2] x) => (float[2] y) { y = Frobnicate(x) }"), "Frobnicate", "malformed")
     refused(model("(float[2] x) => (float[2] y) { y = Add(x) }"), "Add", "malformed")

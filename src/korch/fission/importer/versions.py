@@ -14,6 +14,8 @@ from korch.ir.opsets import opsets_of, own_domain
 OLDEST = 7
 """Fission rules know operators from this opset on; older models are converted by onnx."""
 CONVERTED = 13
+LATEST = 2**31 - 1
+"""The largest number that onnx takes for a version."""
 
 
 def in_own_domain(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -55,6 +57,9 @@ def _own_opset(model: onnx.ModelProto) -> int:
 def check_nodes(model: onnx.ModelProto) -> None:
     """Refuses operators that the opset does not have, and nodes that do not fit their operator."""
     context = checker.DEFAULT_CONTEXT.__class__()
+    versions = {"ir_version": model.ir_version, **opsets_of(model)}
+    if unknown := next((name for name, version in versions.items() if not 0 <= version <= LATEST), None):
+        raise ModelError(f"the model has version {versions[unknown]} of {unknown!r}, which is no version")
     context.ir_version = model.ir_version or onnx.IR_VERSION
     context.opset_imports = opsets_of(model)
     for node in model.graph.node:
