@@ -26,13 +26,15 @@ from korch.options import Options
 from korch.profile.database import Database
 from korch.profile.retention import trim
 from korch.rewrite import add_choices
+from korch.search.certified import certified
 from korch.search.error_limit import estimated_error
 from korch.search.in_place import in_place
 from korch.search.model import Facts, Search
-from korch.search.steering import FIRST_SHARE
+from korch.search.steering import FIRST_SHARE, PROOF_SECONDS
 from korch.search.tradeoffs import TradeOff, trade_offs
 from korch.search.transfer import Sketch, sketch_of
 from korch.search.tuning import Report, SearchState
+from korch.solve.certificate import Certificate
 from korch.system.deadline import Deadline
 from korch.system.throttle import paced
 from korch.targets import Target, target_of
@@ -207,6 +209,31 @@ def frontier(
 ) -> tuple[Executable, tuple[TradeOff, ...]]:
     """The fastest program of a search, and its plans of latency against error. Half of the time is for the first plan;
     nothing is recalled."""
+    with _new_search(model, options, report, FIRST_SHARE, folder) as search:
+        found = trade_offs(search, Deadline(search.end.at + (1 - FIRST_SHARE) * options.patience))
+    return found
+
+
+def certify(
+    model: Source,
+    options: Options,
+    report: Report,
+    seconds: float = PROOF_SECONDS,
+    by_physics: bool = False,
+    folder: Path | None = None,
+) -> tuple[Executable, Certificate, dict[int, str]]:
+    """The program of a search, a certificate of its plan that takes about `seconds` more, and the kernels of its
+    candidates by id; nothing is recalled but measurements. See `certified`."""
+    with _new_search(model, options, report, 1.0, folder) as search:
+        found = certified(search, seconds, by_physics)
+    return found
+
+
+@contextmanager
+def _new_search(
+    model: Source, options: Options, report: Report, share: float, folder: Path | None
+) -> Generator[Search]:
+    """A search that recalls no plan, with a `share` of the time."""
     begun, target = Deadline.after(0.0), target_of(options)
     options = target.options
     report(SearchState("reading"))
@@ -214,12 +241,11 @@ def frontier(
     plain = fission(prepared)
     with paced():
         graph = target.choices(add_choices(plain, options.numerics != "strict", unproved=options.unproved))
-    first, end = (Deadline(begun.at + share * options.patience) for share in (FIRST_SHARE, 1.0))
+    end = Deadline(begun.at + share * options.patience)
     judge = Judge(prepared, random_feeds(plain), options.numerics, other_feeds(plain))
     with Database(folder) as database, target.costs(database) as costs:
-        found = trade_offs(Search(graph, target, costs, report, first, judge), end)
+        yield Search(graph, target, costs, report, end, judge)
         costs.rest()
-    return found
 
 
 def _recalled(recall: Recall, search: Search, patience: float) -> tuple[Executable, Facts] | None:

@@ -56,7 +56,7 @@ def test_help_names_every_command_and_imports_nothing_heavy():
     script = "import sys; from korch.cli import main; main(['--help']); print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     help_, _, modules = done.stdout.rpartition("\n")[0].rpartition("\n")
-    for command in ("optimize", "run", "verify", "bench", "explain", "fission", "cache", "rules"):
+    for command in ("optimize", "certify", "run", "verify", "bench", "explain", "fission", "cache", "rules"):
         assert f"  {command} " in help_
     assert not {"numpy", "onnx", "onnxruntime", "rich"} & set(modules.split())
 

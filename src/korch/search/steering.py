@@ -58,6 +58,8 @@ LEAST_SOLVING = 4.0
 """Seconds that any solution may take: without a relaxation it would be blind."""
 PHYSICAL_SECONDS = 5.0
 """For the bound on plans whose unmeasured kernels cost what physics allow."""
+PROOF_SECONDS = 60.0
+"""For the tree of a certificate."""
 MOVED = 0.02
 """Of the predicted time: where the plan's kernels changed by less since its proof, it stands."""
 

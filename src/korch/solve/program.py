@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, replace
+from math import fsum, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from korch.solve.problem import Status
 from korch.solve.rows import Floats, Matrix
 
 Codes = NDArray[np.int8]
+ROUNDING = 2.0**-51
+"""Of the magnitude of a sum, for each of its terms: twice what rounding the product and adding it can change, and what
+writing the factors as decimals and reading them again can change."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,20 @@ def dual_bound(program: Program, duals: Floats) -> tuple[float, Floats]:
 
     For any y with the sign that each row's finite sides allow, cost · u ≥ Σ y_i side_i + Σ_j min(0, cost_j -
     (Aᵀy)_j) for all u in the unit box. So it holds whatever the solver's tolerances: multipliers of a wrong sign
-    are set to zero first.
+    are set to zero first. It holds in spite of rounding, too: the most that rounding can add is taken off.
     """
-    m = program.matrix
-    y = np.where((duals > 0) & np.isinf(m.lower), 0.0, duals)
-    y = np.where((y < 0) & np.isinf(m.upper), 0.0, y)
+    m, n = program.matrix, len(program.cost)
+    y = allowed(m, duals)
     side = np.where(y > 0, m.lower, np.where(y < 0, m.upper, 0.0))
-    reduced = program.cost - m.times_transpose(y, len(program.cost))
-    return float(y @ side + np.minimum(reduced, 0.0).sum()), reduced
+    reduced = program.cost - m.times_transpose(y, n)
+    terms = np.bincount(m.columns, minlength=n) + 2
+    magnitude = np.abs(program.cost) + replace(m, values=np.abs(m.values)).times_transpose(np.abs(y), n)
+    least = np.minimum(reduced - ROUNDING * terms * magnitude, 0.0)
+    bound = fsum((y * side).tolist()) + fsum(least.tolist())
+    return bound - ROUNDING * float(np.abs(y * side).sum() + np.abs(least).sum()), reduced
+
+
+def allowed(m: Matrix, duals: Floats) -> Floats:
+    """`duals` without those whose sign their row does not allow."""
+    y = np.where((duals > 0) & np.isinf(m.lower), 0.0, duals)
+    return np.where((y < 0) & np.isinf(m.upper), 0.0, y)
