@@ -42,6 +42,10 @@ class CacheError(Error):
     """The cache folder or its database cannot be opened, read or written, or another user may change them."""
 
 
+class FolderError(Error, OSError):
+    """A private folder among the temporary files cannot be made."""
+
+
 class BackendError(Error):
     """A backend's compiler or library is missing or failed."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import onnx
 
-from korch.errors import CacheError, Error, words_of
+from korch.errors import ArchiveError, CacheError, Error, words_of
 from korch.executable import Executable
 from korch.executable.feeds import other_feeds, random_feeds
 from korch.executable.plan import Accuracy
@@ -278,8 +278,8 @@ def _recalled(recall: Recall, search: Search, patience: float) -> tuple[Executab
 
 def _keep(recall: Recall, target: Target, executable: Executable, patience: float, facts: Facts) -> None:
     """Remembers the program, which was judged."""
-    program = program_digest(executable.linked) if target.timed else ""  # a plan of a model's costs is no program
     with _not_lost():
+        program = program_digest(executable.linked) if target.timed else ""  # a plan of a model's costs is no program
         recall.keep(executable.plan, patience, asdict(facts), program)
         target.keep(executable, recall)
         trim(recall.database)
@@ -290,7 +290,7 @@ def _not_lost() -> Generator[None]:
     """A program that cannot be remembered is a program all the same."""
     try:
         yield
-    except CacheError as e:
+    except (CacheError, ArchiveError) as e:
         log.warning("the program is not remembered: %s", e)
 
 

@@ -21,7 +21,7 @@ import onnxruntime
 import pytest
 from safetensors.numpy import load_file
 
-from korch.errors import ArchiveError
+from korch.errors import ArchiveError, DamagedArchive
 from korch.executable import archive
 from korch.executable.runtime import Executable, load
 from korch.ir import Builder
@@ -272,3 +272,26 @@ def test_nothing_stays_behind(saved: Path, tmp_path: Path, monkeypatch: pytest.M
     refusal_path = with_manifest(saved, tmp_path / "m.korch", lambda d: d["isa"].append("avx9000"))
     refusal(refusal_path)
     assert list(tmp_path.iterdir()) == [refusal_path]
+
+
+def test_an_archive_that_cannot_be_read_now_is_not_damaged(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or a cache would remove it."""
+
+    def unreadable(*_: object) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(zipfile.ZipFile, "read", unreadable)
+    with pytest.raises(ArchiveError, match=r"cannot read .*: Input/output error") as raised:
+        load(saved)
+    assert not isinstance(raised.value, DamagedArchive)
+
+
+def test_without_memory_for_the_weights_the_error_names_the_archive(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr(np, "memmap", none)
+    with pytest.raises(ArchiveError, match=r"cannot unpack .*model\.korch.*: Cannot allocate memory"):
+        load(saved)

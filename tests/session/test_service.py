@@ -6,7 +6,9 @@ import gc
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
+import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -246,3 +248,34 @@ def test_a_session_is_not_held_by_the_service(running: Service, tmp_path: Path):
     del client
     gc.collect()
     assert gone() is None
+
+
+def test_without_a_thread_a_session_goes_on(running: Service, client: Client, monkeypatch: pytest.MonkeyPatch):
+    """As in a container with a limit of processes."""
+
+    def none(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    client.programs.find(((1,),))
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", none)
+        running.attend(client)
+    (status,) = client.programs.statuses()
+    assert (status.state, status.reason) == ("failed", "no thread could be started to make it")
+
+
+def test_a_worker_that_does_not_start_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refused(*_: object, **__: object) -> None:
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(worker_process, "start", refused)
+    with pytest.raises(BlockingIOError):
+        worker_process.SpecialisationProcess()
+    assert not list(tmp_path.iterdir())
+
+
+def test_models_that_cannot_be_read_share_no_program(tmp_path: Path):
+    """They may be readable a moment later."""
+    one, other = (ModelSource(tmp_path / name).digest for name in ("one.onnx", "other.onnx"))
+    assert one != other

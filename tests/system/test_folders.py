@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from korch.errors import FolderError
 from korch.system import folders
 from korch.system.folders import replaced
 
@@ -101,3 +103,29 @@ def test_the_name_is_on_the_disk_after_the_content(tmp_path: Path, monkeypatch: 
         written.write(b"new")
     partial, folder = synced
     assert partial.startswith(".file.") and folder == tmp_path.name
+
+
+def test_without_room_the_error_names_the_way_out(monkeypatch: pytest.MonkeyPatch):
+    def full(**_: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", full)
+    with pytest.raises(FolderError, match=r"No space left on device; set TMPDIR"):
+        folders.owned_folder("korch-test-")
+
+
+def test_a_folder_that_cannot_be_removed_goes_at_the_exit(tmp_path: Path):
+    """As with too many open files."""
+    code = (
+        "import shutil\n"
+        "from korch.system import folders\n"
+        "folder, remove = folders.owned_folder('korch-test-'), shutil.rmtree\n"
+        "shutil.rmtree = lambda *a, **k: None\n"
+        "folders.discard(folder)\n"
+        "shutil.rmtree = remove\n"
+        "print(folder.exists())\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True
+    )
+    assert said.stdout == b"True\n" and not list(tmp_path.glob("korch-*"))

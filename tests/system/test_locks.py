@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import subprocess
@@ -120,3 +121,19 @@ def test_a_line_says_for_whom_one_waits(tmp_path: Path, caplog: pytest.LogCaptur
         first, second = caplog.messages
         assert f"held by process {other.pid} (" in first and "going on without the lock" in second
         other.communicate()
+
+
+@pytest.mark.parametrize(("function", "error"), [("open", errno.EMFILE), ("flock", errno.ENOLCK)])
+def test_where_the_system_has_no_lock_work_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, function: str, error: int
+):
+    def refused(*_: object) -> int:
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(os if function == "open" else locks.fcntl, function, refused)
+    before, ran = len(os.listdir("/proc/self/fd")), False
+    with locked(tmp_path / "lock"):
+        ran = True
+    assert ran and len(os.listdir("/proc/self/fd")) == before
+    (line,) = (r.getMessage() for r in caplog.records)
+    assert line.startswith("going on without the lock") and os.strerror(error) in line

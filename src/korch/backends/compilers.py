@@ -6,7 +6,6 @@ import contextlib
 import re
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -14,6 +13,7 @@ from typing import TypeVar
 from korch.errors import BackendError
 from korch.system.locks import machine_held
 from korch.system.processes import Child, end, start
+from korch.system.threads import ThreadPool
 from korch.system.throttle import paced
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class Compilers:
 
     def __init__(self, jobs: int = 1, limit: float | None = None, beside: Path | None = None) -> None:
         self._limit, self._beside = limit, beside
-        self._pool = ThreadPoolExecutor(jobs)
+        self._pool = ThreadPool(jobs)
         self._running: set[Child] = set()
         self._lock = Lock()
         self._left = False
@@ -77,7 +77,7 @@ class Compilers:
             try:
                 process = start(command, stdout=pipe, stderr=pipe)
             except OSError as e:
-                raise BackendError(f"cannot start the C compiler {command[0]}: {e.strerror}") from None
+                raise BackendError(f"cannot start the C compiler {command[0]}: {e.strerror or e}") from None
             self._running.add(process)
         return process
 

@@ -83,7 +83,7 @@ class Toolchain:
                 compilers.run(self._command(*SHARED, *own, "-o", str(made), *parts, *tail, "-lm"))
                 _place(made, output)
         except OSError as e:
-            raise BackendError(f"cannot write {e.filename or output}: {e.strerror}") from None
+            raise BackendError(f"cannot write {e.filename or output}: {e.strerror or e}") from None
 
     def _objects(
         self,

@@ -28,7 +28,7 @@ def folder_for(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as e:
-        raise Error(f"cannot make the folder {path}: {e.strerror}") from None
+        raise Error(f"cannot make the folder {path}: {e.strerror or e}") from None
     return path
 
 

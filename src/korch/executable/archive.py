@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import shutil
 import zipfile
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
@@ -23,6 +23,7 @@ from korch.executable.plan import Plan
 from korch.executable.plan_json import plan_from_json, plan_to_json
 from korch.executable.weights import WEIGHTS
 from korch.system.folders import replaced
+from korch.system.threads import ThreadPool
 
 if TYPE_CHECKING:
     import onnx
@@ -85,7 +86,7 @@ def _write(file: IO[bytes], plan: Plan, linked: LinkedProgram, threads: int, nee
     }
     digests = {n: hashlib.sha256(x).hexdigest() for n, x in texts.items()}
     large = linked.files
-    with ThreadPoolExecutor(len(large)) as pool, zipfile.ZipFile(file, "w") as z:
+    with ThreadPool(len(large)) as pool, zipfile.ZipFile(file, "w") as z:
         found = pool.map(_digest, large)  # while they are copied
         for name, x in texts.items():
             z.writestr(_member(name, zipfile.ZIP_DEFLATED), x)
@@ -166,6 +167,8 @@ def extract(path: Path, folder: Path, runs: bool = True) -> tuple[Plan, Linked |
     try:
         plan = plan_from_json(members[PLAN].decode(), weights.read(folder / WEIGHTS))
         return plan, kind.found(plan, folder, members), about
+    except OSError as e:
+        raise _not_unpacked(path, folder, e) from None
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as e:
         raise DamagedArchive(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{AGAIN}") from None
 
@@ -198,7 +201,18 @@ def _bytes(z: zipfile.ZipFile, name: str, path: Path) -> bytes:
     try:
         return z.read(name)
     except (*DAMAGE, OSError) as e:
-        raise DamagedArchive(f"{path} is damaged: {name}: {line_of(e)}{AGAIN}") from None
+        raise _unreadable(path, name, e) from None
+
+
+def _unreadable(path: Path, name: str, e: Exception) -> ArchiveError:
+    """Of a member: only a seek to a place that cannot be is damage, among errors of the system."""
+    if isinstance(e, OSError) and e.errno not in (None, errno.EINVAL):
+        return ArchiveError(f"cannot read {path}: {name}: {e.strerror or e}")
+    return DamagedArchive(f"{path} is damaged: {name}: {line_of(e)}{AGAIN}")
+
+
+def _not_unpacked(path: Path, folder: Path, e: OSError) -> ArchiveError:
+    return ArchiveError(f"cannot unpack {path} to {folder}: {e.strerror or e}; set TMPDIR to a folder with room")
 
 
 def _text(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], path: Path) -> bytes:
@@ -214,7 +228,7 @@ def _unpack(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], folder: P
     try:
         source = z.open(name)
     except (*DAMAGE, OSError) as e:
-        raise DamagedArchive(f"{path} is damaged: {name}: {line_of(e)}{AGAIN}") from None
+        raise _unreadable(path, name, e) from None
     try:
         with source, (folder / name).open("wb") as target:
             while chunk := source.read(_CHUNK):
@@ -223,7 +237,6 @@ def _unpack(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], folder: P
     except DAMAGE as e:
         raise DamagedArchive(f"{path} is damaged: {name}: {line_of(e)}{AGAIN}") from None
     except OSError as e:
-        reason = f"{e.strerror or e}; set TMPDIR to a folder with room"
-        raise ArchiveError(f"cannot unpack {path} to {folder}: {reason}") from None
+        raise _not_unpacked(path, folder, e) from None
     if digest.hexdigest() != digests.get(name):
         raise DamagedArchive(f"{path} is damaged: {name} does not have its digest{AGAIN}")

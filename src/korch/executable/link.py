@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -25,6 +24,7 @@ from korch.executable.weights import WEIGHTS
 from korch.ir.tensor import Tensor, printable
 from korch.system.digest import digest
 from korch.system.processor import processor, processors
+from korch.system.threads import ThreadPool
 
 C_TEXTS = files("korch.executable").joinpath("c")
 LIBRARY, SOURCES = "program.so", "sources/"
@@ -71,6 +71,14 @@ class Linked:
         return self.folder / LIBRARY
 
     @property
+    def code(self) -> bytes:
+        """The library's bytes; ArchiveError where they cannot be read."""
+        try:
+            return self.library.read_bytes()
+        except OSError as e:
+            raise ArchiveError(f"cannot read the program {self.library}: {e.strerror or e}") from None
+
+    @property
     def weights(self) -> Path:
         return self.folder / WEIGHTS
 
@@ -85,7 +93,7 @@ def link(
     """
     check(plan)
     memory, jobs = plan_memory(plan), min(plan.threads, processors())
-    with ThreadPoolExecutor(1) as pool:  # kernels are compiled while the weights are written
+    with ThreadPool(1) as pool:  # kernels are compiled while the weights are written
         checksum = pool.submit(_write_weights, plan, folder)
         sources = {} if trial else write_program(plan, memory, checksum.result)
         if kept := known and known(library_key(plan, sources)):
@@ -109,7 +117,7 @@ def _write(library: bytes, file: Path) -> None:
     try:
         file.write_bytes(library)
     except OSError as e:
-        raise ArchiveError(f"cannot write the program to {file.parent}: {e.strerror}") from None
+        raise ArchiveError(f"cannot write the program to {file.parent}: {e.strerror or e}") from None
 
 
 def library_key(plan: Plan, sources: Mapping[str, SourceText]) -> str:
@@ -130,7 +138,11 @@ def _whole(sources: Mapping[str, SourceText]) -> dict[str, str]:
 
 def _write_weights(plan: Plan, folder: Path) -> int:
     """The checksum of the file."""
-    return weights.checksum(write_weights(plan, folder))
+    written = write_weights(plan, folder)
+    try:
+        return weights.checksum(written)
+    except OSError as e:
+        raise ArchiveError(f"cannot read the weights in {folder}: {e.strerror or e}") from None
 
 
 def write_weights(plan: Plan, folder: Path) -> Path:
@@ -138,7 +150,7 @@ def write_weights(plan: Plan, folder: Path) -> Path:
     try:
         weights.write(folder / WEIGHTS, plan.constants, plan.graph.constants)
     except OSError as e:
-        raise ArchiveError(f"cannot write the weights to {folder}: {e.strerror}") from None
+        raise ArchiveError(f"cannot write the weights to {folder}: {e.strerror or e}") from None
     return folder / WEIGHTS
 
 

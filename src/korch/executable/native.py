@@ -138,7 +138,12 @@ class NativeModel:
             return function(*arguments)
         if self._thread is None or self._fork != here:
             self._fork, self._thread = here, ThreadPoolExecutor(1)
-        return _finished(self._thread.submit(function, *arguments))
+        try:
+            answer = self._thread.submit(function, *arguments)
+        except RuntimeError as e:
+            self._thread = None
+            raise Error(f"no thread can be started for the program in a fork: {e}") from None
+        return _finished(answer)
 
     def __del__(self) -> None:
         self.close()

@@ -90,7 +90,7 @@ class Recall:
         """Remembers a finished program of native code: it need not be compiled again."""
         if not isinstance(linked, Linked):
             return
-        self.database.record_library(library_key(plan, linked.sources), linked.library.read_bytes())
+        self.database.record_library(library_key(plan, linked.sources), linked.code)
 
     def library(self, key: str) -> bytes | None:
         """The library of an earlier program, by its `library_key`."""
@@ -100,7 +100,7 @@ class Recall:
 def program_digest(linked: LinkedProgram) -> str:
     """Of the code that runs: a verdict on a program holds for those of equal digest, plan and machine."""
     if isinstance(linked, Linked):
-        return hashlib.sha256(linked.library.read_bytes()).hexdigest()
+        return hashlib.sha256(linked.code).hexdigest()
     return digest(*(hashlib.sha256(data).hexdigest() for _, data in sorted(linked.members.items())))
 
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from korch.devices import device_named
-from korch.errors import ArchiveError, Error
+from korch.errors import ArchiveError, Error, FolderError
 from korch.executable import archive
 from korch.executable.link import Libraries, Linked
 from korch.executable.memory import MemoryPlan
@@ -142,5 +142,5 @@ def new_folder() -> Path:
     """A private folder for the files of one executable."""
     try:
         return owned_folder("korch-")
-    except OSError as e:
-        raise ArchiveError(f"cannot make a folder for the program: {e.strerror}; set TMPDIR to one with room") from None
+    except FolderError as e:
+        raise ArchiveError(str(e)) from None

@@ -281,7 +281,10 @@ class InferenceSession(Base):
                 answer = list[Any](), user_data, str(e)
             callback(*answer)
 
-        threading.Thread(target=work, daemon=True).start()
+        try:
+            threading.Thread(target=work, daemon=True).start()
+        except RuntimeError as e:
+            raise Error(f"run_async starts no thread: {words_of(e)}; call run") from None
 
     def io_binding(self) -> IOBinding:
         """A binding of the caller's memory to inputs and outputs."""

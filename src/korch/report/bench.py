@@ -12,7 +12,6 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from korch.fission.importer.load import load, tensors_of, with_data
 from korch.report.peers import FLOAT32, Subject, known_peers
 from korch.report.runtime_process import RuntimeFailed, RuntimeProcess, module_command
 from korch.system.processes import work_folder
+from korch.system.threads import ThreadPool
 
 BLOCK_SECONDS, REST_SECONDS = 0.3, 0.05
 LOAD_LIMIT, RUN_LIMIT = 900.0, 300.0
@@ -150,7 +150,7 @@ def race(
             process = stack.enter_context(RuntimeProcess(name, commands[name], threads))
             _enter(contest, process, files, expected)
 
-        with ThreadPoolExecutor(together) as pool:
+        with ThreadPool(together) as pool:
             list(pool.map(enter, [name for name in commands if name != REFERENCE]))
         if pace:
             _enter_machine(contest, stack.enter_context(RuntimeProcess(MACHINE, pace, threads)))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -22,6 +21,7 @@ from korch.profile.process import WorkerProcess
 from korch.profile.results import Failed
 from korch.search.steering import BUILD_SECONDS, MIN_CHAINS_FOR_A_PROCESS
 from korch.system.processes import plain_environment
+from korch.system.threads import ThreadPool
 from korch.system.throttle import paced
 
 Wanted = tuple[Backend, Cone]
@@ -44,7 +44,7 @@ class KernelBuilder:
         heavy = deque(i for i, one in enumerate(wanted) if _is_heavy(*one))
         found: dict[int, tuple[Kernel, ...]] = {}
         if len(heavy) >= MIN_CHAINS_FOR_A_PROCESS:
-            with ThreadPoolExecutor(1) as pool:
+            with ThreadPool(1) as pool:
                 elsewhere = pool.submit(self._build_elsewhere, wanted, heavy, threads)
                 try:
                     while (i := _taken(heavy.popleft)) is not None:

@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakSet
@@ -66,6 +66,12 @@ class Job:
         return time.monotonic() - self.begun > limit
 
 
+def _started(run: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=run, name="korch-session", daemon=True)
+    thread.start()
+    return thread
+
+
 class Service:
     """One for each process. Its thread runs while there is something to do, and starts again when there is."""
 
@@ -85,8 +91,10 @@ class Service:
             self._clients.add(client)
             self._asked = True
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="korch-session", daemon=True)
-                self._thread.start()
+                try:
+                    self._thread = _started(self._run)
+                except RuntimeError:  # there are too many; the next binding tries again
+                    client.programs.give_up("no thread could be started to make it")
             self._wake.notify()
 
     def stop(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import secrets
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -49,8 +50,10 @@ class ModelSource:
         return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
 
 
-_MISSING = "missing"
-"""The digest of a file that cannot be read; reading the model reports it better."""
+def _missing() -> str:
+    """The digest of a file that cannot be read, which is that of no other: it may be readable a moment later, and its
+    program must not be another model's. Reading the model reports it better."""
+    return f"missing {secrets.token_hex(16)}"
 
 
 def _digest(file: Path) -> str:
@@ -58,7 +61,7 @@ def _digest(file: Path) -> str:
         with file.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError:
-        return _MISSING
+        return _missing()
 
 
 def _external_digest(model: Path, location: str) -> str:
@@ -69,7 +72,7 @@ def _external_digest(model: Path, location: str) -> str:
         with opened(model, location, location) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except (ModelError, OSError):
-        return _MISSING
+        return _missing()
 
 
 def external_locations(path: Path) -> tuple[str, ...]:

@@ -271,7 +271,10 @@ class Specialisations:
             if s.state is not SpecialisationState.WANTED:
                 return
             s.enter(SpecialisationState.MAKING)
-        request = self._request(s.binding, self.options.patience)
+        try:
+            request = self._request(s.binding, self.options.patience)
+        except OSError as e:  # a model of bytes, which is written to a file
+            return self.fail(s, f"the model's file: {e.strerror or e}")
         self.settle(s, make(request), request.place)
 
     def rule_out(self) -> None:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from typing import IO
 
@@ -26,16 +26,19 @@ class SpecialisationProcess:
     def __init__(self) -> None:
         self._folder = owned_folder("korch-service-")
         self._flag = self._folder / "busy"
-        self._errors: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
         self._answer = b""
         self._budget = 0.0
-        self._process = start(
-            [sys.executable, "-m", WORKER, str(os.getpid()), str(self._flag)],
-            plain_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-        )
+        with ExitStack() as undone:
+            undone.callback(discard, self._folder)
+            self._errors: IO[bytes] = undone.enter_context(tempfile.TemporaryFile(buffering=0))
+            self._process = start(
+                [sys.executable, "-m", WORKER, str(os.getpid()), str(self._flag)],
+                plain_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+            )
+            undone.pop_all()
         assert self._process.stdout
         os.set_blocking(self._process.stdout.fileno(), False)
 

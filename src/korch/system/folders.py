@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import secrets
 import shutil
@@ -14,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from korch.errors import CacheError
+from korch.errors import CacheError, FolderError
 from korch.system.guardian import MARK, owner, remove_orphans
 
 try:
@@ -71,11 +72,14 @@ def owned_folder(prefix: str) -> Path:
     """A new private folder among temporary ones; its name begins with `prefix`, which begins with `korch-`.
 
     It is somebody's for as long as this process lives, or a fork of it. Those that are nobody's go: processes that are
-    killed leave theirs, weights and all.
+    killed leave theirs, weights and all. FolderError where it cannot be made.
     """
     if not _marks:
         remove_orphans(Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{owner()}-"))
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{owner()}-"))
+    except OSError as e:
+        raise FolderError(f"cannot make a private folder: {e.strerror or e}; set TMPDIR to one with room") from None
     if fcntl:
         with suppress(OSError):
             _marks[folder] = mark = (folder / f"{MARK}.new").open("wb")
@@ -96,10 +100,17 @@ def _remove(folder: Path, process: int) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Removes a folder that is ours."""
+    """Removes a folder that is ours; at the exit where that is not possible now, as with too many open files."""
     shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        atexit.register(_remove_rest, folder, os.getpid())
     if mark := _marks.pop(folder, None):
         mark.close()
+
+
+def _remove_rest(folder: Path, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def default_folder() -> Path:

@@ -35,24 +35,46 @@ _in_vain: set[Path] = set()
 
 @contextmanager
 def locked(path: Path, shared: bool = False, patience: float = PATIENCE, until: Deadline = NEVER) -> Generator[None]:
-    """Holds the lock `path`, alone or `shared`; after `patience` seconds of waiting, and at `until`, goes
-    on without it.
+    """Holds the lock `path`, alone or `shared`; after `patience` seconds of waiting, at `until`, and where the system
+    has no lock to give, goes on without it.
 
     A stopped process may hold a lock for ever: costs may then be noisy, but tuning does not hang.
     """
     if fcntl is None:
         yield
         return
-    descriptor = _opened(path)
+    descriptor = _taken(path, shared, patience, until)
     try:
+        yield
+    finally:
+        _close(descriptor)
+
+
+def _taken(path: Path, shared: bool, patience: float, until: Deadline) -> int | None:
+    """A descriptor of the lock, which is held unless that took too long; None where a full disk, too many open files or
+    a file system without locks refuse it."""
+    assert fcntl
+    descriptor = None
+    try:
+        descriptor = _opened(path)
         left, most = until.left, 0.0 if path in _in_vain else patience
         if _held(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, min(left, most), path):
             _in_vain.discard(path)
         elif most <= left:
             log.warning("going on without the lock %s after %.0f s: costs may be noisy", path, most)
             _in_vain.add(path)
-        yield
-    finally:
+        return descriptor
+    except OSError as e:
+        log.warning("going on without the lock %s (%s): costs may be noisy", path, e.strerror or e)
+    except BaseException:
+        _close(descriptor)
+        raise
+    _close(descriptor)
+    return None
+
+
+def _close(descriptor: int | None) -> None:
+    if descriptor is not None:
         os.close(descriptor)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from korch.ir.ops.spans import Part, Span, aligned, clipped
 from korch.ir.ops.table import Array, Category, Emit, Op, Pull, Region, Shape, add, other_axes, whole
 from korch.ir.ops.windows import Axis, axes_of, needed, shifted
 from korch.ir.tensor import Tensor
+from korch.system.threads import ThreadPool
 
 if TYPE_CHECKING:
     from korch.ir.primitive import Primitive
@@ -171,7 +171,7 @@ def _depthwise(x: Array, w: Array, axes: tuple[Axis, ...], have: Region, out: Re
                 total += np.multiply(seen, taps, out=product)
 
     parts = [(image, first) for image in range(len(x)) for first in range(0, x.shape[1], some)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPool(os.cpu_count()) as pool:
         list(pool.map(add_up, parts))
     return result
 
