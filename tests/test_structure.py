@@ -22,8 +22,8 @@ LONGEST = 600
 
 LAYERS = (
     ("errors",),
-    ("limits", "machine"),
     ("system",),
+    ("limits", "machine"),
     ("devices",),
     ("ir",),
     ("fission",),

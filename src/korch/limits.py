@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cache
 
 from korch.errors import ModelError
+from korch.system.processor import memory_bytes
 
 NODES = 100_000
 """Nodes of a model after its functions are inlined. Functions call functions, so a kilobyte may say 2^40 nodes; the
@@ -46,17 +46,15 @@ def check_tensor(nbytes: int, title: str) -> None:
     if nbytes > tensor_bytes():
         raise ModelError(
             f"{title} has a tensor of {size_text(nbytes)}; the most here are {size_text(tensor_bytes())}, a quarter of "
-            "the machine's memory: give it smaller shapes"
+            "the memory here: give it smaller shapes"
         )
 
 
 @cache
 def tensor_bytes() -> int:
-    """Bytes of one computed tensor: a quarter of the machine's memory, as the search also holds its reference in
-    float64, which is twice as large, and the output that is compared with it."""
-    if not hasattr(os, "sysconf"):  # Windows
-        return 1 << 62
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    """Bytes of one computed tensor: a quarter of the memory of the machine or container, as the search also holds its
+    reference in float64, which is twice as large, and the output that is compared with it."""
+    return int(min(memory_bytes(), 1 << 64)) // 4
 
 
 def size_text(nbytes: float) -> str:

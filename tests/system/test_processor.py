@@ -88,6 +88,30 @@ def test_the_least_of_all_groups_around_a_process_counts(
     assert processor.processors() == min(quota, 8)
 
 
+@pytest.mark.parametrize(
+    ("own", "files", "expected"),
+    [
+        ("0::/a/b", {"a/memory.max": "max", "a/b/memory.max": "1000"}, 1000),
+        ("0::/a/b", {"memory.max": "3000", "a/memory.max": "2000", "a/b/memory.max": "max"}, 2000),
+        ("5:memory:/a\n3:cpu:/b", {"memory/a/memory.limit_in_bytes": "4000", "cpu/b/memory.max": "1"}, 4000),
+        ("5:memory:/a", {"memory/memory.limit_in_bytes": "9223372036854771712"}, 8000),
+        ("0::/a", {"other/memory.max": "1000"}, 8000),
+    ],
+)
+def test_memory_is_that_of_the_smallest_group_around(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str, files: dict[str, str], expected: int
+):
+    monkeypatch.setattr(processor, "GROUP", tmp_path / "groups")
+    monkeypatch.setattr(processor, "OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(processor.os, "sysconf", {"SC_PAGE_SIZE": 8, "SC_PHYS_PAGES": 1000}.get)
+    (tmp_path / "own").write_text(own)
+    for name, text in files.items():
+        file = tmp_path / "groups" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    assert processor.memory_bytes() == expected
+
+
 def test_systems_without_affinity_have_all_processors(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 3)

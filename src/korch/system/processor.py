@@ -62,19 +62,31 @@ def processors() -> int:
 def _quota() -> float:
     """Processors whose time this process's control group may take, the last in part, or any of those around it: the
     least that either kind of control groups tells."""
-    return min((_quota_of(folder) for folder in _groups(GROUP, OWN_GROUPS)), default=inf)
+    return min((_quota_of(folder) for folder in _groups("cpu", GROUP, OWN_GROUPS)), default=inf)
 
 
-def _groups(root: Path, own: Path) -> Iterator[Path]:
-    """The folders of this process's control groups that limit processors, with those around them up to the root. A
+def memory_bytes() -> float:
+    """The memory that this process may fill: the machine's, or less where its control group or one of those around it
+    has less; inf where the system does not say."""
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else inf
+    return min((whole, *(_memory_of(folder) for folder in _groups("memory", GROUP, OWN_GROUPS))))
+
+
+def _memory_of(folder: Path) -> float:
+    said = _said(folder / "memory.max") or _said(folder / "memory.limit_in_bytes")
+    return int(said) if said.isdigit() and int(said) else inf
+
+
+def _groups(controller: str, root: Path, own: Path) -> Iterator[Path]:
+    """The folders of this process's control groups of that controller, with those around them up to the root. A
     container may see its root only, under a path from outside: what is not there is left out."""
     yield root
-    yield root / "cpu"
+    yield root / controller
     for line in _said(own).splitlines():
         number, controllers, path = (line.split(":", 2) + ["", ""])[:3]
-        if number == "0" or "cpu" in controllers.split(","):
+        if number == "0" or controller in controllers.split(","):
             parts = [part for part in path.split("/") if part not in ("", "..")]
-            for mount in (root, root / "unified") if number == "0" else (root / "cpu", root / controllers):
+            for mount in (root, root / "unified") if number == "0" else (root / controller, root / controllers):
                 yield from (mount.joinpath(*parts[:n]) for n in range(len(parts) + 1))
 
 
