@@ -21,6 +21,10 @@ class ModelError(Error):
     """The ONNX model is malformed, incomplete or asks for something that cannot be compiled."""
 
 
+class UnreadableModel(ModelError):
+    """The system does not let a file of the model be read; a moment later it may."""
+
+
 class NeedsSegments(ModelError):
     """The model is no one static program: it branches on data, or computes what has no number or no shape of its own.
     Cut into segments it can be run (see `executable/segmented.py`)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,3 +84,16 @@ def test_none_starts_when_the_build_has_ended():
         pass
     with pytest.raises(BackendError, match="the build has ended"):
         compilers.run(["cc", "--version"])
+
+
+def test_temporary_files_of_compilers_go_with_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Those of one that is killed, too."""
+    script, temporary = tmp_path / "cc", tmp_path / "temporary"
+    script.write_text('#!/bin/sh\ntouch "$TMPDIR/cc123.s"\nexit 1\n')
+    script.chmod(0o755)
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    with pytest.raises(BackendError, match="cc failed"):
+        Toolchain((str(script),), (), False, "").compile_library({"a.c": FINE}, tmp_path / "a.so")
+    assert not list(temporary.iterdir())

@@ -28,9 +28,9 @@ def test_the_cache_survives_calls_that_fail(tmp_path: Path):
 
 @pytest.mark.slow
 def test_programs_and_sessions_survive_calls_that_fail(tmp_path: Path):
-    """At the first call of each site; of a search and a session at some."""
+    """At some of the first calls of all sites."""
     file = tmp_path / "results.json"
-    found = results(file, "--first", "--only", "rows", "save", "load", "export")
-    found |= results(file, "--first", "--most", "12", "--only", "recall", "search")
+    found = results(file, "--first", "--most", "15", "--only", "rows", "save", "load")
+    found |= results(file, "--first", "--most", "6", "--only", "recall", "search")
     assert all(r["fired"] > 0.8 * r["faults"] for r in found.values())
-    assert sum(r["fired"] for r in found.values()) > 100
+    assert sum(r["fired"] for r in found.values()) > 50

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import korch
-from korch.errors import BackendError, ModelError
+from korch.errors import BackendError, ModelError, UnreadableModel
 from korch.executable import Executable
 from korch.executable.plan import Accuracy
 from korch.options import Options
@@ -118,3 +119,28 @@ def test_the_race_has_two_runners_or_one(small_archive: Path, monkeypatch: pytes
         for run, timed in ((lambda *_: None, True), (refuses, False)):
             mine, theirs = making.raced(program, SimpleNamespace(run=run, get_inputs=list), feeds, {})
             assert mine > 0 and (theirs > 0) == timed
+
+
+def test_a_model_that_cannot_be_read_now_is_made_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """That it could not is not remembered, unlike a model that is malformed."""
+    file = tmp_path / "model.onnx"
+    file.write_bytes(b"no model")
+    request = Request(str(file), "digest", Options(1, 5.0), str(tmp_path / "cache"), {})
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", _unreadable)
+        assert "Too many open files" in make(request).reason
+    assert request.place.outcome() is None
+    assert "not an ONNX model" in make(request).reason
+    assert request.place.outcome()
+
+
+def test_weights_beside_a_model_are_part_of_its_digest_or_it_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = tmp_path / "model.onnx"
+    file.write_bytes(b"location")
+    monkeypatch.setattr(Path, "open", _unreadable)
+    with pytest.raises(UnreadableModel, match="Too many open files"):
+        _ = ModelSource(file).digest
+
+
+def _unreadable(*_: object, **__: object) -> bytes:
+    raise OSError(errno.EMFILE, "Too many open files")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
@@ -23,14 +24,18 @@ _FOLDER = re.compile(r"\S*/korch-cc-[^/]*/")
 
 class Compilers:
     """The compilers of one build: `jobs` at a time, each for at most `limit` seconds; None: as long as it takes. Each
-    runs while nobody else holds the lock `beside`, which they share.
+    runs while nobody else holds the lock `beside`, which they share. Their temporary files are in `folder`: one that is
+    killed leaves them.
 
     Leaving the context ends those that still run, as where the build is interrupted or one of them has failed. Each
     has a session of its own, with what it starts: a compiler that is killed leaves that behind, and the terminal's
     Ctrl-C reaches neither.
     """
 
-    def __init__(self, jobs: int = 1, limit: float | None = None, beside: Path | None = None) -> None:
+    def __init__(
+        self, jobs: int = 1, limit: float | None = None, beside: Path | None = None, folder: Path | None = None
+    ) -> None:
+        self._environment = {**os.environ, "TMPDIR": str(folder)} if folder else None
         self._limit, self._beside = limit, beside
         self._pool = ThreadPool(jobs)
         self._running: set[Child] = set()
@@ -75,7 +80,7 @@ class Compilers:
             if self._left:
                 raise BackendError(f"{_name(command)} was not started: the build has ended")
             try:
-                process = start(command, stdout=pipe, stderr=pipe)
+                process = start(command, self._environment, stdout=pipe, stderr=pipe)
             except OSError as e:
                 raise BackendError(f"cannot start the C compiler {command[0]}: {e.strerror or e}") from None
             self._running.add(process)

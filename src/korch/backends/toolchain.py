@@ -76,7 +76,7 @@ class Toolchain:
         own = [*defines, *(f"-I{library.include}" for library in libraries)]
         tail = _link_flags(libraries)
         try:
-            with work_folder("korch-cc-") as folder, Compilers(jobs, limit, beside) as compilers:
+            with work_folder("korch-cc-") as folder, Compilers(jobs, limit, beside, folder) as compilers:
                 new = self._objects(sources, folder, own, compilers, keep)
                 made = folder / "library.so"
                 parts = map(str, (*objects, *new))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from korch.errors import CacheError, Error, ModelError, NeedsSegments, line_of
+from korch.errors import CacheError, Error, ModelError, NeedsSegments, UnreadableModel, line_of
 from korch.options import Options
 from korch.session.archives import Outcome, ProgramFiles, archives_folder
 from korch.session.race import race
@@ -94,6 +94,8 @@ def _made(request: Request, known: Outcome | None, place: ProgramFiles) -> Outco
         with suppress(CacheError), Database(Path(request.folder)) as database:  # the program is kept all the same
             trim(database)
         return outcome
+    except UnreadableModel as e:
+        return Outcome(budget, reason=line_of(e))
     except ModelError as e:
         place.keep(failed := Outcome(budget, reason=line_of(e)))
         return failed

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from korch.errors import ModelError
+from korch.errors import ModelError, UnreadableModel
 from korch.system.folders import owned_folder, removed_with
 
 _EXTERNAL = b"location"
@@ -85,6 +85,8 @@ def external_locations(path: Path) -> tuple[str, ...]:
 
     try:
         model = load(path)
+    except UnreadableModel:  # its digest would be that of a model without them
+        raise
     except ModelError:
         return ()
     tensors = (t for part in (model.graph, *model.functions) for t in tensors_of(part))
@@ -104,5 +106,7 @@ def _mentions(path: Path, text: bytes) -> bool:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
             return mapped.find(text) >= 0
-    except (OSError, ValueError):  # no file, or an empty one
+    except (FileNotFoundError, IsADirectoryError, PermissionError, ValueError):  # no file, or an empty one
         return False
+    except OSError as e:
+        raise UnreadableModel(f"{path}: cannot be read: {e.strerror or e}") from e

@@ -17,7 +17,7 @@ from pathlib import Path
 import onnx
 
 from korch import limits
-from korch.errors import ModelError
+from korch.errors import ModelError, UnreadableModel
 from korch.fission.importer.sizes import dense_bytes
 
 _READ = os.O_RDONLY | sum(getattr(os, f"O_{flag}", 0) for flag in ("NONBLOCK", "NOCTTY", "CLOEXEC", "BINARY"))
@@ -116,7 +116,7 @@ def opened(model: Path, location: str, name: str) -> Generator[BufferedReader]:
     except OSError as e:
         if e.errno == errno.ENAMETOOLONG:
             raise _unusable(location, name) from e
-        raise ModelError(f"the external data of {name!r} cannot be read: {path}: {e.strerror or e}") from e
+        raise UnreadableModel(f"the external data of {name!r} cannot be read: {path}: {e.strerror or e}") from e
     with open(descriptor, "rb") if _is_regular(descriptor) else _refused(descriptor, name, path) as file:
         link = _DESCRIPTORS / str(descriptor)
         if link.exists() and not _is_in(link.readlink(), bases):

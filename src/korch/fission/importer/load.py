@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 from google.protobuf.message import DecodeError
 
-from korch.errors import ModelError
+from korch.errors import ModelError, UnreadableModel
 from korch.fission.importer.external import fetch, is_external
 
 
@@ -24,7 +24,7 @@ def load(source: str | Path | bytes | onnx.ModelProto) -> onnx.ModelProto:
     try:
         return _parse(path.read_bytes(), str(path))
     except OSError as e:
-        raise ModelError(f"{path}: cannot be read: {e.strerror or e}") from e
+        raise UnreadableModel(f"{path}: cannot be read: {e.strerror or e}") from e
 
 
 def _parse(data: bytes, what: str) -> onnx.ModelProto:
