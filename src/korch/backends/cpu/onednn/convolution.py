@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from korch.backends.cpu.onednn.call import Call, CallWindow, Packing, PostOps, with_bias, with_sum
+from korch.backends.linear.activations import Eltwise
 from korch.backends.linear.pattern import Binary, Match
 from korch.backends.linear.views import Shape, View, inverse
 
@@ -16,6 +17,10 @@ DEPTHWISE_FORM = "conv jit_dw"
 # Implementations that are sometimes faster than oneDNN's first choice (measured on Zen 4: depthwise 5x5, 107 against
 # 79 GFLOP/s; narrow pointwise ones, 7%), and the forms of their calls.
 _DEPTHWISE, _OTHERS = ("jit_dw:", DEPTHWISE_FORM), ("jit:", "conv jit")
+
+
+GEMM_LOSES_NAN = frozenset({"logistic"})
+"""Post-ops that make a number of NaN in im2col + GEMM only."""
 
 
 def convolution_refusal(m: Match) -> str:
@@ -29,6 +34,8 @@ def convolution_refusal(m: Match) -> str:
     call = convolution_call(m)
     if _runs_as_gemm(m) and any(isinstance(op, Binary) for op in call.post_ops):
         return "channels-first convolutions take a bias and a residual as operands, in this order, and no other"
+    if _runs_as_gemm(m) and any(isinstance(op, Eltwise) and op.alg in GEMM_LOSES_NAN for op in call.post_ops):
+        return "oneDNN makes a number of NaN in the sigmoid of a channels-first convolution"
     return ""
 
 
