@@ -93,6 +93,15 @@ def test_floats_are_right_within_roundings(plan: Plan, values: dict[str, Array],
     assert wrong.startswith(f"step {step.writes.name}: wrong at")
 
 
+def test_constants_of_one_element_have_their_shape():
+    """One that is put beside another tensor."""
+    text = """<ir_version: 8, opset_import: ["": 17]> g (float[4] x) => (float[5] y) <float[1] c = {2.5}>
+    { y = Concat<axis=0>(x, c) }"""
+    plan, x = plan_of(fission(read(onnx.parser.parse_model(text)))), np.arange(4, dtype=np.float32)
+    assert wrong_step(plan, {"x": x, plan.steps[0].writes.name: np.append(x, np.float32(2.5))}) == ""
+    assert wrong_step(plan, {"x": x, plan.steps[0].writes.name: np.append(x, np.float32(2.6))})
+
+
 def test_programs_of_floats_are_not_judged_so():
     text = '<ir_version: 8, opset_import: ["": 17]> g (float[4] x) => (float[4] y) { r = Round(x) y = Exp(r) }'
     assert not rounds_to_bytes(plan_of(fission(read(onnx.parser.parse_model(text)))))

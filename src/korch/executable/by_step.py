@@ -64,7 +64,7 @@ def wrong_step(plan: Plan, values: Mapping[str, Array]) -> str:
 
 
 def _value(t: Tensor, known: Mapping[str, Array]) -> Array:
-    return np.asarray(t.value, t.dtype) if t.value is not None else known[t.name]
+    return np.full(t.shape, t.value, t.dtype) if t.value is not None else known[t.name]
 
 
 def _reason(step: Step, found: Array, expected: Reference) -> str:
