@@ -160,3 +160,22 @@ def test_other_floats(dtype):
     )
     name = "float64" if dtype == "double" else dtype
     check_model(m, {"x": values(2, 3).astype(name)})
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        "Hardmax<axis=1>(x)",
+        "Softmax<axis=1>(x)",
+        "LogSoftmax<axis=0>(x)",
+        "ReduceMean<axes=[1], keepdims=0>(z)",
+        "Gather(x, i)",
+        "Transpose(x)",
+    ],
+)
+def test_values_without_elements_are_known(node: str):
+    """Whatever the rule of their operator would fold of nothing."""
+    text = f"(float[3,0] x, float[0,4] z) => (y) <int64[2] i = {{0, 2}}> {{ y = {node} }}"
+    feeds = {"x": np.zeros((3, 0), np.float32), "z": np.zeros((0, 4), np.float32)}
+    (y,) = check_model(model(text), feeds).outputs
+    assert y.const and not y.size

@@ -69,6 +69,14 @@ def test_stft(onesided: int):
     check("STFT", values(1, 60, 1), np.asarray(5), window, np.asarray(16), constants=[1, 2, 3], onesided=onesided)
 
 
+@pytest.mark.parametrize("parts", [1, 2])
+def test_signals_of_float64_are_not_convolved(parts: int):
+    """Nobody has a kernel for that."""
+    signal, given = values(2, 100, parts).astype(np.float64), (np.asarray(7), None, np.asarray(16))
+    graph = check("STFT", signal, *given, constants=[1, 3], onesided=2 - parts)
+    assert "Conv" not in {p.op for p in graph.primitives}
+
+
 def test_an_operator_whose_shape_is_inferred_wrongly_is_named():
     with pytest.raises(ModelError, match=r"STFT of .* gives \[1, 13, 9, 2\]"):
         check("STFT", values(1, 64, 1), np.asarray(4), values(16), constants=[1])

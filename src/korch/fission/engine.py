@@ -19,7 +19,7 @@ from korch.fission.control import CONTROL, unrolled
 from korch.fission.fold import fold
 from korch.fission.opaque import Node, constant_outputs, opaque_outputs
 from korch.fission.rule import FissionRule, Opaque, RuleResult, attributes
-from korch.fission.signature import check_fit
+from korch.fission.signature import check_fit, empty_outputs
 from korch.fission.table import rule_for
 from korch.ir.builder import Builder, Value
 from korch.ir.graph import Graph
@@ -126,6 +126,8 @@ class _Walk:
         return results
 
     def _results(self, node: Node, nbytes: int) -> tuple[Value | None, ...]:
+        if (nothing := empty_outputs(node)) is not None:
+            return tuple(self.builder.constant(x) for x in nothing)
         answer = self._ruled(node)
         if not isinstance(answer, Opaque):
             for v in filter(None, answer):

@@ -12,6 +12,7 @@ from korch import limits
 from korch.errors import ModelError
 from korch.fission.opaque import RUNTIME_TYPES, SMALL, Node
 from korch.ir.builder import Value
+from korch.ir.ops.table import Array
 from korch.ir.opsets import own_domain
 
 LENIENT = frozenset({"Einsum"})
@@ -30,6 +31,31 @@ def check_fit(node: Node) -> int:
     for size in sizes:
         limits.check_tensor(size, node.title)
     return sum(sizes)
+
+
+def empty_outputs(node: Node) -> list[Array] | None:
+    """The outputs of a node that reads something without elements and makes nothing else; None of all other nodes."""
+    if all(v is None or v.tensor.size for v in node.inputs) or node.proto.op_type in LENIENT:
+        return None
+    try:
+        schema = defs.get_schema(node.proto.op_type, node.opset, own_domain(node.proto.domain))
+        types = _output_types(node, schema)
+    except (defs.SchemaError, ModelError):
+        return None
+    if len(types) < len(node.proto.output) or not all(map(_is_empty, types)):
+        return None
+    return [np.zeros(*_array_type(t)) for t in types]
+
+
+def _is_empty(kind: onnx.TypeProto) -> bool:
+    t = kind.tensor_type
+    known = t.elem_type in RUNTIME_TYPES and all(d.HasField("dim_value") for d in t.shape.dim)
+    return known and any(d.dim_value == 0 for d in t.shape.dim)
+
+
+def _array_type(kind: onnx.TypeProto) -> tuple[list[int], np.dtype[np.generic]]:
+    t = kind.tensor_type
+    return [d.dim_value for d in t.shape.dim], np.dtype(helper.tensor_dtype_to_np_dtype(t.elem_type))
 
 
 def _check_dtypes(node: Node, schema: defs.OpSchema) -> None:
