@@ -22,7 +22,7 @@ from korch.backends.contract import Kernel
 from korch.backends.cpu.c import Code
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.toolchain import find_toolchain
-from korch.errors import ArchiveError, Error, InputError
+from korch.errors import ArchiveError, BackendError, Error, InputError
 from korch.executable.plan import Plan
 from korch.executable.runtime import Executable, load
 from korch.ir import Builder, Cone, Primitive
@@ -477,3 +477,13 @@ def test_an_interrupt_in_a_host_step_stays_one(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(type(e._host._steps[0]), "run", interrupted)
         with pytest.raises(KeyboardInterrupt):
             e.run(feeds_of(e.plan))
+
+
+def test_a_step_that_onnxruntime_does_not_take_is_named() -> None:
+    """It has no Conv of float64."""
+    b = Builder()
+    x, w = b.input("x", "float64", (1, 1, 9)), b.constant(np.ones((1, 1, 3)))
+    attrs = {"strides": (1,), "dilations": (1,), "pads": (0, 0), "group": 1, "channels_last": 0}
+    plan = plan_of(b.graph([("y", b.op("Conv", x, w, **attrs))]), host)
+    with pytest.raises(BackendError, match="onnxruntime does not take the step"):
+        Executable.link(plan)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from korch.errors import BackendError, line_of
 from korch.executable.plan import Plan, Step
 from korch.ir.tensor import Tensor
 from korch.system.sessions import ERRORS, inference_session, session_options
@@ -45,7 +46,10 @@ class _Hosted:
         options = session_options(threads, ERRORS)
         # Idle threads of onnxruntime must not take the cores that the native steps run on.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        session = inference_session()(step.kernel.host or b"", options, providers=["CPUExecutionProvider"])
+        try:
+            session = inference_session()(step.kernel.host or b"", options, providers=["CPUExecutionProvider"])
+        except Exception as e:  # onnxruntime's own exceptions share no base
+            raise BackendError(f"onnxruntime does not take the step {step.writes.title}: {line_of(e)}") from None
         names = tuple(i.name for i in session.get_inputs())
         return _Hosted(session, names, step.reads, session.get_outputs()[0].name, step.writes)
 
