@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import subprocess
@@ -13,11 +14,13 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from korch.options import Options
 from korch.session import service, specialisations, worker_process
+from korch.session.archives import Outcome
 from korch.session.service import Service
 from korch.session.source import ModelSource
 from korch.session.specialisations import Specialisations
@@ -279,3 +282,39 @@ def test_models_that_cannot_be_read_share_no_program(tmp_path: Path):
     """They may be readable a moment later."""
     one, other = (ModelSource(tmp_path / name).digest for name in ("one.onnx", "other.onnx"))
     assert one != other
+
+
+@pytest.mark.parametrize(("at", "reason"), [("truncate", "made"), ("read", "cannot be read: Input/output error")])
+def test_a_worker_whose_answer_cannot_be_read_is_given_up(
+    running: Service, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str, reason: str
+):
+    """A session must not wait for ever for what it makes. That old complaints stay is no reason."""
+    worker(
+        "import sys\nprint(sys.stdin.readline() and OUTCOME, flush=True)\n".replace("OUTCOME", repr(MADE)),
+        tmp_path,
+        monkeypatch,
+    )
+    begin = worker_process.SpecialisationProcess.begin
+
+    def with_fault(self: worker_process.SpecialisationProcess, request: object) -> None:
+        begin(self, request)
+        broken = self._errors if at == "truncate" else self._process.stdout
+        fault = SimpleNamespace(**{n: getattr(broken, n) for n in ("seek", "read", "close", "fileno", "truncate")})
+        setattr(fault, at, _broken)
+        if at == "truncate":
+            self._errors = fault
+        else:
+            self._process.stdout = fault
+
+    monkeypatch.setattr(worker_process.SpecialisationProcess, "begin", with_fault)
+    client.programs.find(((1,),))
+    running.attend(client)
+    until(lambda: client.programs.statuses()[0].state == "failed")
+    assert reason in client.programs.statuses()[0].reason
+
+
+MADE = Outcome(5.0, reason="made").to_json()
+
+
+def _broken(*_: object) -> None:
+    raise OSError(errno.EIO, "Input/output error")

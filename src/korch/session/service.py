@@ -182,7 +182,17 @@ class Service:
         elif job.overdue:
             self._end(worker)
             self._give_up(job, "making the program took too long")
-        elif outcome := worker.outcome():
+        else:
+            self._settle(worker, job)
+
+    def _settle(self, worker: SpecialisationProcess, job: Job) -> None:
+        """Enters the outcome of the job, once there is one."""
+        try:
+            outcome = worker.outcome()
+        except OSError as e:
+            self._end(worker)
+            return self._give_up(job, f"the process that made the program cannot be read: {e.strerror or e}")
+        if outcome:
             self._worked, self._job = time.monotonic(), None
             if worker.ended:
                 self._end(worker)

@@ -61,7 +61,7 @@ class SpecialisationProcess:
             self._flag.touch() if busy else self._flag.unlink(missing_ok=True)
 
     def outcome(self) -> Outcome | None:
-        """The outcome of the request; None while it is being worked on."""
+        """The outcome of the request; None while it is being worked on. OSError where nobody can tell."""
         assert self._process.stdout
         ended = self.ended  # before the last of its answer is read
         self._answer += self._process.stdout.read() or b""
@@ -72,8 +72,9 @@ class SpecialisationProcess:
             outcome = Outcome.from_json(line.decode())
         except (ValueError, TypeError, LookupError):
             return Outcome(self._budget, reason=self._complaint())
-        self._errors.seek(0)  # for both processes; what a process says before its first request stays
-        self._errors.truncate()
+        with suppress(OSError):  # old complaints stay
+            self._errors.seek(0)  # for both processes; what a process says before its first request stays
+            self._errors.truncate()
         return outcome
 
     def _complaint(self) -> str:
