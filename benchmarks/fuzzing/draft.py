@@ -20,8 +20,9 @@ Array = np.ndarray[Any, Any]
 FLOATS = ("float16", "float32", "float64")
 INTS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 LENGTHS = (1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 8, 9, 11, 13, 16, 16, 17, 19, 31, 32, 33, 64)
-MOST = 3000
-"""Elements of a value."""
+LONG = (65, 100, 127, 128, 129, 200, 256)
+MOST, MANY = 3000, 40_000
+"""Elements of a value, and of one of a large model."""
 LARGEST = 1e4
 """Magnitude of a float: products of larger ones leave what float16 and float32 hold."""
 IR_VERSION = 10
@@ -70,6 +71,8 @@ class Draft:
         if dtype == "bool":
             return r.random(shape) < 0.5
         if dtype in FLOATS:
+            if low is None and self.chance(0.04):
+                return np.full(shape, self.rng.choice([0.0, 1.0, -1.0, 0.5]), dtype)
             x = r.standard_normal(shape) if low is None or high is None else r.uniform(low, high, shape)
             return np.asarray(x, dtype)
         limits = np.iinfo(dtype)
@@ -153,6 +156,8 @@ class Draft:
                 return tuple(lengths)
 
     def length(self, most: int = 64) -> int:
+        if self.setting.most > MOST and most >= LENGTHS[-1] and self.chance(0.2):
+            return self.rng.choice(LONG)
         return self.rng.choice([n for n in LENGTHS if n <= most])
 
     def partner(self, name: str, kinds: Sequence[str] | None = None, **limits: Any) -> str:

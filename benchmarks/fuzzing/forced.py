@@ -12,12 +12,12 @@ import onnx
 
 from fuzzing.models import Case
 from korch.backends.table import backends
-from korch.candidates import enumerate_cones, trimmed
+from korch.candidates import Limits, enumerate_cones, trimmed
 from korch.errors import Error
 from korch.executable.plan import Plan, Step
 from korch.fission import fission
 from korch.fission.importer import read
-from korch.ir import Graph
+from korch.ir import Cone, Graph
 from korch.ir.ops.table import Array
 from korch.ir.tensor import Tensor
 from korch.machine import Machine
@@ -37,6 +37,14 @@ UNPAID = (
     (strassen, "LEAST_ROWS", 2),
 )
 """Thresholds of choices, and values at which all are welcome."""
+
+
+CHAINS = (Limits.chain, 0)
+"""Bytes between products of one kernel: as in a search, and any."""
+
+
+FAVOURS, MOST_UNLIKE = (1.0, 0.1, 0.01), 3
+"""What a cone costs less for each primitive that is not the model's, and up to how many."""
 
 
 @dataclass(frozen=True)
@@ -83,12 +91,12 @@ def with_choices(plain: Graph, case: Case) -> Graph:
 def forced_plan(graph: Graph, numerics: str, threads: int, rng: Random, libraries: bool = True) -> Plan:
     """A plan of random kernels: the cheapest cover by random costs, each cone by a random one of its kernels;
     without `libraries`, none that oneDNN may refuse when it starts."""
-    cones = trimmed(enumerate_cones(graph), graph.outputs)
+    cones = trimmed(enumerate_cones(graph, Limits(chain=rng.choice(CHAINS))), graph.outputs)
     offered = [b for b in backends(numerics=numerics) if libraries or b.name != "onednn"]
     ledger = open_ledger(cones, offered, MACHINE)
     problem = problem_of(graph, ledger)
-    wide = rng.choice([-2.0, -1.0, 0.0, 1.0])
-    costs = [10 ** rng.uniform(-7, -5) * len(c.primitives) ** wide for c in ledger.cones]
+    wide, other = rng.choice([-2.0, -1.0, 0.0, 1.0]), rng.choice(FAVOURS)
+    costs = [10 ** rng.uniform(-7, -5) * len(c.primitives) ** wide * other ** _unlike(c) for c in ledger.cones]
     candidates = tuple(replace(k, cost=x) for k, x in zip(problem.candidates, costs, strict=True))
     problem = replace(problem, candidates=candidates)
     picked = greedy(problem) if problem.outputs else []
@@ -101,6 +109,11 @@ def forced_plan(graph: Graph, numerics: str, threads: int, rng: Random, librarie
         kernels = rng.choice(offers).backend.build(cone, threads)
         steps.append(Step.of(rng.choice(kernels), 1e-6))
     return Plan(graph, tuple(steps), threads, numerics, 1e-6 * len(steps))
+
+
+def _unlike(cone: Cone) -> int:
+    """How many of its primitives a rewrite made, and products it has besides one."""
+    return min(sum(bool(p.rule) for p in cone.primitives) + max(len(cone.linear) - 1, 0), MOST_UNLIKE)
 
 
 def joined(plans: Sequence[Plan], threads: int) -> Plan:

@@ -21,7 +21,7 @@ from korch.backends.toolchain import Toolchain, find_toolchain
 from korch.backends.units import units_here
 from korch.errors import ArchiveError, BackendError, Error, NeedsSegments, line_of
 from korch.executable import link
-from korch.executable.by_step import exposed
+from korch.executable.by_step import exposed, wrong_step
 from korch.executable.cpu import CpuExecutable
 from korch.executable.plan import Plan
 from korch.fission import fission
@@ -161,16 +161,30 @@ def _told(part: _Part, made: Mapping[str, Array], manner: Manner) -> Finding:
 
 
 def _finding(part: _Part, made: Mapping[str, Array], manner: Manner) -> Finding:
-    graph = part.plan.graph
     if manner.stepwise:
-        values = {t.name: x for t, x in _constants(part.plan).items()} | dict(made)
-        found = {n: values[t.name] for n, t in zip(graph.output_names, graph.outputs, strict=True)}
-        return part.judged.finding(part.plan, found, made)
-    return part.judged.finding(part.plan, made, None)
+        return part.judged.finding(part.plan, _outputs(part.plan, made), made)
+    finding = part.judged.finding(part.plan, made, None)
+    return _by_steps(part, made, manner, finding) if finding.kind == "program" else finding
 
 
-def _constants(plan: Plan) -> dict[Any, Array]:
-    return {t: np.asarray(plan.graph.constants[t.name]) for t in plan.graph.outputs if t.const}
+def _by_steps(part: _Part, made: Mapping[str, Array], manner: Manner, finding: Finding) -> Finding:
+    """The same of a program whose steps are looked at: where each is right and the outputs are the same, roundings have
+    decided something."""
+    case = part.case
+    with CpuExecutable.of(joined([exposed(part.plan)], manner.threads)) as program:
+        steps = outputs_of(program.run(feeds_of([case.feeds])), 0)
+    if reason := wrong_step(part.plan, {**case.feeds, **steps}):
+        return Finding("kernel", reason)
+    again = _outputs(part.plan, steps)
+    same = all(np.array_equal(again[n], y, equal_nan=y.dtype.kind == "f") for n, y in made.items())
+    return Finding("rounding", finding.reason) if same else finding
+
+
+def _outputs(plan: Plan, steps: Mapping[str, Array]) -> dict[str, Array]:
+    """The outputs, of what all steps made."""
+    constants = {t.name: np.asarray(plan.graph.constants[t.name]) for t in plan.graph.outputs if t.const}
+    values = {**constants, **steps}
+    return {n: values[t.name] for n, t in zip(plan.graph.output_names, plan.graph.outputs, strict=True)}
 
 
 # Segments

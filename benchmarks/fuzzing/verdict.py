@@ -80,8 +80,10 @@ class Judged:
     def explained(self, name: str, found: Array, by: float = 0.0) -> bool:
         """Whether roundings put `found` where it is."""
         error = error_of(found, self.exact[name], self.exact[name])
-        few = 0.0 if found.dtype.kind == "f" else FEW / max(found.size, 1)
-        return error <= NOISE * max(self.noise(name), by) + few
+        floats = found.dtype.kind == "f"
+        few = 0.0 if floats else FEW / max(found.size, 1)
+        rounding = float(np.finfo(found.dtype).eps) if floats else 0.0
+        return error <= NOISE * max(self.noise(name), by, rounding) + few
 
     def finding(self, plan: Plan, found: Arrays, steps: Arrays | None) -> Finding:
         """On the outputs `found` of the program of `plan`; `steps`: what its steps made, where they are known."""
