@@ -141,3 +141,27 @@ def test_small_tensors_lie_together_and_come_back(tmp_path: Path) -> None:
     assert tuple(where[t.name] for t in tensors) == offsets
     for name, x in values.items():
         np.testing.assert_array_equal(found[name], x)
+
+
+CLOSED = """
+import sys
+from pathlib import Path
+import numpy as np
+import korch
+
+def libraries():
+    return {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "program.so" in line}
+
+for _ in range(10):
+    with korch.load(sys.argv[1]) as first, korch.load(sys.argv[1]) as second:
+        for e in (first, second):
+            e.run({i.name: np.zeros(i.shape, i.dtype) for i in e.inputs})
+    second.close()
+print(len(libraries()))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="mapped files are listed in /proc")
+def test_the_code_of_closed_programs_is_unloaded(tmp_path: Path) -> None:
+    """But that of the first one, whose pool of packed constants the others share."""
+    assert python(CLOSED, saved(chain(), tmp_path / "model.korch")) == "1\n"

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from pathlib import Path
 from typing import Any
@@ -111,11 +112,18 @@ class NativeModel:
         self._lib.korch_set_host(self._open(), self._callback, None)
 
     def close(self) -> None:
-        """Frees the model; closing twice does nothing."""
+        """Frees the model and unloads its code; closing twice does nothing."""
         with self.turn:
             handle, self._handle = self._handle, None
             if handle:
                 self._lib.korch_close(handle)
+                self._unload()
+
+    def _unload(self) -> None:
+        """Of a library that other models have opened too, one opening is taken back. In a fork nothing is unloaded: a
+        thread of its own may be what closes the model."""
+        if self._lib._handle != _pool_library and os.getpid() == NativeModel._home:
+            _dlclose(self._lib._handle)
 
     def _open(self) -> int:
         if not self._handle:
@@ -186,17 +194,39 @@ def _addresses(arrays: Sequence[Array]) -> Any:
 
 _pool: int | None = None
 """Where all programs of this process keep packed constants; of the first library, which stays loaded."""
+_pool_library = 0
+"""The handle of that library."""
+_OPENMP = ("libgomp.so.1", "libomp.so", "libomp.so.5", "libiomp5.so")
+_kept: dict[str, Any] = {}
+"""Runtimes of OpenMP, whose threads outlive the programs that started them: they stay loaded."""
 
 
 def _share_pool(lib: Any) -> None:
     """Lets the library hold packed constants where others do; those of an earlier Korch keep their own."""
-    global _pool
+    global _pool, _pool_library
     if not hasattr(lib, "korch_set_pool_1"):
         return
     lib.korch_get_pool_1.restype, lib.korch_set_pool_1.argtypes = c_void_p, [c_void_p]
     with _FORKING:
-        _pool = _pool or lib.korch_get_pool_1()
+        if not _pool:
+            _pool, _pool_library = lib.korch_get_pool_1(), lib._handle
         lib.korch_set_pool_1(_pool)
+
+
+def _keep_openmp() -> None:
+    """Opens the runtimes that are loaded once more."""
+    for name in _OPENMP:
+        if name not in _kept and hasattr(os, "RTLD_NOLOAD"):
+            with suppress(OSError):
+                _kept[name] = ctypes.CDLL(name, mode=os.RTLD_NOLOAD | os.RTLD_LAZY)
+
+
+def _dlclose(handle: int) -> None:
+    """Unloads a library once for each time that it was opened; nothing where the system has no such call."""
+    own = ctypes.CDLL(None)
+    if hasattr(own, "dlclose"):
+        own.dlclose.argtypes = [c_void_p]
+        own.dlclose(handle)
 
 
 def _way_out(complaint: str) -> str:
@@ -218,6 +248,7 @@ def _open_library(path: Path, libraries: Iterable[str]) -> Any:
         raise ArchiveError(f"cannot load the compiled program: {e}; {_way_out(str(e))}") from None
     except BackendError as e:
         raise ArchiveError(f"cannot load what the compiled program calls: {e}") from None
+    _keep_openmp()
     _share_pool(lib)
     lib.korch_open.restype, lib.korch_open.argtypes = c_void_p, [c_char_p, c_int, c_char_p, c_size_t]
     lib.korch_run.argtypes = [c_void_p, c_void_p, c_void_p]
