@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from rich.progress import Progress
-from tests.marks import slow_but
+from tests.marks import SLOW
 
 from korch.errors import ModelError
 
-FAST, SLOW = 40, 1000
+CASES = [("model", 40), ("database", 40), *((name, 1000) for name in ("model", "archive", "database"))]
 
 
 class Endings:
@@ -61,8 +61,7 @@ def test_a_file_that_takes_too_long_is_noticed(script, tmp_path: Path, monkeypat
     assert found.escapes == [(0, "Slow: took 0.2 s")]
 
 
-@pytest.mark.parametrize("name", ["model", "archive", "database"])
-@pytest.mark.parametrize("count", slow_but([FAST, SLOW], [FAST]))
+@pytest.mark.parametrize(("name", "count"), [pytest.param(*c, marks=[SLOW] * (c[1] > 40)) for c in CASES])
 def test_damage_is_refused_in_one_line(name: str, count: int, script, tmp_path: Path):
     with Progress(disable=True) as progress:
         found = script("mutate").mutated(name, count, 0, 2, tmp_path / "files", progress)
