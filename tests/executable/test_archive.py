@@ -225,6 +225,8 @@ def with_plan(saved: Path, target: Path, edit: Callable[[dict[str, Any]], object
         (lambda d: d["tensors"][0].__setitem__(2, [-3, 50]), "ValueError plan.graph.inputs.shape is -3"),
         (lambda d: d["primitives"][0].update(op="If"), "KeyError 'If'"),
         (lambda d: d["primitives"][0].update(op="Transpose"), "plan.json: "),
+        (lambda d: d.update(accuracy={"output": "y", "error": 0.0, "allowed": 1.0, "dropped": 3}), "plan.accuracy"),
+        (lambda d: next(t for t in d["tensors"] if t[3]).__setitem__(0, "other"), "the weights have no other"),
         (lambda d: d["steps"].pop(0), "which nobody makes"),
         (lambda d: d["steps"][0].update(reads=[]), "ValueError"),
         (lambda d: d["steps"].reverse(), "which nobody makes"),

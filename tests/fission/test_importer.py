@@ -140,6 +140,14 @@ def test_versions_that_are_none(version: int):
     refused(m, "own", "no version")
 
 
+@pytest.mark.parametrize("name", ["Relu", "x", "graph"])
+def test_names_are_text(name: str):
+    text = model("(float[2] x) => (float[2] y) { y = Relu(x) }")
+    text.graph.name = "graph"
+    damaged = text.SerializeToString().replace(name.encode(), name[:-1].encode() + b"\xd4")
+    refused(damaged, "no UTF-8 text")
+
+
 def test_nodes_that_do_not_fit_their_operator():
     refused(model("(float[2] x) => (float[2] y) { y = Frobnicate(x) }"), "Frobnicate", "malformed")
     refused(model("(float[2] x) => (float[2] y) { y = Add(x) }"), "Add", "malformed")

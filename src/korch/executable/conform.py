@@ -21,6 +21,7 @@ def check_plan(plan: Plan) -> None:
     makes, or a primitive cannot have its output."""
     _check(plan, Plan, "plan", set())
     _check_graph(plan.graph)
+    _check_constants(plan)
     there = {*plan.graph.inputs}
     for step in plan.steps:
         _check_step(step)
@@ -33,6 +34,13 @@ def _check_graph(graph: Graph) -> None:
     _check_primitives(graph.primitives, {*graph.inputs})
     if len(graph.output_names) != len(graph.outputs):
         raise ValueError(f"{len(graph.output_names)} names of {len(graph.outputs)} outputs")
+
+
+def _check_constants(plan: Plan) -> None:
+    held = plan.graph.constants
+    for t in plan.constants:
+        if t.name not in held or (str(held[t.name].dtype), held[t.name].shape) != (t.dtype, t.shape):
+            raise ValueError(f"the weights have no {t}")
 
 
 def _check_step(step: Step) -> None:
@@ -60,7 +68,7 @@ def _check_made(wanted: Collection[Tensor] | Any, there: Collection[Tensor], rea
 
 def _check(value: Any, hint: Any, where: str, seen: set[int]) -> None:
     """TypeError where the value is not of the type. What was `seen` is not looked at again."""
-    if hint is Any or id(value) in seen:
+    if hint is Any:
         return
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
@@ -71,11 +79,11 @@ def _check(value: Any, hint: Any, where: str, seen: set[int]) -> None:
         _check_type(value, origin, where)
     elif is_dataclass(hint):
         _check_type(value, cast("type", hint), where)
-        seen.add(id(value))
-        if hint is Code:  # thousands of lines, which nobody reads but the compiler
+        if id(value) in seen or hint is Code:  # thousands of lines, which nobody reads but the compiler
             return
         for name, inner in _fields(cast("type", hint)).items():
             _check(getattr(value, name), inner, f"{where}.{name}", seen)
+        seen.add(id(value))
     else:
         _check_type(value, hint, where)
 

@@ -160,7 +160,7 @@ class Database:
         size = "length(CAST(content AS BLOB))"
         with _translated(self.file), self._guard:
             return [
-                (table, str(key), int(length), used if _possible(used) else 0.0)
+                (table, str(key), int(length or 0), used if _possible(used) else 0.0)
                 for table in ("plans", "libraries")
                 for key, length, used in self._connection.execute(f"SELECT key, {size}, used FROM {table}")
             ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from korch.errors import ModelError, UnreadableModel
 from korch.fission.importer.external import fetch, is_external
@@ -35,7 +35,24 @@ def _parse(data: bytes, what: str) -> onnx.ModelProto:
         raise ModelError(f"{what} is not an ONNX model (no valid protobuf)") from e
     if not model.HasField("graph") or not model.graph.output:
         raise ModelError(f"{what} is not an ONNX model: it has no graph with outputs")
+    if not _has_texts(model):
+        raise ModelError(f"{what} is not an ONNX model: it has a name that is no UTF-8 text")
     return model
+
+
+def _has_texts(message: Message) -> bool:
+    """Whether all text is text: protobuf gives bytes where it is not UTF-8. Numbers of tensors, which may be gigabytes,
+    are not read."""
+    if isinstance(message, onnx.TensorProto):
+        texts = [message.name, *(text for e in message.external_data for text in (e.key, e.value))]
+        return all(isinstance(text, str) for text in texts)
+    for field, value in message.ListFields():
+        values = value if field.is_repeated else (value,)
+        if field.type == field.TYPE_STRING and not all(isinstance(text, str) for text in values):
+            return False
+        if field.type == field.TYPE_MESSAGE and not all(map(_has_texts, values)):
+            return False
+    return True
 
 
 def with_data(model: onnx.ModelProto, source: str | Path | bytes | onnx.ModelProto) -> onnx.ModelProto:
