@@ -87,6 +87,7 @@ def test_planted_faults_are_found(name: str, script, tmp_path: Path):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_kernels_are_clean(script):
     assert script("sanitize").sanitized(KERNELS, ["-m", "not slow"]).clean
 

@@ -27,6 +27,7 @@ def test_the_cache_survives_calls_that_fail(tmp_path: Path):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_programs_and_sessions_survive_calls_that_fail(tmp_path: Path):
     """At some of the first calls of all sites."""
     file = tmp_path / "results.json"

@@ -13,7 +13,7 @@ from tests.marks import SLOW
 
 from korch.errors import ModelError
 
-CASES = [("model", 40), ("database", 40), *((name, 1000) for name in ("model", "archive", "database"))]
+CASES = [("model", 40), ("database", 40), *((name, 400) for name in ("model", "archive", "database"))]
 
 
 class Endings:
