@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import onnx
 from google.protobuf.message import DecodeError, Message
@@ -44,7 +45,7 @@ def _has_texts(message: Message) -> bool:
     """Whether all text is text: protobuf gives bytes where it is not UTF-8. Numbers of tensors, which may be gigabytes,
     are not read."""
     if isinstance(message, onnx.TensorProto):
-        texts = [message.name, *(text for e in message.external_data for text in (e.key, e.value))]
+        texts: list[Any] = [message.name, *(text for e in message.external_data for text in (e.key, e.value))]
         return all(isinstance(text, str) for text in texts)
     for field, value in message.ListFields():
         values = value if field.is_repeated else (value,)
