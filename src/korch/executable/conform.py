@@ -79,7 +79,7 @@ def _check(value: Any, hint: Any, where: str, seen: set[int]) -> None:
         _check_type(value, origin, where)
     elif is_dataclass(hint):
         _check_type(value, cast("type", hint), where)
-        if id(value) in seen or hint is Code:  # thousands of lines, which nobody reads but the compiler
+        if id(value) in seen or isinstance(value, Code):  # thousands of lines, which nobody reads but the compiler
             return
         for name, inner in _fields(cast("type", hint)).items():
             _check(getattr(value, name), inner, f"{where}.{name}", seen)
