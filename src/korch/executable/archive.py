@@ -14,12 +14,12 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from korch.errors import ArchiveError, DamagedArchive, line_of
+from korch.errors import ArchiveError, DamagedArchive, Error, line_of
 from korch.executable import manifest, weights
 from korch.executable.link import Linked
 from korch.executable.members import AGAIN, DAMAGE, opened
 from korch.executable.memory import MemoryPlan
-from korch.executable.plan import Plan
+from korch.executable.plan import Plan, check
 from korch.executable.plan_json import plan_from_json, plan_to_json
 from korch.executable.weights import WEIGHTS
 from korch.system.folders import replaced
@@ -166,10 +166,13 @@ def extract(path: Path, folder: Path, runs: bool = True) -> tuple[Plan, Linked |
             _unpack(z, name, about.digests, folder, path)
     try:
         plan = plan_from_json(members[PLAN].decode(), weights.read(folder / WEIGHTS))
+        check(plan)
         return plan, kind.found(plan, folder, members), about
     except OSError as e:
         raise _not_unpacked(path, folder, e) from None
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as e:
+    except ArchiveError:
+        raise
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, Error) as e:
         raise DamagedArchive(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{AGAIN}") from None
 
 

@@ -157,15 +157,21 @@ def check(plan: Plan) -> None:
     known = set(plan.graph.inputs)
     for number, step in enumerate(plan.steps):
         for t in step.reads:
-            if t not in known and not (t.const and t.name in plan.graph.constants):
+            if t not in known and not _is_held(t, plan.graph):
                 raise Error(f"step {number} ({step.writes.name}) reads {t}, which no earlier step writes")
         _check_types(number, step)
         if step.writes in known:
             raise Error(f"step {number} writes {step.writes}, which exists already")
         known.add(step.writes)
     for name, t in zip(plan.graph.output_names, plan.graph.outputs, strict=True):
-        if t not in known and not t.const:
+        if t not in known and not _is_held(t, plan.graph):
             raise Error(f"no step writes the output {name!r} ({t})")
+
+
+def _is_held(t: Tensor, graph: Graph) -> bool:
+    """Whether it is one of the graph's constants."""
+    held = graph.constants.get(t.name) if t.const else None
+    return held is not None and (str(held.dtype), held.shape) == (t.dtype, t.shape)
 
 
 def _check_types(number: int, step: Step) -> None:

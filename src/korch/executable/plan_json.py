@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar, cast
 from korch.backends.contract import Alias, Body, Host, Kernel, Launch, LibraryCall, Prepared, Triton, Variant
 from korch.backends.cpu.c import Code
 from korch.backends.cpu.c import json as c_json
-from korch.executable.conform import check_plan
+from korch.executable.conform import check_fields
 from korch.executable.plan import Accuracy, Choice, Plan, RunnerUp, Step
 from korch.ir.cone import Cone
 from korch.ir.graph import Graph
@@ -131,7 +131,7 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
         d["accuracy"] and Accuracy(**_values(d["accuracy"])),
         unpack(d["gap_physical"]),
     )
-    check_plan(plan)
+    check_fields(plan)
     return plan
 
 

@@ -18,12 +18,12 @@ from korch.solve.check import BUDGET_TOLERANCE, check
 from korch.solve.highs import Highs
 from korch.solve.keys import OutputError
 from korch.solve.problem import Problem
+from korch.solve.program import MICRO
 from korch.solve.prune import prune
 from korch.solve.rows import Row, all_rows, incidence
 from korch.solve.tree import Fork, Node, TreeSearch
 from korch.system.deadline import Deadline
 
-MICRO = 1e6
 EXACT = Context(prec=1000)
 """Decimals of all costs add up without rounding."""
 COMPLETE = 1e-9

@@ -12,6 +12,10 @@ from korch.solve.problem import Status
 from korch.solve.rows import Floats, Matrix
 
 Codes = NDArray[np.int8]
+NONBASIC_AT_LOWER, BASIC = 0, 1
+"""HiGHS's codes, for columns and rows that an old basis does not know."""
+MICRO = 1e6
+"""Costs of programs are in microseconds."""
 ROUNDING = 2.0**-51
 """Of the magnitude of a sum, for each of its terms: twice what rounding the product and adding it can change, and what
 writing the factors as decimals and reading them again can change."""

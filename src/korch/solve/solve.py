@@ -23,7 +23,7 @@ from korch.solve.greedy import greedy
 from korch.solve.highs import Highs
 from korch.solve.keys import Edge
 from korch.solve.problem import Problem, Restart, Solution, Status
-from korch.solve.program import Answer, Basis, Program, dual_bound
+from korch.solve.program import BASIC, MICRO, NONBASIC_AT_LOWER, Answer, Basis, Program, dual_bound
 from korch.solve.prune import prune, within_reach
 from korch.solve.rows import Floats, Incidence, Row, all_rows, chosen_row, incidence, matrix, violated_edges
 from korch.solve.tree import TreeSearch
@@ -31,7 +31,6 @@ from korch.system.deadline import Deadline
 
 log = logging.getLogger(__name__)
 
-MICRO = 1e6
 PROVED = 1e-9  # relative gap below which a plan counts as proved
 BEAMS = (128, 1024)  # labels of the searches that look for plans
 DOLLS = (100, 400, 1600, 6400)  # labels of the suffix searches, and
@@ -42,7 +41,6 @@ LEAST = 0.5  # seconds that a relaxation may take, however little time is left: 
 LEAST_BUDGETED = 2.0  # seconds for a first plan within error budgets, where the greedy cover finds none
 CHECKED_SHARE, CHECKED_SECONDS = 0.5, 1.0  # of the time left, for a tree that confirms the bound of an integer program
 SUMS = 1e-10  # relative: more than the sums of a frontier search, of some thousand terms in float64, can be wrong by
-NONBASIC_AT_LOWER, BASIC = 0, 1  # HiGHS's codes, for what an old basis does not know
 
 
 @dataclass(frozen=True)

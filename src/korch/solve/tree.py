@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from korch.solve.branching import SolveRun
 from korch.solve.cycles import cycle_cuts
 from korch.solve.problem import Problem, Status
-from korch.solve.program import Answer, Basis, Program, dual_bound
+from korch.solve.program import BASIC, NONBASIC_AT_LOWER, Answer, Basis, Program, dual_bound
 from korch.solve.rows import Floats, Incidence, Matrix, Row, chosen_row, matrix, violated_edges
 from korch.system.deadline import Deadline
 
@@ -35,7 +35,6 @@ DECIMALS = 12
 """Of a multiplier, in microseconds."""
 PENALTIES = (1e2, 1e5)
 """Times the incumbent's cost: the price of breaking rows, where a side has no point that keeps to all of them."""
-NONBASIC_AT_LOWER, BASIC = 0, 1  # HiGHS's codes
 
 
 @dataclass(frozen=True)
