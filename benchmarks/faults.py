@@ -25,6 +25,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.progress import track
+
 HERE = Path(__file__).parent / "injection"
 SHIM = "KORCH_FAULTS_SHIM"
 
@@ -41,12 +44,6 @@ def preloaded(arguments: Sequence[str]) -> int:
         return subprocess.run([sys.executable, __file__, *arguments], env={**os.environ, **own}).returncode
 
 
-def progress(done: int, of: int, begun: float, losses: int) -> None:
-    left = (time.monotonic() - begun) / done * (of - done)
-    end = "\n" if done == of else ""
-    print(f"\r{done} of {of} faults, {losses} losses, {left:.0f} s left  ", end=end, file=sys.stderr, flush=True)
-
-
 def injected(runs: Any, name: str, first: bool, most: int, jobs: int) -> dict[str, Any]:
     """The counts and losses of one scenario."""
     from injection.runs import faults_of
@@ -55,12 +52,11 @@ def injected(runs: Any, name: str, first: bool, most: int, jobs: int) -> dict[st
     faults = faults_of(name, sites, not first)
     faults = faults[:: max(len(faults) // most, 1)] if most else faults
     ended, losses, begun = [], [], time.monotonic()
-    for e in runs.all(faults, jobs):
+    for e in track(runs.all(faults, jobs), name, total=len(faults), console=Console(stderr=True)):
         ended.append(e)
         if e.losses:
             losses.append({**asdict(e), "text": str(e.fault)})
             print(f"\nLOSS {e.fault}\n  " + "\n  ".join("\n".join(e.losses).splitlines()), flush=True)
-        progress(len(ended), len(faults), begun, len(losses))
     return {
         "sites": len(sites),
         "calls": sites.total(),
@@ -97,7 +93,6 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="runs-")).resolve()
     runs, results = Runs(folder), dict[str, Any]()
     for name in arguments.only or SCENARIOS:
-        print(f"{name}:", file=sys.stderr)
         results[name] = injected(runs, name, arguments.first, arguments.most, arguments.jobs)
         if arguments.output:
             arguments.output.write_text(json.dumps(results, indent=1) + "\n")

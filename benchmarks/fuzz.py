@@ -14,14 +14,15 @@ import argparse
 import json
 import os
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
 
 from fuzzing.models import Case, random_case
 from fuzzing.runs import Manner, Outcome
@@ -29,7 +30,7 @@ from fuzzing.shrink import shrunk
 from fuzzing.tasks import Answer, Task, asked, worker
 from fuzzing.texts import text_of
 from fuzzing.verdict import WRONG
-from korch.profile.process import WorkerProcess
+from workers import Workers
 
 BATCH = 25
 """Models of one program: a compiler starts once for all of them."""
@@ -41,7 +42,7 @@ MANNERS = (Manner(), Manner(stepwise=True), Manner(threads=2), Manner(level="3")
 
 @dataclass
 class Results:
-    """What is known of each seed."""
+    """Facts of each seed, in a file that is written after each batch."""
 
     file: Path | None
     known: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
@@ -75,74 +76,32 @@ def batches(seeds: Sequence[int]) -> Iterator[list[int]]:
             yield some
 
 
-class Pool:
-    """Processes that answer tasks side by side."""
-
-    def __init__(self, jobs: int) -> None:
-        self._free = SimpleQueue[WorkerProcess]()
-        self._all = [worker() for _ in range(jobs)]
-        for process in self._all:
-            self._free.put(process)
-        self.threads = ThreadPoolExecutor(jobs)
-
-    def ask(self, task: Task) -> Answer:
-        process = self._free.get()
-        try:
-            return asked(process, task)
-        finally:
-            self._free.put(process)
-
-    def close(self) -> None:
-        self.threads.shutdown(cancel_futures=True)
-        for process in self._all:
-            process.close()
-
-
 def run(seeds: Sequence[int], results: Results, jobs: int, faults: Path | None = None) -> list[Outcome]:
     """Runs the seeds; the outcomes that are wrong."""
-    pool, wrong, begun, done = Pool(jobs), list[Outcome](), time.monotonic(), 0
-    try:
-        waiting = {pool.threads.submit(pool.ask, Task(some, manner_of(some[0]))): some for some in batches(seeds)}
-        for future, some in _as_completed(waiting):
-            found = future.result()
+    wrong, bar = list[Outcome](), Progress(console=Console(stderr=True))
+    with Workers(jobs, worker) as workers, bar:
+        shown = bar.add_task("models", total=len(seeds))
+        tasks = [Task(some, manner_of(some[0])) for some in batches(seeds)]
+        waiting = {workers.submit(lambda p, task=task: asked(p, task)): task for task in tasks}
+        for future in as_completed(waiting):
+            found, task = future.result(), waiting.pop(future)
             results.add(found)
             results.save()
-            done += len(some)
-            _progress(done, len(seeds), time.monotonic() - begun)
+            bar.advance(shown, len(task.seeds))
             for outcome in (o for o in found.outcomes if o.finding.wrong):
                 wrong.append(outcome)
                 print(f"WRONG {outcome.seed} ({outcome.finding.kind}): {outcome.finding.reason}", flush=True)
                 if faults:
-                    write(pool, outcome, manner_of(some[0]), faults)
-    finally:
-        pool.close()
+                    write(workers, outcome, task.manner, faults)
     return wrong
 
 
-def _as_completed(waiting: Mapping[Future[Answer], list[int]]) -> Iterator[tuple[Future[Answer], list[int]]]:
-    left = set(waiting)
-    while left:
-        ready, left = wait(left, return_when=FIRST_COMPLETED)
-        yield from ((future, waiting[future]) for future in ready)
-
-
-def _progress(done: int, total: int, seconds: float) -> None:
-    left = seconds / done * (total - done)
-    end = "\r" if sys.stderr.isatty() and done < total else "\n"
-    print(
-        f"{done} of {total} models, {seconds:.0f} s, about {left / 60:.0f} min left ",
-        end=end,
-        file=sys.stderr,
-        flush=True,
-    )
-
-
-def write(pool: Pool, outcome: Outcome, manner: Manner, folder: Path) -> Path:
+def write(workers: Workers, outcome: Outcome, manner: Manner, folder: Path) -> Path:
     """The case as text in `folder`, as small as a few tries make it."""
     case = random_case(outcome.seed)
 
     def kind(case: Case, manner: Manner) -> str:
-        found = pool.ask(Task([], manner, [case])).outcomes
+        found = workers.run(lambda p: asked(p, Task([], manner, [case]))).outcomes
         return next((o.finding.kind for o in found if o.finding.wrong), "")
 
     several = replace(manner, plans=AGAIN)

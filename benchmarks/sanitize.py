@@ -13,13 +13,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
 TESTS = ("tests/backends", "tests/executable/test_runtime.py", "tests/executable/test_iterate.py")
@@ -32,7 +32,7 @@ UNDEFINED = "runtime error:"
 
 @dataclass(frozen=True)
 class Findings:
-    """What the tests came to, and the first line of each report."""
+    """How many tests ran and failed, and the first line of each report."""
 
     tests: int
     failed: int
@@ -70,7 +70,9 @@ def _runtime() -> str:
 def sanitized(tests: Sequence[str], options: Sequence[str] = ()) -> Findings:
     """Runs the tests under the sanitizers."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *options, *tests]
+        results = Path(folder) / "tests.xml"
+        command = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", f"--junitxml={results}"]
+        command += [*options, *tests]
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment(Path(folder)), stdout=subprocess.PIPE, text=True, errors="replace"
         )
@@ -81,14 +83,13 @@ def sanitized(tests: Sequence[str], options: Sequence[str] = ()) -> Findings:
             print(line, end="", file=sys.stderr, flush=True)
         process.wait()
         files = [file.read_text(errors="replace") for file in sorted(Path(folder).glob("report.*"))]
+        suite = ElementTree.parse(results).find("testsuite") if results.exists() else None
     reports = [line.strip() for line in text.splitlines() if UNDEFINED in line]
     reports += [next((line for line in file.splitlines() if "ERROR:" in line), file) for file in files]
-    return Findings(_count(text, "passed"), _count(text, "failed") + _count(text, "errors?"), tuple(reports))
-
-
-def _count(text: str, outcome: str) -> int:
-    found = re.search(rf"(\d+) {outcome}\b", text.strip().rsplit("\n", 1)[-1])
-    return int(found[1]) if found else 0
+    if suite is None:
+        return Findings(0, 1, tuple(reports))
+    count = {name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors")}
+    return Findings(count["tests"], count["failures"] + count["errors"], tuple(reports))
 
 
 def main() -> None:

@@ -25,6 +25,8 @@ MOST, MANY = 3000, 40_000
 """Elements of a value, and of one of a large model."""
 LARGEST = 1e4
 """Magnitude of a float: products of larger ones leave what float16 and float32 hold."""
+TIES = 0.12
+"""The share of new floats that are halves: many are equal, which decides between the first and the last."""
 IR_VERSION = 10
 MICROSOFT = "com.microsoft"
 
@@ -35,7 +37,7 @@ class Rejected(Exception):
 
 @dataclass(frozen=True)
 class Setting:
-    """What a model is made of. `dtype`: of its new floats; `special`: inputs hold NaN and infinities; `symbolic`:
+    """Of a model. `dtype`: of its new floats; `special`: inputs hold NaN and infinities; `symbolic`:
     lengths of inputs have names instead of numbers."""
 
     opset: int
@@ -74,6 +76,8 @@ class Draft:
             if low is None and self.chance(0.04):
                 return np.full(shape, self.rng.choice([0.0, 1.0, -1.0, 0.5]), dtype)
             x = r.standard_normal(shape) if low is None or high is None else r.uniform(low, high, shape)
+            if low is None and self.chance(TIES):
+                x = np.round(2 * x) / 2
             return np.asarray(x, dtype)
         limits = np.iinfo(dtype)
         low, high = (-9 if limits.min else 0, 9) if low is None or high is None else (low, high)
@@ -225,7 +229,7 @@ class Draft:
                 raise Rejected("its result is large")
 
     def _run(self, node: onnx.NodeProto) -> dict[str, Array]:
-        """What onnxruntime computes."""
+        """The outputs by onnxruntime."""
         read = [n for n in dict.fromkeys(reads(node)) if n in self.arrays]
         graph = helper.make_graph(
             [node],

@@ -37,14 +37,10 @@ UNPAID = (
     (strassen, "LEAST_ROWS", 2),
 )
 """Thresholds of choices, and values at which all are welcome."""
-
-
 CHAINS = (Limits.chain, 0)
 """Bytes between products of one kernel: as in a search, and any."""
-
-
 FAVOURS, MOST_UNLIKE = (1.0, 0.1, 0.01), 3
-"""What a cone costs less for each primitive that is not the model's, and up to how many."""
+"""The factor of a cone's cost for each primitive that is not the model's, and up to how many."""
 
 
 @dataclass(frozen=True)

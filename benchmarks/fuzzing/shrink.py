@@ -65,7 +65,7 @@ def _by_output(case: Case, known: Mapping[str, Array]) -> Iterator[Case]:
 
 
 def _by_cut(case: Case, known: Mapping[str, Array]) -> Iterator[Case]:
-    """What a node makes becomes an input."""
+    """The outputs of a node become inputs."""
     for node in case.model.graph.node:
         values = {n: known[n] for n in node.output if n in known}
         if values and not any(o.name in values for o in case.model.graph.output):

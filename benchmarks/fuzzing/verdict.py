@@ -37,8 +37,8 @@ WRONG = frozenset({"kernel", "rewrite", "fission", "program", "crash", "error"})
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong: a `kernel`, a `rewrite`, a rule of `fission`, the linked `program`, a `crash` or an `error`. Or
-    what explains an output that is far off: `rounding`; `ill`, where nobody can tell; `left` to onnxruntime. Empty
+    """The part at fault: a `kernel`, a `rewrite`, a rule of `fission`, the linked `program`, a `crash` or an `error`.
+    Or the reason for an output that is far off: `rounding`; `ill`, where nobody can tell; `left` to onnxruntime. Empty
     where the program is right."""
 
     kind: str = ""
@@ -131,14 +131,17 @@ class Judged:
         return Finding()
 
 
+def rounded_off(x: Array, share: float, r: np.random.Generator) -> Array:
+    """Floats that are off by that share of their magnitude, to either side."""
+    return (x * (1 + share * r.choice([-1.0, 1.0], x.shape))).astype(x.dtype)
+
+
 def perturbed(graph: Graph, feeds: Arrays, seed: int) -> tuple[Graph, Arrays]:
     """Floats that are a rounding off."""
     r = np.random.default_rng(seed)
 
     def off(x: Array) -> Array:
-        if x.dtype.kind != "f":
-            return x
-        return x.astype(np.float64) * (1 + ROUNDING * r.choice([-1.0, 1.0], x.shape))
+        return rounded_off(x.astype(np.float64), ROUNDING, r) if x.dtype.kind == "f" else x
 
     wanted = {t.name for p in graph.primitives for t in p.inputs if t.const} | {
         t.name for t in graph.outputs if t.const

@@ -100,7 +100,7 @@ class Runs:
             time.sleep(0.01)
 
     def guardians(self) -> str:
-        """What is wrong with the processes that are left at the end; empty for nothing."""
+        """A complaint about processes that are left at the end; empty where there are none."""
         end = time.monotonic() + GUARDING
         while (left := _processes(self.folder, guardians=True)) and time.monotonic() < end:
             time.sleep(0.1)
@@ -116,7 +116,7 @@ class Runs:
         return ended
 
     def _next(self, scenario: Scenario, before: _Run) -> list[str]:
-        """What is wrong with the next run over the same files."""
+        """Faults of the next run over the same files."""
         run = self._start(scenario, folder=before.folder, undisturbed=True)
         result = self._awaited(run)
         losses = self._losses(run, result)
@@ -202,7 +202,7 @@ class Runs:
         return result
 
     def _result(self, run: _Run) -> dict[str, Any] | None:
-        """What the run's process said at its end; None while it runs."""
+        """The last words of the run's process; None while it runs."""
         pid, status = os.waitpid(run.pid, os.WNOHANG)
         if not pid and time.monotonic() < run.deadline:
             return None
@@ -302,7 +302,7 @@ def _outcome(work: Callable[[Path], None], root: Path) -> dict[str, Any]:
 
 
 def _folders(root: Path) -> list[str]:
-    """What is left among the temporary files, but locks."""
+    """The files that are left among the temporary ones, but locks."""
     return [p.name for p in (root / "tmp").iterdir() if p.suffix != ".lock" and p.name not in _OTHERS]
 
 

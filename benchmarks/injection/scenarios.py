@@ -182,7 +182,7 @@ def background(folder: Path) -> None:
 
 
 def intact(folder: Path) -> str:
-    """What is wrong in the cache; empty for nothing."""
+    """A fault of the cache; empty where it is whole."""
     connection = sqlite3.connect(database(folder))
     (answer,) = connection.execute("PRAGMA integrity_check").fetchone()
     plans = connection.execute("SELECT count(*) FROM plans").fetchone()[0]

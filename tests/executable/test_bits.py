@@ -17,7 +17,7 @@ from korch.backends.contract import Backend, Kernel
 from korch.backends.cpu.loops.backend import BACKEND as LOOPS
 from korch.backends.cpu.tiles.backend import BACKEND as TILES
 from korch.executable import Executable, Plan, Step
-from korch.ir import Cone, Graph, Primitive, Tensor
+from korch.ir import Cone
 
 THREADS = 4
 
@@ -66,7 +66,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "sums": b.op("ReduceSum", x, axes=(0, 1, 2), keepdims=0),
     }
     graph = b.graph(list(ends.items()))
-    cones = [Cone.of([p for p in graph.primitives if end in reached(p, graph)]) for end in graph.outputs]
+    cones = [Cone.of(Cone.of(graph.primitives).part(end).primitives) for end in graph.outputs]
     kernels = [next(k for backend in (TILES, LOOPS) for k in made(backend, cone)) for cone in cones]
     assert {k.backend for k in kernels} == {"tiles", "loops"}
     assert sum(bool(k.code and k.code.steals) for k in kernels) > 2
@@ -76,15 +76,6 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def made(backend: Backend, cone: Cone) -> Sequence[Kernel]:
     return [] if backend.refuses(cone) else backend.build(cone, THREADS)
-
-
-def reached(p: Primitive, graph: Graph) -> set[Tensor]:
-    """The output of `p`, and those of all that read it in turn."""
-    found = {p.output}
-    for q in graph.primitives:
-        if not found.isdisjoint(q.inputs):
-            found.add(q.output)
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -174,7 +174,7 @@ def test_other_floats(dtype):
     ],
 )
 def test_values_without_elements_are_known(node: str):
-    """Whatever the rule of their operator would fold of nothing."""
+    """Rules that fold an axis would have nothing to fold."""
     text = f"(float[3,0] x, float[0,4] z) => (y) <int64[2] i = {{0, 2}}> {{ y = {node} }}"
     feeds = {"x": np.zeros((3, 0), np.float32), "z": np.zeros((0, 4), np.float32)}
     (y,) = check_model(model(text), feeds).outputs

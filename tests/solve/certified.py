@@ -16,7 +16,7 @@ from korch.system.deadline import Deadline
 
 @dataclass
 class Texts:
-    """What `korch certify` writes; forged where a test says so."""
+    """The files of `korch certify`; forged where a test says so."""
 
     program: str
     certificate: str

@@ -248,6 +248,8 @@ def siblings(d: Draft, op: str) -> None:
         x = d.some(rank=(2, 3))
         k, dtype, n = d.arrays[x].shape[-1], d.arrays[x].dtype.name, d.length(17)
         made = [d.node("MatMul", [x, scaled(d, (k, n), k, dtype, True)]) for _ in range(count)]
+        if d.chance(0.5):
+            made = [d.node("Add", [y, d.fresh(dtype, (n,), constant=True)]) for y in made]
     else:
         x = images(d, 4, 4, d.rng.choice([8, 16]))
         c, dtype, n = d.arrays[x].shape[1], d.arrays[x].dtype.name, d.rng.choice([8, 16])
@@ -256,7 +258,8 @@ def siblings(d: Draft, op: str) -> None:
             k = d.rng.choice([1, 3])
             pads = [k // 2] * 4
             w = scaled(d, (n, c, k, k), c * k * k, dtype, True)
-            made.append(d.node("Conv", [x, w], kernel_shape=[k, k], pads=pads))
+            bias = [d.fresh(dtype, (n,), constant=True)] * d.chance(0.5)
+            made.append(d.node("Conv", [x, w, *bias], kernel_shape=[k, k], pads=pads))
     end = d.rng.choice(["Add", "Mul", "Concat"])
     if end == "Concat":
         d.node("Concat", made, axis=1)

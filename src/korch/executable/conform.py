@@ -38,7 +38,7 @@ def _check_primitives(primitives: Sequence[Primitive], there: set[Tensor]) -> No
 
 
 def _check(value: Any, hint: Any, where: str, seen: set[int]) -> None:
-    """TypeError where the value is not of the type. What was `seen` is not looked at again."""
+    """TypeError where the value is not of the type. Records that were `seen` (ids) are passed over."""
     if hint is Any:
         return
     origin = get_origin(hint)
