@@ -96,6 +96,20 @@ def test_four_ulps(form: str, library: ctypes.CDLL):
     assert worst.max() <= ULPS, f"{form}({x[worst.argmax()]}) = {y[worst.argmax()]}, not {truth[worst.argmax()]}"
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_infinities_as_numpy_has_them(form: str, library: ctypes.CDLL):
+    """SiLU, Mish and GELU are products: zero times infinity is NaN."""
+    x = np.array([-np.inf, -1e30, -89, -88.5, -0.0, 0.0, np.nan, np.inf], np.float32)
+    name = form.rstrip("0123456789")
+    x = np.minimum(x, 0) if name in BELOW else x
+    half = {"gelu": lambda x: (1 + TRUTH["erf"](x / math.sqrt(2))) / 2}
+    factor = {"silu": TRUTH["sigmoid"], "mish": TRUTH["tanh_softplus"], **half}.get(name)
+    with np.errstate(all="ignore"):
+        truth = (x * factor(x) if factor else TRUTH[name](x)).astype(np.float32)
+    y = computed(library, form, np.tile(x, 2))
+    np.testing.assert_allclose(y, np.tile(truth, 2), rtol=1e-5, atol=1e-35, err_msg=form)
+
+
 def test_far_from_zero_gelu_is_nothing_or_all(library: ctypes.CDLL):
     x = np.array([5.6, 20, 1e30, np.inf], np.float32)
     assert np.array_equal(computed(library, "gelu", x), x)

@@ -5,7 +5,8 @@
 #define KORCH_VECTOR_MATH_H
 
 /* Of a vector, as `korch_exp_quotient`, `korch_siluf`, `korch_mishf` and `korch_tanhf` have it of a number; the sigmoid
- * is all but zero below -88, where it stays. NaN stays. */
+ * is all but zero below -88, where it stays. NaN stays, and SiLU and Mish of minus infinity are NaN: the scale ends at
+ * infinity or zero, so that a factor of zero multiplies x. */
 #define KORCH_QUOTIENTS(lanes) \
   typedef struct { korch_f##lanes above, below, scale; } korch_quotient##lanes; \
   KORCH_INLINE korch_f##lanes korch_within##lanes(korch_f##lanes x, float least, float most) { \
@@ -34,15 +35,13 @@
     return e.below / (e.above * e.scale + e.below); \
   } \
   KORCH_INLINE korch_f##lanes korch_silu##lanes(korch_f##lanes x) { \
-    const korch_f##lanes u = korch_larger##lanes((korch_f##lanes){0} - 88.0f, x); \
-    const korch_quotient##lanes e = korch_exp_quotient##lanes(-korch_smaller##lanes((korch_f##lanes){0} + 87.0f, u)); \
-    return u * (e.below / (e.above * e.scale + e.below)); \
+    const korch_quotient##lanes e = korch_exp_quotient##lanes(-korch_within##lanes(x, -88.8f, 87.0f)); \
+    return x * (e.below / (e.above * e.scale + e.below)); \
   } \
   KORCH_INLINE korch_f##lanes korch_mish##lanes(korch_f##lanes x) { \
-    const korch_f##lanes u = korch_larger##lanes((korch_f##lanes){0} - 88.0f, x); \
-    const korch_quotient##lanes e = korch_exp_quotient##lanes(korch_smaller##lanes((korch_f##lanes){0} + 20.0f, u)); \
+    const korch_quotient##lanes e = korch_exp_quotient##lanes(korch_within##lanes(x, -88.0f, 20.0f)); \
     const korch_f##lanes scaled = e.above * e.scale, twice = e.below + e.below, n = scaled * (scaled + twice); \
-    return u * (n / (e.below * twice + n)); \
+    return x * (n / (e.below * twice + n)); \
   }
 KORCH_QUOTIENTS(4)
 KORCH_QUOTIENTS(8)
@@ -70,6 +69,12 @@ KORCH_INLINE korch_power16 korch_exp_power16(korch_f16 x) {
 /* x, or `least` where x is below it, or `most` where it is above; NaN stays. */
 KORCH_INLINE korch_f16 korch_at_least16(korch_f16 x, float least) {
   return (korch_f16)__builtin_ia32_maxps512_mask((korch_f16){0} + least, x, x, -1, 4);
+}
+
+/* The same; minus infinity stays, too, of which what follows makes NaN. (30 is "greater, quiet".) */
+KORCH_INLINE korch_f16 korch_finite_at_least16(korch_f16 x, float least) {
+  unsigned short finite = __builtin_ia32_cmpps512_mask(x, (korch_f16){0} - INFINITY, 30, -1, 4);
+  return (korch_f16)__builtin_ia32_maxps512_mask((korch_f16){0} + least, x, x, finite, 4);
 }
 
 KORCH_INLINE korch_f16 korch_at_most16(korch_f16 x, float most) {
@@ -101,13 +106,13 @@ KORCH_INLINE korch_f16 korch_sigmoid16(korch_f16 x) {
 
 /* x / (1 + exp(-x)). */
 KORCH_INLINE korch_f16 korch_silu16(korch_f16 x) {
-  korch_f16 u = korch_at_least16(x, -88.0f);
+  korch_f16 u = korch_finite_at_least16(x, -88.0f);
   return u / korch_one_and_exp16(u);
 }
 
 /* Mish, x n / (n + 2) with n = e (e + 2), for e = exp(x). */
 KORCH_INLINE korch_f16 korch_mish16(korch_f16 x) {
-  korch_f16 u = korch_at_least16(x, -87.0f);
+  korch_f16 u = korch_finite_at_least16(x, -87.0f);
   korch_power16 e = korch_exp_power16(korch_at_most16(u, 20.0f));
   korch_f16 y = e.scale * e.more + e.scale, n = y * y + (y + y);
   return u / (n + 2.0f) * n;
