@@ -124,6 +124,19 @@ def test_damaged_file_is_one_line(tmp_path: Path) -> None:
     Database(tmp_path).close()
 
 
+def test_a_schema_that_is_no_text_is_one_line(tmp_path: Path) -> None:
+    """SQLite quotes the table's name in its message."""
+    Database(tmp_path).close()
+    file = database_file(tmp_path)
+    file.write_bytes(file.read_bytes().replace(b"tablecostscosts", b"table\xdb\xb6\xffts\xdb\xb6\xffts"))
+    with pytest.raises(CacheError, match="its schema is damaged; run `korch cache clear`"):
+        Database(tmp_path)
+    old = of_schema_3(tmp_path / "older")
+    old.write_bytes(old.read_bytes().replace(b"tablecostscosts", b"table\xdb\xb6\xffts\xdb\xb6\xffts"))
+    with Database(old.parent) as database:
+        assert not any(database.counts().values())
+
+
 def test_only_what_korch_has_made_is_cleared(tmp_path: Path) -> None:
     theirs = {"poetry.lock", "profile-notes.txt", "timing-results.csv", "profile-4.sqlite.backup", "x.so"}
     library = f"timing-{'0a' * 12}.so"

@@ -58,6 +58,8 @@ INSERT INTO plans SELECT key, text, korch_digest(key, text), found FROM old.plan
 """
 TOUCHED = 3600.0
 """Seconds within which the use of a row is not written again."""
+_DAMAGE = (sqlite3.Error, UnicodeDecodeError)
+"""A message of SQLite quotes the names in a damaged schema, which may be no text."""
 
 log = logging.getLogger(__name__)
 
@@ -279,8 +281,11 @@ def known_machine(database: Database, key: str) -> Machine | None:
 def _translated(path: Path) -> Generator[None]:
     try:
         yield
-    except (sqlite3.Error, OSError) as e:
-        what = (e.strerror if isinstance(e, OSError) else str(e)) or type(e).__name__
+    except (*_DAMAGE, OSError) as e:
+        if isinstance(e, UnicodeDecodeError):
+            what = "its schema is damaged"
+        else:
+            what = (e.strerror if isinstance(e, OSError) else "") or words_of(e)
         way = "run `korch cache clear` or point KORCH_CACHE_DIR at another folder"
         raise CacheError(f"the profile database {path} cannot be used: {what}; {way}") from None
 
@@ -314,7 +319,7 @@ def _take_over(connection: sqlite3.Connection, older: Sequence[Path]) -> None:
         connection.execute("ATTACH ? AS old", (str(old),))
         connection.executescript(f"BEGIN IMMEDIATE; {_FROM_OLDER} COMMIT; DETACH old;")
         log.warning("the measurements of %s are taken over", old)
-    except sqlite3.DatabaseError as e:
+    except _DAMAGE as e:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         log.warning("%s cannot be taken over (%s): measurements start anew", old, e)
@@ -328,7 +333,7 @@ def _connect(file: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # of a new file
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing, a power cut the last rows
-    except sqlite3.Error:
+    except _DAMAGE:
         connection.close()
         raise
     return connection
