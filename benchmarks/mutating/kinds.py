@@ -117,6 +117,11 @@ class DatabaseKind:
                     database.record_machine(key, json.dumps({"machine": key}))
                     database.record_library(key, key.encode() * 100)
                 self._name = database.file.name
+            connection = sqlite3.connect(seed / self._name, isolation_level=None)
+            connection.execute("UPDATE in_place SET measured = 0")  # the same bytes at any time
+            for table in ("plans", "machines", "libraries"):
+                connection.execute(f"UPDATE {table} SET used = 0")
+            connection.close()
         else:
             self._name = next(seed.glob("*.sqlite")).name
         self._seed = (seed / self._name).read_bytes()

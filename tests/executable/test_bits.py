@@ -43,7 +43,7 @@ with korch.load(sys.argv[1]) as program:
     found |= {digest() for _ in range(5)}
 print(*found)
 """
-COMPANY = ("", "torch", "onnxruntime", "openvino", "alone", "torch,openvino,onnxruntime")
+COMPANY = ("", "torch", "onnxruntime", "openvino", "alone", "torch,onnxruntime", "torch,openvino,onnxruntime")
 
 
 def digests(archive: Path, before: str = "", later: str = "", **environment: str) -> list[str]:
@@ -93,6 +93,8 @@ def test_the_number_of_threads_changes_no_bit(name: str, threads: str, archive: 
 @pytest.mark.parametrize("before", slow_but(COMPANY, ["alone"]))
 def test_other_runtimes_in_the_process_change_no_bit(before: str, archive: Path, expected: list[str]):
     """Other runtimes bring an OpenMP of their own, and set how floats round."""
+    if "openvino" in before:
+        pytest.importorskip("openvino", exc_type=ImportError)
     assert digests(archive, before) == expected
 
 
