@@ -202,6 +202,7 @@ def _integers() -> dict[str, Case]:
         "integer convolution": Case(LOOPS, cones_of[8], 2, "avx2"),
         "integer product of quads": Case(LOOPS, cones_of[5], 2, "vnni"),
         "integer convolution of quads": Case(LOOPS, cones_of[8], 2, "vnni"),
+        "integer convolution of lines": Case(LOOPS, cones_of[6], 2, "vnni"),
         "half weights": Case(LOOPS, test_loops_half_weights.CONES["turned"], 2, "avx2"),
         "narrow row": Case(LOOPS, test_loops_narrow.CONES[1], 2, "avx2"),
         "narrow rows": Case(LOOPS, test_loops_narrow.CONES[4]),

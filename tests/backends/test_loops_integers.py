@@ -76,6 +76,8 @@ GRAPHS = [
     graph_of(requantized(convolution((1, 14, 14, 32), 64, (1, 1)))),
     graph_of(convolution((1, 3, 3, 8), 8, (1, 1), strides=(2, 2))),
     graph_of(convolution((1, 2, 2, 4), 4, (3, 3), pads=(3,) * 4)),
+    graph_of(requantized(convolution((2, 15, 30, 8), 40, (3, 3), strides=(2, 1), pads=(1, 0, 1, 2), dilations=(2, 1)))),
+    graph_of(convolution((3, 9, 17, 4), 70, (2, 3), strides=(1, 2), pads=(0, 2, 1, 1))),
 ]
 CONES = [Cone.of(g.primitives) for g in GRAPHS]
 
@@ -106,7 +108,9 @@ def test_lanes_are_right(part: Part, quads: bool, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "graph", [GRAPHS[2], GRAPHS[3], GRAPHS[4], GRAPHS[6]], ids=["row", "signed", "unsigned", "windows"]
+    "graph",
+    [GRAPHS[2], GRAPHS[3], GRAPHS[4], GRAPHS[6], GRAPHS[13]],
+    ids=["row", "signed", "unsigned", "lines", "steps"],
 )
 def test_every_byte_counts(graph: Graph, quads: bool):
     """Over the whole range of bytes, where sums of pairs of bytes in int16 would overflow."""

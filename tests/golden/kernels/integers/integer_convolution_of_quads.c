@@ -118,13 +118,14 @@ static void team(void *state, const void *const *in, void *out_, void *workspace
   const int zero = 7;
   #pragma omp for schedule(static) nowait collapse(2)
   for (int part = 0; part < 1; part += 1) {
-    for (int first = 0; first < 182; first += 26) {
-      const int some = KORCH_MIN(26, 180 - first), low = part * 1 / 1, end = (part + 1) * 1 / 1;
-      for (int r = 0; r < 26; ++r) {
+    for (int first = 0; first < 7; first += 1) {
+      const int some = KORCH_MIN(1, 7 - first), low = part * 1 / 1, end = (part + 1) * 1 / 1;
+      for (int r = 0; r < some * 26; ++r) {
         uint8_t *restrict to = panel + r * 60;
-        if (r >= some) { memset(to, 0, 60); continue; }
-        const int at = first + r, image = at / 180;
-        const int h = at / 9 % 20 * 1 - 4, w = at % 9 * 1 - 4;
+        const int at = first * 26 + r;
+        if (at >= 180) { memset(to, 0, 60); continue; }
+        const int image = at / 180, w = at % 9 * 1 - 4;
+        const int h = at / 9 % 20 * 1 - 4;
         for (int i = 0; i < 5; ++i) {
           const int line = h + i * 2;
           for (int j = 0; j < 4; ++j, to += 3) {
@@ -140,18 +141,18 @@ static void team(void *state, const void *const *in, void *out_, void *workspace
       }
       for (int group = low; group < end; ++group) {
         const char *const b = (const char *)state + group * INT64_C(1024);
-        int32_t *const to = sums + (group - low) * 16;
-        for (int r = 0; r < some; r += 26)
-          dots(panel + r * 60, b, zero, to + r * 16);
-      }
-      const int c0 = low * 16, count = KORCH_MIN(end * 16, 9) - c0;
-      for (int r = 0; r < some; ++r) {
-        const int row = first + r;
-        const int32_t *restrict z = sums + r * 16;
-        #pragma omp simd
-        for (int c = 0; c < count; ++c) {
-          const int32_t v0 = z[c];
-          out[row * 9 + c0 + c] = v0;
+        const int c0 = group * 16, count = KORCH_MIN(9 - c0, 16);
+        for (int r = 0; r < some * 26; r += 26) {
+          dots(panel + r * 60, b, zero, sums + (r) * 16);
+        }
+        for (int r = 0; r < KORCH_MIN(some * 26, 180 - first * 26); ++r) {
+          const int row = first * 26 + r;
+          const int32_t *restrict z = sums + (r) * 16;
+          #pragma omp simd
+          for (int c = 0; c < count; ++c) {
+            const int32_t v0 = z[c];
+            out[row * 9 + c0 + c] = v0;
+          }
         }
       }
     }
