@@ -67,17 +67,29 @@ def library(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
         for n, some in VECTORS.items()
         for k in some
     ]
+    loops += [
+        "void quotients(const float *x, float *y, int n, float s, float near) { "
+        "for (int i = 0; i < n; ++i) y[i] = korch_quotientf(x[i], s, near); }",
+        "void to_bytes(const float *x, int8_t *y, int n, float low, float high, float zero) { "
+        "for (int i = 0; i < n; ++i) y[i] = korch_to_bytef(x[i], low, high, zero); }",
+        "void as_bytes(const float *x, float *y, int n, float low, float high, float zero) { "
+        "for (int i = 0; i < n; ++i) y[i] = korch_as_bytef(x[i], low, high, zero); }",
+    ]
     file: Path = tmp_path_factory.mktemp("math") / "math.so"
     source = "\n".join((include("korch_rt.h"), *map(include, HEADERS), *loops))
     find_toolchain().compile_library({"math.c": source}, file, defines=request.param)
     return ctypes.CDLL(str(file))
 
 
-def computed(library: ctypes.CDLL, name: str, x: np.ndarray) -> np.ndarray:
-    y = np.empty_like(x)
+def called(library: ctypes.CDLL, name: str, x: np.ndarray, dtype: str, *numbers: float) -> np.ndarray:
+    y = np.empty(len(x), dtype)
     pointers = (a.ctypes.data_as(ctypes.c_void_p) for a in (x, y))
-    getattr(library, f"all_{name}")(*pointers, len(x))
+    getattr(library, name)(*pointers, len(x), *map(ctypes.c_float, numbers))
     return y
+
+
+def computed(library: ctypes.CDLL, name: str, x: np.ndarray) -> np.ndarray:
+    return called(library, f"all_{name}", x, "float32")
 
 
 @pytest.mark.parametrize("form", slow_but_every(3, FORMS))
@@ -114,3 +126,48 @@ def test_far_from_zero_gelu_is_nothing_or_all(library: ctypes.CDLL):
     x = np.array([5.6, 20, 1e30, np.inf], np.float32)
     assert np.array_equal(computed(library, "gelu", x), x)
     assert not computed(library, "gelu", -x[:3]).any()
+
+
+def divisors() -> np.ndarray:
+    """Random ones, and those next to powers of two, whose reciprocals are furthest off."""
+    rng = np.random.default_rng(0)
+    near = np.uint32([0x3F800001, 0x3F7FFFFF, 0x3FFFFFFF, 0x3EAAAAAB, 0x40490FDB]).view(np.float32)
+    drawn = rng.uniform(1, 2, 40) * 2.0 ** rng.integers(-59, 60, 40) * rng.choice([-1, 1], 40)
+    return np.concatenate([near, -near, drawn.astype(np.float32)])
+
+
+def test_quotients_by_reciprocals_are_rounded_like_quotients(library: ctypes.CDLL):
+    x = np.arange(0, 2**32, 7 * STEP, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    normal = np.random.default_rng(1).standard_normal(10**5, dtype=np.float32)
+    x = np.concatenate([x, normal, np.float32([0.0, -0.0, np.inf, -np.inf, np.nan])])
+    for s in divisors():
+        with np.errstate(all="ignore"):
+            expected = x / s
+        y = called(library, "quotients", x, "float32", s, np.float32(1) / s)
+        tiny, huge = np.abs(x) < 2.0**-100, np.abs(expected) > 3.4028e38
+        exact = ~(tiny | huge) | (x == 0) | ~np.isfinite(x)
+        np.testing.assert_array_equal(y[exact], expected[exact], err_msg=str(s))
+        assert np.array_equal(np.signbit(y[x == 0]), np.signbit(expected[x == 0]))
+        np.testing.assert_allclose(y[tiny], expected[tiny], rtol=2.0**-22, atol=2.0**-148)
+
+
+LIMITS = [
+    ("uint8", 0, 255, 0),
+    ("uint8", 3, 255, 3),
+    ("uint8", 0, 255, 254),
+    ("int8", -128, 127, -5),
+    ("int8", -7, 7, 0),
+]
+
+
+@pytest.mark.parametrize(("dtype", "low", "high", "zero"), LIMITS)
+def test_bytes_are_rounded_to_even(dtype: str, low: int, high: int, zero: int, library: ctypes.CDLL):
+    ends = np.float32([np.inf, 3e38, 2.0**31, 2.0**23 + 1, 2.0**22 + 0.5, 1e-40, 0.49999997, 0.50000006])
+    x = np.concatenate([np.arange(-600, 600, 0.25), ends, -ends]).astype(np.float32)
+    expected = np.clip(np.round(x) + np.float32(zero), low, high)
+    found = called(library, "to_bytes", x, dtype, low, high, zero)
+    np.testing.assert_array_equal(found, expected.astype(dtype))
+    np.testing.assert_array_equal(called(library, "as_bytes", x, "float32", low, high, zero), expected)
+    nothing = np.full(16, np.nan, np.float32)
+    assert not called(library, "to_bytes", nothing, dtype, low, high, zero).any()
+    assert not called(library, "as_bytes", nothing, "float32", low, high, zero).any()

@@ -155,3 +155,29 @@ def test_a_zero_keeps_its_sign_when_all_lanes_have_it():
     with Executable.link(whole(b, cone)) as e:
         (found,) = e.run({"x": np.ones((12, 8), np.float32), "s": np.array([-0.0], np.float32)}).values()
     assert (found == -np.inf).all()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("last", ["byte", "float"])
+@pytest.mark.parametrize("zero", [0, 5])
+def test_rounding_to_bytes_is_one_function(dtype: str, last: str, zero: int):
+    """Ties, far numbers and infinities; behind elementwise primitives and behind a product."""
+    limits, scale = np.iinfo(dtype), np.float32(0.3)
+    b = Builder()
+    x, w = b.input("x", "float32", (40, 16)), b.constant(np.eye(16, dtype=np.float32))
+    feeds = {"x": (np.arange(640).reshape(40, 16) - 320).astype(np.float32) / 2}
+    feeds["x"][3, :4] = np.inf, -np.inf, 3e38, -0.0
+
+    def quantized(y: Value) -> Value:
+        codes = b.op("Round", y) + float(zero)
+        codes = b.op("Cast", b.op("Min", b.op("Max", codes, float(limits.min)), float(limits.max)), to=dtype)
+        return codes if last == "byte" else (b.op("Cast", codes, to="float32") - float(zero)) * scale
+
+    for y in (x, x / 0.7, x @ w):
+        cone = Cone.of(b.graph([("y", quantized(y))]).plain().primitives)
+        finite = {"x": np.nan_to_num(feeds["x"], posinf=1e30, neginf=-1e30)} if y.tensor != x else feeds
+        made = b.graph([("y", Value(b, cone.root))])
+        expected = evaluate_graph(made, finite, precision="float32")["y"]
+        with Executable.link(whole(b, cone)) as e:
+            found = e.run(finite)["y"]
+        np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -149,7 +149,13 @@ def activation(t: Tensor, made: Made, carried: frozenset[Tensor]) -> tuple[Eltwi
 
 def operand(text: str, t: Tensor, maker: Maker) -> Tensor | None:
     """The x of which `t` is the function `text`, written as in the table; None where it is another."""
-    return next((found["x"] for found in _match(_parsed(text), t, maker, {})), None)
+    found = meaning(text, t, maker)
+    return found["x"] if found else None
+
+
+def meaning(text: str, t: Tensor, maker: Maker) -> Found | None:
+    """What the names in `text` stand for, read as `t`; None where `t` is another function."""
+    return next(_match(_parsed(text), t, maker, {}), None)
 
 
 @cache

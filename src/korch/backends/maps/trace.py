@@ -44,11 +44,14 @@ Maker = Callable[[Tensor], Primitive | None]
 
 @dataclass(frozen=True)
 class Fused:
-    """Primitives that are one function of `source`."""
+    """Primitives that are one function of `source`, with some literals as `arguments` behind it. `divides`: it takes a
+    quotient."""
 
     function: str
     source: Tensor
     members: tuple[Primitive, ...]
+    arguments: tuple[str, ...] = ()
+    divides: bool = True
 
 
 @dataclass
@@ -223,7 +226,8 @@ class Trace:
     def _elementwise(self, p: Primitive, idx: Indices) -> str:
         if fused := self.language.together(p, self._maker, self.makers.get):
             value = self.value(fused.source, broadcast(idx, fused.source))
-            return self.name(f"{fused.function}({value})", p.output.dtype, value)
+            call = f"{fused.function}({', '.join((value, *fused.arguments))})"
+            return self.name(call, p.output.dtype, value)
         args = [self.value(t, broadcast(idx, t)) for t in p.inputs]
         return self.name(self.language.elementwise(p, args), p.output.dtype, *args)
 

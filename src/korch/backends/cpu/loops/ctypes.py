@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from korch.backends.linear.activations import GELU, operand
+from korch.backends.linear.activations import GELU, meaning, operand
 from korch.backends.maps.trace import Fused, Maker
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -74,6 +75,13 @@ FUSED = {
 """Functions that are faster than one of their primitives after the other."""
 LAST = ("Mul", "Tanh")
 """What they end in."""
+_NEAREST = ("round(x) + zero", "round(x)")
+_BYTES = tuple(f"cast({c.format(y)})" for c in ("min(max({}, low), high)", "max(min({}, high), low)") for y in _NEAREST)
+"""Ways to write the byte nearest to x."""
+BYTES = {"int8": (-128, 127), "uint8": (0, 255)}
+"""Least and most by dtype."""
+EVEN = (2.0**-60, 2.0**60)
+"""Magnitudes of divisors between which quotients by way of the reciprocal are exact."""
 
 
 def together(p: Primitive, maker: Maker, known: Maker) -> Fused | None:
@@ -81,12 +89,33 @@ def together(p: Primitive, maker: Maker, known: Maker) -> Fused | None:
     the way, `known` also what has been stored."""
     if p.op == "Exp" and p.output.dtype == "float32" and _is_below_zero(p.inputs[0], known):
         return Fused("korch_exp_belowf", p.inputs[0], (p,))
+    if p.op == "Cast":
+        return _rounded(p, lambda t: p if t == p.output else maker(t))
     if p.op not in LAST or p.output.dtype != "float32":
         return None
     for text, function in FUSED.items():
         x = operand(text, p.output, lambda t: p if t == p.output else maker(t))
         if x and x.shape == p.output.shape:
             return Fused(function, x, tuple(_down_to(x, p, maker)))
+    return None
+
+
+def _rounded(p: Primitive, maker: Maker) -> Fused | None:
+    """Rounding to a byte, or to the float that such a byte is cast to."""
+    byte = p.inputs[0] if p.output.dtype == "float32" else p.output
+    if byte.dtype not in BYTES:
+        return None
+    for text in _BYTES:
+        found = meaning(text, byte, maker)
+        if not found or found["x"].dtype != "float32":
+            continue
+        x, limits = found["x"], (found["low"], found["high"], found.get("zero", 0.0))
+        least, most = BYTES[byte.dtype]
+        inside = least <= limits[0] <= limits[2] <= limits[1] <= most
+        if inside and all(n == int(n) for n in limits):
+            function = "korch_to_bytef" if byte == p.output else "korch_as_bytef"
+            arguments = tuple(literal(n, "float32") for n in limits)
+            return Fused(function, x, tuple(_down_to(x, p, maker)), arguments, divides=False)
     return None
 
 
@@ -114,6 +143,9 @@ def elementwise(p: Primitive, args: list[str]) -> str:
     floating = dtype in ("float32", "float64")
     if op == "Div" and not floating:
         return _divided(dtype, *args)
+    if op == "Div" and dtype == "float32" and _has_reciprocal(p.inputs[1].value):
+        reciprocal = literal(float(np.float32(1) / np.float32(p.inputs[1].value)), dtype)
+        return f"korch_quotientf({args[0]}, {args[1]}, {reciprocal})"
     if op in INFIX:
         return f"{args[0]} {INFIX[op]} {args[1]}"
     if op in LOGIC:
@@ -193,6 +225,11 @@ def _mod(p: Primitive, args: list[str], floating: bool) -> str:
     if p.inputs[0].dtype.startswith("u"):
         return f"{b} ? {a} % {b} : 0"
     return f"korch_{'remainder' if p.attr('fmod') else 'modulo'}({a}, {b})"
+
+
+def _has_reciprocal(divisor: float | None) -> bool:
+    """Whether quotients are faster by a reciprocal: compilers multiply by that of a power of two."""
+    return divisor is not None and EVEN[0] < abs(divisor) < EVEN[1] and abs(math.frexp(divisor)[0]) != 0.5
 
 
 def _divided(dtype: str, a: str, b: str) -> str:

@@ -214,6 +214,33 @@ KORCH_INLINE float korch_geluf(float x) {
   return x * (0.5f + u * p / q);
 }
 
+/* x / s, correctly rounded, by way of `near`, which is 1 / s correctly rounded. The remainder of a quotient that is at
+   most a unit off is exact, and times the reciprocal it corrects the quotient (Markstein, 1990); a first correction
+   brings the quotient so near. Where the result is zero or NaN, x times the reciprocal is right, and has the sign.
+   Within two units of the largest number the result may be infinite. */
+KORCH_INLINE float korch_quotientf(float x, float s, float near) {
+  float first = x * near, second = fmaf(fmaf(-first, s, x), near, first);
+  float y = fmaf(fmaf(-second, s, x), near, second);
+  return fabsf(y) > 0.0f ? y : first;
+}
+
+/* The integer nearest to x, plus `zero`, within integers `low` and `high` around it, beside 1.5 * 2^23, where a float has
+   no digits below one: x is kept within the limits first. NaN becomes 0. */
+KORCH_INLINE float korch_beside_magicf(float x, float low, float high, float zero) {
+  float c = korch_at_least(korch_at_most(x, high - zero), -(zero - low)), t = c + 12582912.0f;
+  return x == x ? (zero == 0.0f ? t : t + zero) : 12582912.0f;
+}
+
+/* As a byte, which is the last of the result. */
+KORCH_INLINE int32_t korch_to_bytef(float x, float low, float high, float zero) {
+  return korch_float_to_bits(korch_beside_magicf(x, low, high, zero));
+}
+
+/* As the float that such a byte is. */
+KORCH_INLINE float korch_as_bytef(float x, float low, float high, float zero) {
+  return korch_beside_magicf(x, low, high, zero) - 12582912.0f;
+}
+
 KORCH_INLINE double korch_expd(double x) { return exp(x); }
 KORCH_INLINE double korch_logd(double x) { return log(x); }
 KORCH_INLINE double korch_erfd(double x) { return erf(x); }

@@ -34,7 +34,8 @@ def operations(cone: Cone, computed: Mapping[Primitive, float]) -> dict[str, flo
 def _paired(cone: Cone, made: Mapping[Tensor, Primitive], counts: dict[str, float]) -> dict[str, float]:
     """Where functions are computed as one, that costs a quotient at least."""
     for p in cone.primitives:
-        if fused := together(p, made.get, made.get):
+        fused = together(p, made.get, made.get)
+        if fused and fused.divides:
             times = min(p.output.size, *(counts.get(q.op, 0.0) for q in fused.members))
             for q in fused.members:
                 counts[q.op] = counts.get(q.op, 0.0) - times
