@@ -96,7 +96,7 @@ def whole(b: Builder, cone: Cone) -> Plan:
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8", "uint32"])
-def test_integers_divide_by_anything(dtype: str):
+def test_integers_wrap_around_and_divide_by_anything(dtype: str):
     limits = np.iinfo(dtype)
     numbers = sorted(
         {limits.min, limits.min + 1, limits.max, limits.max // 3 * 2, 0, 1, 2, 3, 7}
@@ -110,6 +110,8 @@ def test_integers_divide_by_anything(dtype: str):
         ("fmod", b.op("Mod", x, y, fmod=1)),
         ("mod", b.op("Mod", x, y, fmod=0)),
         ("Abs", b.op("Abs", x)),
+        *((op, b.op(op, x, y)) for op in ("Add", "Sub", "Mul")),
+        ("Neg", b.op("Neg", x)),
     ]
     assert_like_reference(b, outputs, {"x": grid[:, 0].copy(), "y": grid[:, 1].copy()})
 

@@ -9,8 +9,8 @@ static void run(void *state, const void *const *in, void *out_, void *workspace)
   #pragma omp simd
   for (int i0_0m1 = 0; i0_0m1 < 63; ++i0_0m1) {
     const int64_t v0 = in0[i0_0m1];
-    const int64_t v1 = v0 * 3LL;
-    const int64_t v2 = v1 + 1LL;
+    const int64_t v1 = (int64_t)((uint64_t)v0 * (uint64_t)3LL);
+    const int64_t v2 = (int64_t)((uint64_t)v1 + (uint64_t)1LL);
     const float v3 = (float)v2;
     out[i0_0m1] = v3;
   }

@@ -29,6 +29,8 @@ INFIX = {
     "LessOrEqual": "<=",
     "GreaterOrEqual": ">=",
 }
+WRAPS = {op: INFIX[op] for op in ("Add", "Sub", "Mul")} | {"Neg": "-"}
+"""Arithmetic that integers leave their type by."""
 LOGIC = {"And": "&&", "Or": "||"}
 
 _SINGLE = {  # ours, written so that the compiler vectorises them
@@ -146,6 +148,8 @@ def elementwise(p: Primitive, args: list[str]) -> str:
     if op == "Div" and dtype == "float32" and _has_reciprocal(p.inputs[1].value):
         reciprocal = literal(float(np.float32(1) / np.float32(p.inputs[1].value)), dtype)
         return f"korch_quotientf({args[0]}, {args[1]}, {reciprocal})"
+    if op in WRAPS and not p.inputs[0].is_float:
+        return _wrapped(op, dtype, args)
     if op in INFIX:
         return f"{args[0]} {INFIX[op]} {args[1]}"
     if op in LOGIC:
@@ -179,7 +183,7 @@ def elementwise(p: Primitive, args: list[str]) -> str:
         case "Cast":
             return _cast(p.inputs[0], p.attr("to"), args[0])
         case "Abs" if not floating:
-            return args[0] if dtype.startswith("u") else f"KORCH_MAX({args[0]}, -{args[0]})"
+            return args[0] if dtype.startswith("u") else f"{args[0]} < 0 ? {_wrapped('Neg', dtype, args)} : {args[0]}"
         case "Mod":
             return _mod(p, args, floating)
         case "Unpack":
@@ -230,6 +234,13 @@ def _mod(p: Primitive, args: list[str], floating: bool) -> str:
 def _has_reciprocal(divisor: float | None) -> bool:
     """Whether quotients are faster by a reciprocal: compilers multiply by that of a power of two."""
     return divisor is not None and EVEN[0] < abs(divisor) < EVEN[1] and abs(math.frexp(divisor)[0]) != 0.5
+
+
+def _wrapped(op: str, dtype: str, args: list[str]) -> str:
+    """Arithmetic of integers that wraps around: in C only that of unsigned ones does."""
+    wide = "uint64_t" if dtype.endswith("64") else "uint32_t"
+    operands = ["0", *args] if op == "Neg" else args
+    return f"({C_TYPES[dtype]})" + "(" + f" {WRAPS[op]} ".join(f"({wide}){a}" for a in operands) + ")"
 
 
 def _divided(dtype: str, a: str, b: str) -> str:
