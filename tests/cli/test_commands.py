@@ -65,6 +65,11 @@ def test_version(korch_text):
     assert korch_text("--version") == f"korch {korch.__version__}\n"
 
 
+def test_the_package_runs_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "korch", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"korch {korch.__version__}\n"
+
+
 def test_optimize_prints_json_and_nothing_else(optimising):
     assert optimising.returncode == 0, optimising.stderr
     facts = json.loads(optimising.stdout)
