@@ -131,7 +131,7 @@ ANY_REGISTERS = {"sse": Registers(16, 4), "avx2": Registers(16, 8), "avx512": Re
 def test_right_with_any_registers(name: str, monkeypatch: pytest.MonkeyPatch):
     """Vectors wider than the machine's are slow, not wrong."""
     monkeypatch.setattr(dots, "registers", lambda: ANY_REGISTERS[name])
-    for graph in (GRAPHS[0], GRAPHS[8]):
+    for graph in (GRAPHS[0], GRAPHS[8], GRAPHS[13]):
         x = whole("uint8", graph.inputs[0].shape)
         np.testing.assert_array_equal(outputs(graph, x, 1), evaluate_graph(graph, {"x": x})["y"])
 

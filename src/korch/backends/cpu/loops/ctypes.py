@@ -30,7 +30,7 @@ INFIX = {
     "GreaterOrEqual": ">=",
 }
 WRAPS = {op: INFIX[op] for op in ("Add", "Sub", "Mul")} | {"Neg": "-"}
-"""Arithmetic that integers leave their type by."""
+"""C operators whose results may lie beyond the type of integers."""
 LOGIC = {"And": "&&", "Or": "||"}
 
 _SINGLE = {  # ours, written so that the compiler vectorises them
@@ -80,9 +80,9 @@ LAST = ("Mul", "Tanh")
 _NEAREST = ("round(x) + zero", "round(x)")
 _BYTES = tuple(f"cast({c.format(y)})" for c in ("min(max({}, low), high)", "max(min({}, high), low)") for y in _NEAREST)
 """Ways to write the byte nearest to x."""
-BYTES = {"int8": (-128, 127), "uint8": (0, 255)}
+BYTE_LIMITS = {"int8": (-128, 127), "uint8": (0, 255)}
 """Least and most by dtype."""
-EVEN = (2.0**-60, 2.0**60)
+DIVISORS = (2.0**-60, 2.0**60)
 """Magnitudes of divisors between which quotients by way of the reciprocal are exact."""
 
 
@@ -105,14 +105,14 @@ def together(p: Primitive, maker: Maker, known: Maker) -> Fused | None:
 def _rounded(p: Primitive, maker: Maker) -> Fused | None:
     """Rounding to a byte, or to the float that such a byte is cast to."""
     byte = p.inputs[0] if p.output.dtype == "float32" else p.output
-    if byte.dtype not in BYTES:
+    if byte.dtype not in BYTE_LIMITS:
         return None
     for text in _BYTES:
         found = meaning(text, byte, maker)
         if not found or found["x"].dtype != "float32":
             continue
         x, limits = found["x"], (found["low"], found["high"], found.get("zero", 0.0))
-        least, most = BYTES[byte.dtype]
+        least, most = BYTE_LIMITS[byte.dtype]
         inside = least <= limits[0] <= limits[2] <= limits[1] <= most
         if inside and all(n == int(n) for n in limits):
             function = "korch_to_bytef" if byte == p.output else "korch_as_bytef"
@@ -233,7 +233,7 @@ def _mod(p: Primitive, args: list[str], floating: bool) -> str:
 
 def _has_reciprocal(divisor: float | None) -> bool:
     """Whether quotients are faster by a reciprocal: compilers multiply by that of a power of two."""
-    return divisor is not None and EVEN[0] < abs(divisor) < EVEN[1] and abs(math.frexp(divisor)[0]) != 0.5
+    return divisor is not None and DIVISORS[0] < abs(divisor) < DIVISORS[1] and abs(math.frexp(divisor)[0]) != 0.5
 
 
 def _wrapped(op: str, dtype: str, args: list[str]) -> str:

@@ -27,8 +27,8 @@ from korch.ir.primitive import Primitive
 from korch.system.processor import cpu_flags
 
 UNROLLED = 4
-"""Lanes of a row between two turns of a tile's loop. Where it is one of several runs compilers would keep the sums in
-memory between them (Emerald Rapids, 14 rows: 280 instead of 394 G multiply-adds a second)."""
+"""Lanes of a row between two turns of a tile's loop, if a row is one run: of a loop in another, compilers would keep
+the sums in memory (Emerald Rapids, 14 rows: 280 instead of 394 G multiply-adds a second)."""
 SIGN = 128
 """An unsigned byte, less the signed one that it stands for."""
 
@@ -111,14 +111,14 @@ class Dots:
     runs: int = 1
     between: int = 0
     apart: int = 0
-    """A row is of so many `runs`, whose numbers are so many `between` each other, and begins so many numbers `apart`
-    from the one before; its length where 0."""
+    """A row has so many `runs`, which begin `between` numbers after each other. Rows begin `apart` numbers after each
+    other; 0: where the one before ends."""
 
     @staticmethod
     def of(rows: int, steps: int, columns: int, lane: Lane) -> Dots:
         """With tiles for so many rows: as high as registers allow, and as even as can be."""
         most = min(registers().abreast, -(-columns // registers().lanes))
-        shapes = (Dots._with(v, rows, steps, columns, lane) for v in {most, -(-most // 2)})
+        shapes = (Dots._with(v, rows, steps, columns, lane) for v in (most, -(-most // 2)))
         return min(shapes, key=lambda d: d._turns(rows))
 
     @staticmethod
@@ -127,7 +127,7 @@ class Dots:
         return Dots(steps, columns, -(-rows // -(-rows // most)), vectors, lane)
 
     def _turns(self, rows: int) -> float:
-        """Of a processor for a lane of so many rows, about: products, and operands that are loaded two at a time."""
+        """About the turns that a lane of so many rows takes: products, and operands, which are loaded two at a time."""
         tile = self.rows * self.vectors + (self.rows + self.vectors) / 2
         return -(-rows // self.rows) * self.groups * tile
 

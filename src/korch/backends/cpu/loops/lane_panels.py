@@ -1,7 +1,7 @@
-"""What a thread copies of a product's or convolution's input, as lanes hold it, before it multiplies (`lanes.py`).
+"""Panels: the part of a product's or convolution's input that a thread copies before it multiplies, as lanes hold it.
 
-A panel is made for some units of the result: tiles of rows, or lines of an image. It stays in a near cache while all
-weights pass by.
+A panel is made for some units of the result (`lanes.py`): tiles of rows, or lines of an image. It stays in a near cache
+while all weights pass by.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Panel(Protocol):
 
     @property
     def units(self) -> int:
-        """Those that one panel may have at most."""
+        """The most that one panel may have."""
         ...
 
     @property
@@ -53,11 +53,11 @@ class Panel(Protocol):
         ...
 
     def size(self, units: int) -> int:
-        """Bytes of so many of them."""
+        """Bytes of a panel of so many units."""
         ...
 
     def loops(self, units: int) -> tuple[Loop, ...]:
-        """Those over all panels of so many."""
+        """Loops over all panels of so many units."""
         ...
 
     def fill(self, text: Statements) -> None: ...
@@ -152,8 +152,8 @@ class WindowPanel(RowPanel):
 
 @dataclass(frozen=True)
 class LinePanel:
-    """Whole lines of an image with zeros at their edges, in which windows overlap: those of a line of the result begin
-    a few channels after each other, and end where those of a tile's last, or beyond. A unit is such a line."""
+    """Whole lines of an image with zeros at their edges. The windows of a line of the result overlap in them: each
+    begins a stride after the one before. A unit is a line of the result."""
 
     primitive: Primitive
     product: Dots
@@ -175,7 +175,7 @@ class LinePanel:
 
     @property
     def places(self) -> int:
-        """Of a line that windows see."""
+        """Places of a line that windows see."""
         p = self.primitive
         return (p.output.shape[2] - 1) * p.attr("strides")[1] + p.inputs[1].shape[3]
 
@@ -185,7 +185,7 @@ class LinePanel:
         return self.places * self.primitive.inputs[0].shape[3]
 
     def lines(self, units: int) -> int:
-        """What so many lines of the result see."""
+        """Lines of the image that so many of the result see."""
         p = self.primitive
         return (units - 1) * p.attr("strides")[0] + (p.inputs[1].shape[2] - 1) * p.attr("dilations")[0] + 1
 
