@@ -100,4 +100,5 @@ def test_a_merged_value_errs_where_it_is_read():
 
 def test_samples_hold_all_of_short_axes_and_runs_of_long_ones():
     rows, columns = sample((5, 1000))
-    assert rows.tolist() == [0, 1, 2, 3, 4] and len(columns) == 8 and (np.diff(columns)[:3] == 1).all()
+    assert rows.tolist() == [0, 1, 2, 3, 4] and len(columns) == 64 and (np.diff(columns)[:31] == 1).all()
+    assert [len(at) for at in sample((3, 1000, 1000, 1000))] == [3, 8, 8, 8]

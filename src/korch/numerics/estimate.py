@@ -33,8 +33,10 @@ from korch.system.deadline import Deadline
 
 log = logging.getLogger(__name__)
 
-RUN, RUNS = 4, 2
-"""Positions of a sample that are side by side, and how many such runs an axis has: 4096 values of an image's batch."""
+RUN, MATRIX_RUN, RUNS = 4, 32, 2
+"""Positions of a sample that are side by side, those of a matrix, and how many such runs an axis has: 4096 values of a
+batch of images or of a matrix. Libraries sum small products in another order, which errs less: 8 rows of 1024 steps by
+8 columns 0.4 of the error of 64 by 64 or more (OpenBLAS, AVX-512)."""
 
 
 @dataclass(frozen=True)
@@ -163,11 +165,12 @@ def _size(x: Array) -> float:
 def sample(shape: Sequence[int]) -> Region:
     """A few positions of each axis: all of short ones, else runs at random places."""
     rng = np.random.default_rng(0)
-    return tuple(_positions(length, rng) for length in shape)
+    run = RUN if sum(length > RUN * RUNS for length in shape) > 2 else MATRIX_RUN
+    return tuple(_positions(length, run, rng) for length in shape)
 
 
-def _positions(length: int, rng: np.random.Generator) -> np.ndarray:
-    if length <= RUN * RUNS:
+def _positions(length: int, run: int, rng: np.random.Generator) -> np.ndarray:
+    if length <= run * RUNS:
         return np.arange(length)
-    starts = rng.integers(0, length - RUN + 1, (RUNS, 1))
-    return np.unique(starts + np.arange(RUN))
+    starts = rng.integers(0, length - run + 1, (RUNS, 1))
+    return np.unique(starts + np.arange(run))
