@@ -43,6 +43,7 @@ LAYERS = (
     ("integrations",),
     ("onnxruntime", "onnx_backend"),
     ("cli",),
+    ("__main__",),
 )
 """From the bottom up; each may import from those below it."""
 ROOMS = [path.parent.name for path in sorted(SOURCE.glob("*/__init__.py"))]
