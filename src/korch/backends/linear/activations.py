@@ -154,7 +154,7 @@ def operand(text: str, t: Tensor, maker: Maker) -> Tensor | None:
 
 
 def meaning(text: str, t: Tensor, maker: Maker) -> Found | None:
-    """What the names in `text` stand for, read as `t`; None where `t` is another function."""
+    """The meanings of the names in `text`, read as `t`; None where `t` is another function."""
     return next(_match(_parsed(text), t, maker, {}), None)
 
 
