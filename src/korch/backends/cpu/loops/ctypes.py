@@ -9,6 +9,7 @@ import numpy as np
 
 from korch.backends.linear.activations import GELU, meaning, operand
 from korch.backends.maps.trace import Fused, Maker
+from korch.ir.ops.integers import BYTES
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
 
@@ -80,8 +81,6 @@ LAST = ("Mul", "Tanh")
 _NEAREST = ("round(x) + zero", "round(x)")
 _BYTES = tuple(f"cast({c.format(y)})" for c in ("min(max({}, low), high)", "max(min({}, high), low)") for y in _NEAREST)
 """Ways to write the byte nearest to x."""
-BYTE_LIMITS = {"int8": (-128, 127), "uint8": (0, 255)}
-"""Least and most by dtype."""
 DIVISORS = (2.0**-60, 2.0**60)
 """Magnitudes of divisors between which quotients by way of the reciprocal are exact."""
 
@@ -105,15 +104,15 @@ def together(p: Primitive, maker: Maker, known: Maker) -> Fused | None:
 def _rounded(p: Primitive, maker: Maker) -> Fused | None:
     """Rounding to a byte, or to the float that such a byte is cast to."""
     byte = p.inputs[0] if p.output.dtype == "float32" else p.output
-    if byte.dtype not in BYTE_LIMITS:
+    if byte.dtype not in BYTES:
         return None
     for text in _BYTES:
         found = meaning(text, byte, maker)
         if not found or found["x"].dtype != "float32":
             continue
         x, limits = found["x"], (found["low"], found["high"], found.get("zero", 0.0))
-        least, most = BYTE_LIMITS[byte.dtype]
-        inside = least <= limits[0] <= limits[2] <= limits[1] <= most
+        of_type = np.iinfo(byte.dtype)
+        inside = of_type.min <= limits[0] <= limits[2] <= limits[1] <= of_type.max
         if inside and all(n == int(n) for n in limits):
             function = "korch_to_bytef" if byte == p.output else "korch_as_bytef"
             arguments = tuple(literal(n, "float32") for n in limits)
