@@ -22,7 +22,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parents[1]
-TESTS = ("tests/backends", "tests/executable/test_runtime.py", "tests/executable/test_iterate.py")
+TESTS = ("tests/backends", "tests/executable/test_runtime.py", "tests/session/test_loops.py")
 SANITIZERS = "address,undefined"
 RUNTIME = "libasan.so"
 """The library that must be in a process before it loads code that was compiled for AddressSanitizer."""

@@ -74,7 +74,7 @@ static inline int omp_get_thread_num(void) { return omp_number; }
 static inline int omp_get_num_threads(void) { return 4; }
 """
 """The sanitizer knows POSIX threads and atomic operations, not those of GCC's OpenMP."""
-KERNELS = ("tests/backends/test_scatter.py", "tests/backends/test_recurrent.py", "tests/backends/test_streaming.py")
+KERNELS = tuple(f"tests/backends/test_{name}.py" for name in ("scatter", "recurrent", "streaming", "special_values"))
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -116,6 +116,18 @@ def test_integers_wrap_around_and_divide_by_anything(dtype: str):
     assert_like_reference(b, outputs, {"x": grid[:, 0].copy(), "y": grid[:, 1].copy()})
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8", "uint32"])
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+def test_sums_and_products_of_integers_wrap_around(dtype: str, axes: tuple[int, ...]):
+    """Along memory, across it, and over all, which threads share. The sanitizers see what the results do not show."""
+    limits, shape = np.iinfo(dtype), (40, 1000)
+    b = Builder()
+    x = b.input("x", dtype, shape)
+    outputs = [(op, b.op(op, x, axes=axes, keepdims=0)) for op in ("ReduceSum", "ReduceProd")]
+    numbers = np.random.default_rng(0).integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    assert_like_reference(b, outputs, {"x": numbers | 1})
+
+
 @pytest.mark.parametrize("epilogue", ["Greater", "Cast", "Where"])
 @pytest.mark.parametrize(("weights", "group"), [((8, 1, 3, 3), 8), ((16, 3, 3, 3), 1)], ids=["depthwise", "direct"])
 def test_kernels_of_floats_refuse_other_types_beside_them(epilogue: str, weights: tuple[int, ...], group: int):

@@ -235,9 +235,14 @@ def _has_reciprocal(divisor: float | None) -> bool:
     return divisor is not None and DIVISORS[0] < abs(divisor) < DIVISORS[1] and abs(math.frexp(divisor)[0]) != 0.5
 
 
+def wrapping(dtype: str) -> str:
+    """The C type in which integers of `dtype` are added and multiplied: results beyond it wrap around."""
+    return "uint64_t" if dtype.endswith("64") else "uint32_t"
+
+
 def _wrapped(op: str, dtype: str, args: list[str]) -> str:
     """Arithmetic of integers that wraps around: in C only that of unsigned ones does."""
-    wide = "uint64_t" if dtype.endswith("64") else "uint32_t"
+    wide = wrapping(dtype)
     operands = ["0", *args] if op == "Neg" else args
     return f"({C_TYPES[dtype]})" + "(" + f" {WRAPS[op]} ".join(f"({wide}){a}" for a in operands) + ")"
 

@@ -36,8 +36,8 @@ def _write_columns(writer: Writer, s: Stage, lines: list[str], value: str, paral
     text, strip = writer.text, AccumulatorStrip.along(s.loops[-1])
     best, place = f"best{strip.at}", f"places{strip.at}"
     with outer_loops(writer, s.loops[:-1], parallel, strip):
-        strip.declare(text, C_TYPES[s.maker.inputs[0].dtype], ["best"])
-        strip.declare(text, "int32_t", ["places"])
+        strip.declare(text, C_TYPES[s.maker.inputs[0].dtype], "best")
+        strip.declare(text, "int32_t", "places")
         text.add("int32_t seen = 0;")
         with writer.loops(s.reds):
             with text.block("if (!seen)"):

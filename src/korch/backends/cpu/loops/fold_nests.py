@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from korch.backends.cpu.c import Statements
 from korch.backends.cpu.loops.binding import Stage
-from korch.backends.cpu.loops.ctypes import C_TYPES
 from korch.backends.cpu.loops.folds import Fold
 from korch.backends.cpu.loops.pools import window_bounds
 from korch.backends.cpu.loops.writer import Writer
@@ -49,9 +48,9 @@ class AccumulatorStrip:
         """The C of an output's subscript."""
         return f"[{self.v.name} - {self.bounds[0]}]"
 
-    def declare(self, text: Statements, ctype: str, names: Iterable[str]) -> None:
-        """Declares arrays of that many accumulators."""
-        text.add(*(_array(ctype, name, self.length) for name in names))
+    def declare(self, text: Statements, ctype: str, name: str) -> None:
+        """Declares an array of that many accumulators."""
+        text.add(_array(ctype, name, self.length))
 
     def sweep(self, writer: Writer, body: Iterable[str]) -> None:
         """The vector loop over the outputs of the strip."""
@@ -83,11 +82,6 @@ class FoldNest:
     def text(self) -> Statements:
         return self.writer.text
 
-    @property
-    def ctype(self) -> str:
-        """Of the accumulators."""
-        return C_TYPES[self.s.tensor.dtype]
-
     def bounds(self, v: Var) -> tuple[str, str]:
         """The part of a reduced loop, in C."""
         return self.chunk if self.chunk and v == self.s.reds[0] else window_bounds(self.s, v)
@@ -104,7 +98,7 @@ def write_rows(nest: FoldNest, along: Var | None) -> None:
     """Folds into one accumulator an output; `along` contiguous memory in vectors."""
     s, text, folds = nest.s, nest.text, nest.folds
     with outer_loops(nest.writer, s.loops, nest.parallel):
-        text.add(*(f"{nest.ctype} {f.acc} = {f.start};" for f in folds))
+        text.add(*(f"{f.ctype} {f.acc} = {f.start};" for f in folds))
         with ExitStack() as loops:
             for v in s.reds:
                 if v != along:
@@ -135,7 +129,7 @@ def _add_lanes(nest: FoldNest, along: Var, lanes: int) -> None:
     which takes longer than all else of a short row.)"""
     v, (lo, hi), text, folds = along.name, nest.bounds(along), nest.text, nest.folds
     text.add(f"const int {v}1 = {lo} + ({hi} - ({lo})) / {lanes} * {lanes};")
-    text.add(*(_array(nest.ctype, f.part, lanes, " = {0}") for f in folds))
+    text.add(*(_array(f.ctype, f.part, lanes, " = {0}") for f in folds))
     folded = [line for f in folds for line in f.steps(f"{f.part}[{v} - {v}0]")]
     with text.block(f"for (int {v}0 = {lo}; {v}0 < {v}1; {v}0 += {lanes})"):
         sweep(nest.writer, along, f"{v}0", f"{v}0 + {lanes}", [*nest.lines, *folded])
@@ -152,13 +146,15 @@ def write_columns(nest: FoldNest) -> None:
     """Folds into a strip of accumulators along the contiguous axis."""
     s, writer, strip = nest.s, nest.writer, AccumulatorStrip.along(nest.s.loops[-1])
     with outer_loops(writer, s.loops[:-1], nest.parallel, strip):
-        strip.declare(nest.text, nest.ctype, (f.acc for f in nest.folds))
+        for f in nest.folds:
+            strip.declare(nest.text, f.ctype, f.acc)
         strip.sweep(writer, [f"{f.acc}{strip.at} = {f.start};" for f in nest.folds])
         with ExitStack() as loops:
             for v in s.reds[:-1]:
                 loops.enter_context(nest.loop(v))
             if _needs_parts(nest):
-                strip.declare(nest.text, nest.ctype, (f.part for f in nest.folds))
+                for f in nest.folds:
+                    strip.declare(nest.text, f.ctype, f.part)
                 strip.sweep(writer, [f"{f.part}{strip.at} = {f.start};" for f in nest.folds])
                 _fold_strip(nest, strip, [f.part for f in nest.folds])
                 strip.sweep(writer, [f.step(f.acc + strip.at, f.part + strip.at) for f in nest.folds])

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from korch.backends.cpu.loops.binding import Stage
-from korch.backends.cpu.loops.ctypes import C_TYPES, extreme
+from korch.backends.cpu.loops.ctypes import C_TYPES, extreme, wrapping
 from korch.backends.cpu.loops.pools import averaged
 from korch.ir.ops.table import Aggregate
 
@@ -39,6 +39,12 @@ class Fold:
     @property
     def floating(self) -> bool:
         return C_TYPES[self.s.tensor.dtype] in ("float", "double")
+
+    @property
+    def ctype(self) -> str:
+        """Of the accumulators."""
+        wraps = not self.floating and self.omp in ("+", "*")
+        return wrapping(self.s.tensor.dtype) if wraps else C_TYPES[self.s.tensor.dtype]
 
     @property
     def loses_nan(self) -> bool:
@@ -78,7 +84,7 @@ class Fold:
     def _several(self, into: str) -> list[str]:
         """Folds all values at once: one comparison tells of two whether either is NaN. (Windows of 3x3 in 64 planes of
         28x28: 56 us, and 145 where each step keeps NaN.)"""
-        ctype, name = C_TYPES[self.s.tensor.dtype], f"most{self.suffix}_"
+        ctype, name = self.ctype, f"most{self.suffix}_"
         all_of = [into, *self.values]
         pairs = [all_of[i : i + 2] for i in range(0, len(all_of), 2)]
         unordered = " | ".join(f"__builtin_isunordered({pair[0]}, {pair[-1]})" for pair in pairs)
@@ -98,7 +104,7 @@ class Fold:
 
     def part_opened(self) -> tuple[list[str], str]:
         """The declarations of the partial accumulator and its flag, and their reductions as OpenMP names them."""
-        ctype = C_TYPES[self.s.tensor.dtype]
+        ctype = self.ctype
         lines, clause = [f"{ctype} {self.part} = {self.start};"], f"reduction({self.omp}:{self.part})"
         if not self.loses_nan:
             return lines, clause
@@ -111,7 +117,9 @@ class Fold:
 
     def end(self, acc: str) -> str:
         """The C of the result from an accumulator."""
-        p = self.s.maker
+        p, ctype = self.s.maker, C_TYPES[self.s.tensor.dtype]
+        if ctype != self.ctype:
+            acc = f"({ctype}){acc}"
         if p.spec.averages and p.spec.folds:
             axes: tuple[int, ...] = p.attr("axes")
             return f"{acc} / {math.prod(p.inputs[0].shape[a] for a in axes)}"

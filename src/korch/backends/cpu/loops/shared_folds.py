@@ -74,7 +74,7 @@ def _sum_up(writer: Writer, f: Fold, chunks: int) -> None:
     name, at = _results(f), c_index(f.s.in_turn(f.s.axes))
     step = f.step(f.acc, f"{name}[chunk * {f.s.stored} + {at}]")
     writer.text.add(
-        f"{C_TYPES[f.s.tensor.dtype]} {f.acc} = {name}[{at}];",
+        f"{f.ctype} {f.acc} = {name}[{at}];",
         f"for (int chunk = 1; chunk < {chunks}; ++chunk) {step}",
         writer.store(f.s, f.end(f.acc)),
     )
