@@ -12,6 +12,7 @@ from korch.executable.plan import Accuracy, Choice
 from korch.ir import Category, Primitive, Tensor
 from korch.ir.macs import total, total_of_values
 from korch.ir.tensor import type_text
+from korch.report.precisions import Precisions
 
 MOVES = (Category.LAYOUT, Category.BROADCAST)
 """What these compute twice costs nothing worth telling."""
@@ -104,7 +105,7 @@ class Explanation:
     `options` are what the search was asked for. `multiply_adds`: of the model `as_written`; of what was `chosen`, each
     value computed once and Winograd's and Strassen's products counted as what they replace; and `executed`, where
     those products count as such, and what several kernels compute as often as they do. `accuracy` is what the program
-    erred when it was made, None for one that no search has made.
+    erred when it was made, None for one that no search has made. `precisions`: in what it computes and stores.
     """
 
     kernels: tuple[KernelReport, ...]
@@ -116,6 +117,7 @@ class Explanation:
     by_backend: dict[str, dict[str, float]]
     memory: dict[str, int]
     multiply_adds: dict[str, int]
+    precisions: Precisions
     choices: tuple[ChoiceReport, ...] = ()
     accuracy: Accuracy | None = None
     gap_physical: float = 0.0
@@ -142,6 +144,7 @@ class Explanation:
                 *self._accuracy(),
                 *([f"asked for: {asked}"] if asked else []),
                 f"multiply-adds: {made}",
+                *self.precisions.lines,
                 backends,
                 f"memory: {memory}",
             ]
@@ -198,6 +201,7 @@ def explain(executable: Executable) -> Explanation:
         _by_backend(kernels),
         memory,
         _multiply_adds(plan),
+        Precisions.of(plan.steps),
         tuple(map(_choice, plan.choices)),
         plan.accuracy,
         plan.gap_physical,

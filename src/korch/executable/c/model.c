@@ -15,12 +15,17 @@
 #define KORCH_WATCH 250e-6  // seconds between two looks at a thread's own time
 enum { KORCH_ERROR_BYTES = 512, KORCH_HUGE_PAGE = 1 << 21, KORCH_COPY_CHUNK = 1 << 18 };
 
+typedef struct {
+    char *base;
+    size_t bytes;
+} korch_mapping;
+
 struct korch_model {
     pthread_mutex_t turn;
-    int threads;
+    int threads, guarded;
     char *arena, *staging;  // staging: aligned stand-ins for the caller's buffers, untouched (and free) until needed
     const char *weights;
-    size_t arena_mapped, staging_mapped;
+    korch_mapping arena_mapping, staging_mapping;
     const void *pointers[KORCH_PLACE_COUNT + 1];
     void *states[KORCH_STEP_COUNT + 1];
     const void *inputs[KORCH_INPUT_COUNT + 1];
@@ -79,8 +84,25 @@ static void korch_say(char *error, size_t bytes, const char *format, ...) {
     va_end(args);
 }
 
+// Whether KORCH_GUARD asks for memory between pages that nobody may touch, and for poison in it before each run: in
+// floats NaN. Kernels that go beyond it end the process; what they read before anybody wrote it is seen in the outputs.
+static int korch_is_guarded(void) {
+    const char *set = getenv("KORCH_GUARD");
+    return set && *set && strcmp(set, "0");
+}
+
+// Zeroed memory that ends where a guard page begins. NULL if there is no room.
+static char *korch_map_guarded(size_t bytes, korch_mapping *mapping) {
+    const size_t page = sysconf(_SC_PAGESIZE), alignment = KORCH_BUFFER_ALIGNMENT;
+    const size_t used = (bytes + alignment - 1) / alignment * alignment, whole = (used + page - 1) / page * page;
+    char *base = mmap(NULL, whole + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) return NULL;
+    *mapping = (korch_mapping){base, whole + 2 * page};
+    return mprotect(base + page, whole, PROT_READ | PROT_WRITE) ? NULL : base + page + whole - used;
+}
+
 // Zeroed pages at a multiple of a huge page; only what is touched takes memory. NULL if there is no room.
-static char *korch_map(size_t bytes, size_t *mapped) {
+static char *korch_map(size_t bytes, korch_mapping *mapping) {
     size_t whole = (bytes + 2 * (size_t)KORCH_HUGE_PAGE) / KORCH_HUGE_PAGE * KORCH_HUGE_PAGE;
     size_t reserve = whole + KORCH_HUGE_PAGE;
     char *base = mmap(NULL, reserve, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -91,7 +113,7 @@ static char *korch_map(size_t bytes, size_t *mapped) {
 #ifdef MADV_HUGEPAGE
     if (bytes >= KORCH_HUGE_PAGE / 2) madvise(base + skip, whole, MADV_HUGEPAGE);
 #endif
-    *mapped = whole;
+    *mapping = (korch_mapping){base + skip, whole};
     return base + skip;
 }
 
@@ -122,11 +144,12 @@ static int korch_map_weights(korch_model *m, const char *path, char *error, size
 }
 
 static int korch_allocate(korch_model *m, char *error, size_t n) {
-    m->arena = korch_map(KORCH_ARENA_BYTES, &m->arena_mapped);
+    char *(*map)(size_t, korch_mapping *) = m->guarded ? korch_map_guarded : korch_map;
+    m->arena = map(KORCH_ARENA_BYTES, &m->arena_mapping);
     size_t staged = 0;
     for (int i = 0; i < KORCH_INPUT_COUNT; ++i) staged += korch_inputs[i].bytes + KORCH_BUFFER_ALIGNMENT;
     for (int i = 0; i < KORCH_OUTPUT_COUNT; ++i) staged += korch_outputs[i].bytes + KORCH_BUFFER_ALIGNMENT;
-    m->staging = korch_map(staged, &m->staging_mapped);
+    m->staging = map(staged, &m->staging_mapping);
     if (m->arena && m->staging) return 0;
     return korch_say(error, n, "no memory for an arena of %lld bytes", (long long)KORCH_ARENA_BYTES), 1;
 }
@@ -153,6 +176,7 @@ static void korch_point(korch_model *m) {
 }
 
 static int korch_prepare(korch_model *m, const char *weights_path, char *error, size_t n) {
+    m->guarded = korch_is_guarded();
     if (korch_map_weights(m, weights_path, error, n) || korch_allocate(m, error, n)) return 1;
     korch_point(m);
     korch_setting before = korch_use_threads(m->threads);
@@ -172,8 +196,8 @@ static void korch_release(korch_model *m) {
     for (int i = 0; i < m->opened; ++i)
         if (korch_steps[i].work == KORCH_KERNEL && korch_kernels[korch_steps[i].kernel].free)
             korch_kernels[korch_steps[i].kernel].free(m->states[i]);
-    if (m->arena) munmap(m->arena, m->arena_mapped);
-    if (m->staging) munmap(m->staging, m->staging_mapped);
+    if (m->arena_mapping.base) munmap(m->arena_mapping.base, m->arena_mapping.bytes);
+    if (m->staging_mapping.base) munmap(m->staging_mapping.base, m->staging_mapping.bytes);
     if (m->weights) munmap((void *)m->weights, KORCH_WEIGHTS_BYTES);
     pthread_mutex_destroy(&m->turn);
     free(m);
@@ -391,9 +415,16 @@ static int korch_run_steps(korch_model *m, const korch_clock *clock) {
     return 0;
 }
 
+static void korch_poison(korch_model *m) {
+    memset(m->arena, 0xff, KORCH_ARENA_BYTES);
+    for (int i = 0; i < KORCH_OUTPUT_COUNT; ++i)
+        if (m->outputs[i]) memset(m->outputs[i], 0xff, korch_outputs[i].bytes);
+}
+
 static int korch_run_once(korch_model *m, const void *const *inputs, void *const *outputs, const korch_clock *clock) {
     double start = clock->ends ? korch_now() : 0;
     if (korch_bind(m, inputs, outputs)) return 1;
+    if (m->guarded) korch_poison(m);
     double before = clock->ends ? korch_now() : 0;
     if (korch_run_steps(m, clock)) return 1;
     if (KORCH_STEP_COUNT) korch_tick(clock, KORCH_STEP_COUNT - 1);  // behind the team's end, which it takes too
