@@ -22,6 +22,20 @@ REGION_READS = 16
 """How many times a model may read the bytes of an external file, on average: tied weights are read twice."""
 
 
+POSITIONS = 1 << 22
+"""Positions that an operator may pick of an axis: they are part of a primitive, where each takes a hundred bytes."""
+
+
+class TooManyPositions(ModelError):
+    """A rule would list more positions than may be picked: onnxruntime runs the node."""
+
+
+def check_positions(count: int) -> None:
+    """TooManyPositions where an operator picks more than `POSITIONS` of an axis."""
+    if count > POSITIONS:
+        raise TooManyPositions(f"it picks {count} positions of an axis, of which {POSITIONS} are listed at most")
+
+
 @dataclass
 class Allowance:
     """The bytes that fission may still allocate. `given`: bytes of the constants that the model holds; `computed`: of

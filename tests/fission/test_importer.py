@@ -519,6 +519,15 @@ def test_functions_that_call_themselves():
     refused(m, "call themselves", "'f0'")
 
 
+@pytest.mark.parametrize("last", [1, 4])
+def test_functions_of_one_name_are_refused(last: int):
+    """Which of them a call means decides how many nodes it stands for."""
+    m = nested_functions(4)
+    m.functions.add().CopyFrom(m.functions[0])
+    m.functions[-1].opset_import[0].version = last
+    refused(m, "two functions 'f0'")
+
+
 def test_loops_in_loops_are_counted():
     """Bodies of two nodes, which run 100 times and 50 times in each of these, would be 10,000 nodes."""
     inner = (

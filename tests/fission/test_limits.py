@@ -34,6 +34,8 @@ HUGE = {
     "Add": f"(float[{SIDE}, 1] x, float[1, {SIDE}] z) => (float[{SIDE}, {SIDE}] y) {{ y = Add(x, z) }}",
     "Attention": f"(float[1, 1, {SIDE}, 8] x) => (float[1, 1, {SIDE}, 8] y) {{ y = Attention<is_causal=1>(x, x, x) }}",
     "input": f"(float[{1 << 62}] x) => (float[{1 << 62}] y) {{ y = Relu(x) }}",
+    "Einsum": f"(float x) => (float y) <int64[2] s = {{1, 1}}, int64[1] n = {{{SIDE}}}, float c = {{1}}> "
+    f'{{ d = Expand(c, s) a = Expand(c, n) e = Einsum<equation="ii,j,k->jk">(d, a, a) {ADDED} }}',
     "Split": f"(float[4] x) => (float[2] y) {{ y, z = Split<axis=0, num_outputs={N}>(x) }}",
 }
 
@@ -92,6 +94,36 @@ def test_constants_of_the_model_may_be_computed_with(monkeypatch: pytest.MonkeyP
     text = f"(float[8] x) => (float[8] y) <float[8, 8] w = {{{w}}}> {{ t = Transpose(w) y = MatMul(x, t) }}"
     graph = fission(read(parser.parse_model(f'<ir_version: 10, opset_import: ["": 18]>\ng {text}')))
     assert [p.op for p in graph.primitives if p.op != "Reshape"] == ["MatMul"]
+
+
+def test_what_is_computed_allows_no_more(monkeypatch: pytest.MonkeyPatch):
+    """Constants that onnxruntime makes are not the model's own."""
+    monkeypatch.setattr(limits, "FOLDED_BYTES", 1000)
+    size = "<int64 s = {200}, int64 t = {1000}> { a = HannWindow(s) b = HannWindow(t) "
+    refused(
+        f"(float x) => (float y) {size} e = ReduceSum<keepdims=0>(a) f = ReduceSum<keepdims=0>(b) g = Add(e, f) "
+        "y = Add(x, g) }",
+        "HannWindow",
+        "besides 0.8 kB of others",
+    )
+
+
+POSITIONS = {
+    "Resize": "(float[1,1,4,4] x) => (float[1,1,4,12] y) <int64[4] s = {1, 1, 4, 12}> "
+    '{ y = Resize<mode="linear">(x, , , s) }',
+    "Gather": "(float[12] x) => (float[12] y) <int64[12] i = {3,3,1,4,1,5,9,2,6,5,3,5}> { y = Gather(x, i) }",
+    "STFT": "(double[1,12,1] x) => (double[1,9,3,2] y) <int64 step = {1}, int64 n = {4}> { y = STFT(x, step, , n) }",
+}
+
+
+@pytest.mark.parametrize("kind", POSITIONS)
+def test_no_rule_lists_millions_of_positions(kind: str, monkeypatch: pytest.MonkeyPatch):
+    """They are part of a primitive; the node is onnxruntime's, or reads them from a tensor."""
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["": 18]>\ng {POSITIONS[kind]}')
+    listed = {"Gather", "Interpolate"}
+    assert listed & {p.op for p in fission(read(model)).primitives}
+    monkeypatch.setattr(limits, "POSITIONS", 11)
+    assert not listed & {p.op for p in fission(read(model)).primitives}
 
 
 def test_a_tensor_has_a_quarter_of_the_memory():

@@ -42,6 +42,13 @@ def einsum(b: Builder, *operands: Value, equation: str) -> Value | Opaque:
     return _ordered(b, _summed(b, total, set(output)), output)
 
 
+def result_shape(operands: Sequence[Value], equation: str) -> tuple[int, ...]:
+    """The shape of the result; ValueError where the operands do not fit the equation."""
+    inputs, output = _parsed(equation.replace(" ", ""), operands)
+    terms = [EinsumTerm(x, labels) for x, labels in zip(operands, inputs, strict=True)]
+    return tuple(max(t.length(c) for t in terms) for c in output)
+
+
 def _parsed(equation: str, operands: Sequence[Value]) -> tuple[list[str], str]:
     """Labels of each operand and of the result; an ellipsis becomes labels of its own, aligned at its end."""
     left, arrow, right = equation.partition("->")

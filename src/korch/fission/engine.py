@@ -136,11 +136,20 @@ class _Walk:
         if node.proto.op_type in RANDOM:
             raise NeedsSegments(f"{node.title} draws random numbers; make them an input of the model")
         if all(v is None or v.tensor.const for v in node.inputs):
-            self.allowance.compute(nbytes, node.title)
-            arrays = constant_outputs(node)
-            return tuple(None if a is None else self._constant(a, n) for a, n in zip(arrays, node.proto.output))
+            return self._computed(node, nbytes)
         log.info("%s stays opaque: %s", node.title, answer.reason)
         return opaque_outputs(self.builder, node)
+
+    def _computed(self, node: Node, nbytes: int) -> tuple[Value | None, ...]:
+        """The outputs of a node whose inputs are constants. `nbytes`: theirs, as far as they are known before."""
+        self.allowance.compute(nbytes, node.title)
+        arrays = constant_outputs(node)
+        found = [a for a in arrays if a is not None]
+        self.allowance.compute(max(sum(a.nbytes for a in found) - nbytes, 0), node.title)
+        for a in found:
+            _check_dtype(a.dtype.name, f"the result of {node.title}")
+        named = zip(arrays, node.proto.output, strict=False)
+        return tuple(None if a is None else self.builder.constant(a, name=name) for a, name in named)
 
     def _ruled(self, node: Node) -> tuple[Value | None, ...] | Opaque:
         proto = node.proto
@@ -149,6 +158,8 @@ class _Walk:
             return Opaque("there is no rule for it")
         try:
             answer = _apply(rule, self.builder, node)
+        except limits.TooManyPositions as e:
+            return Opaque(str(e))
         except MemoryError as e:
             raise ModelError(f"{node.title} needs more memory than there is: give it smaller shapes") from e
         except (ValueError, LookupError, ArithmeticError, AssertionError, TypeError, AttributeError) as e:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from korch import limits
 from korch.fission.indexing import take
 from korch.fission.parameters import integers
 from korch.fission.rule import Opaque, fission
@@ -153,6 +154,7 @@ def stft(
     taps = t.matrix(np.outer(np.arange(n), np.arange(t.kept)), parts).reshape(n, parts, -1) * weights[:, None, None]
     if signal.dtype == "float64":  # which nobody convolves
         starts = range(0, signal.shape[1] - n + 1, steps[0])
+        limits.check_positions(n * len(starts))
         frames = take(b, signal, 1, [s + j for s in starts for j in range(n)])
         rows = b.op("Reshape", frames, shape=(batch * len(starts), n * parts))
         y = rows @ b.constant(taps.reshape(n * parts, -1), signal.dtype)

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from korch import limits
 from korch.fission.parameters import integers
 from korch.fission.rule import Opaque, fission
 from korch.ir.builder import Builder, Value
@@ -22,6 +23,7 @@ def cut(b: Builder, x: Value, parts: Mapping[int, range]) -> Value:
 
 def take(b: Builder, x: Value, axis: int, indices: Sequence[int]) -> Value:
     """x at `indices` (non-negative) of `axis`: a Slice where they are evenly spaced, else a Gather."""
+    limits.check_positions(len(indices))
     step = indices[1] - indices[0] if len(indices) > 1 else 1
     if indices and step and all(k - j == step for j, k in pairwise(indices)):
         return cut(b, x, {axis: range(indices[0], indices[-1] + (1 if step > 0 else -1), step)})

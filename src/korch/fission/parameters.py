@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from korch import limits
 from korch.fission.rule import Opaque
 from korch.ir.builder import Value
 
 
 def integers(given: Value | None, otherwise: Sequence[int] | None = None) -> tuple[int, ...] | Opaque:
-    """The numbers of the input `given`; `otherwise` where it is missing; Opaque where the model computes it."""
+    """The numbers of the input `given`; `otherwise` where it is missing; Opaque where the model computes it, or it has
+    more than anybody lists."""
     if given is None:
         return tuple(otherwise or ())
     if given.array is None:
         return Opaque(f"its parameter {given.tensor.name} is computed by the model")
+    if given.tensor.size > limits.POSITIONS:
+        return Opaque(f"its parameter {given.tensor.name} has {given.tensor.size} numbers")
     return tuple(given.array.reshape(-1).tolist())
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from korch import limits
 from korch.fission.indexing import take
 from korch.fission.parameters import integers
 from korch.fission.rule import Opaque, fission
@@ -176,6 +177,7 @@ def _resized(b: Builder, x: Value, stretches: dict[int, ResizedAxis], how: Sampl
 
 
 def _sampled(b: Builder, x: Value, axis: int, s: ResizedAxis, how: Sampling) -> Value:
+    limits.check_positions(s.result)
     at = [COORDINATES[how.coordinates](s, i) for i in range(s.result)]
     if how.mode == "nearest":
         return take(b, x, axis, [min(max(NEAREST[how.nearest](place), 0), s.length - 1) for place in at])

@@ -10,6 +10,7 @@ from onnx import checker, defs, helper, numpy_helper, shape_inference
 
 from korch import limits
 from korch.errors import ModelError
+from korch.fission.einsum import result_shape
 from korch.fission.opaque import RUNTIME_TYPES, SMALL, Node
 from korch.ir.builder import Value
 from korch.ir.ops.table import Array
@@ -27,7 +28,10 @@ def check_fit(node: Node) -> int:
     except defs.SchemaError:
         return 0  # onnxruntime's, or nobody's: whoever runs it says so
     _check_dtypes(node, schema)
-    sizes = [] if node.proto.op_type in LENIENT else [_bytes(t) for t in _output_types(node, schema)]
+    if node.proto.op_type in LENIENT:
+        sizes = [_einsum_bytes(node)]
+    else:
+        sizes = [_bytes(t) for t in _output_types(node, schema)]
     for size in sizes:
         limits.check_tensor(size, node.title)
     return sum(sizes)
@@ -45,6 +49,17 @@ def empty_outputs(node: Node) -> list[Array] | None:
     if len(types) < len(node.proto.output) or not all(map(_is_empty, types)):
         return None
     return [np.zeros(*_array_type(t)) for t in types]
+
+
+def _einsum_bytes(node: Node) -> int:
+    """Bytes of an Einsum's result; 0 where its rule is to say what does not fit."""
+    operands = [v for v in node.inputs if v is not None]
+    equation = next((a.s.decode(errors="replace") for a in node.proto.attribute if a.name == "equation"), "")
+    try:
+        shape = result_shape(operands, equation)
+    except (ValueError, LookupError):
+        return 0
+    return math.prod(shape) * np.dtype(operands[0].dtype).itemsize
 
 
 def _is_empty(kind: onnx.TypeProto) -> bool:

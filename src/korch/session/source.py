@@ -5,12 +5,18 @@ from __future__ import annotations
 import hashlib
 import mmap
 import secrets
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from korch.errors import ModelError, UnreadableModel
 from korch.system.folders import owned_folder, removed_with
+
+if TYPE_CHECKING:
+    import onnx
 
 _EXTERNAL = b"location"
 """The key in a model's protobuf under which tensors name other files; a model without it needs no parsing."""
@@ -38,15 +44,26 @@ class ModelSource:
     @cached_property
     def locations(self) -> tuple[str, ...]:
         """The names of the files that hold weights of the model beside it; ModelError where one is there, but is no
-        regular file: whoever reads it may wait forever."""
-        return () if isinstance(self.model, bytes) else external_locations(self.model)
+        regular file in the model's folder: whoever reads it may wait forever."""
+        return tuple(sorted(self._external))
+
+    @cached_property
+    def _external(self) -> dict[str, list[onnx.TensorProto]]:
+        """The tensors whose bytes are in other files, by the names of these. A model of bytes has no folder: nobody
+        reads for it, but onnxruntime, which looks in the working directory."""
+        if isinstance(self.model, bytes):
+            if _EXTERNAL in self.model:
+                external_tensors(self.model, Path("model"))
+            return {}
+        return external_tensors(self.model, self.model) if _mentions(self.model, _EXTERNAL) else {}
 
     @cached_property
     def digest(self) -> str:
         """Of all bytes of the model, those in other files included."""
         if isinstance(self.model, bytes):
             return hashlib.sha256(self.model).hexdigest()
-        found = [_digest(self.model), *(_external_digest(self.model, name) for name in self.locations)]
+        others = (_external_digest(self.model, name, self._external[name]) for name in self.locations)
+        found = [_digest(self.model), *others]
         return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
 
 
@@ -64,42 +81,48 @@ def _digest(file: Path) -> str:
         return _missing()
 
 
-def _external_digest(model: Path, location: str) -> str:
-    """The digest of a regular file beside the model."""
-    from korch.fission.importer.external import opened
+def _external_digest(model: Path, location: str, tensors: Sequence[onnx.TensorProto]) -> str:
+    """The digest of what tensors read of a regular file beside the model: no more of it, as it may be endless."""
+    from korch.fission.importer.external import opened, regions
 
+    total = hashlib.sha256()
     try:
         with opened(model, location, location) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            for offset, length in sorted(set(regions(tensors, file))):
+                total.update(f"{offset} {length} ".encode())
+                file.seek(offset)
+                while length > 0 and (part := file.read(min(length, _PART))):
+                    total.update(part)
+                    length -= len(part)
     except (ModelError, OSError):
         return _missing()
+    return total.hexdigest()
 
 
-def external_locations(path: Path) -> tuple[str, ...]:
-    """The names of files that hold weights of the model at `path`; ModelError where one is no regular file."""
-    if not _mentions(path, _EXTERNAL):
-        return ()
+_PART = 1 << 20
+
+
+def external_tensors(source: bytes | Path, path: Path) -> dict[str, list[onnx.TensorProto]]:
+    """The tensors of the model in `source`, as if at `path`, whose bytes are in other files, by the names of these.
+    ModelError where a file is there, but may not be read. That of a model that nobody can read is empty."""
     # onnx takes tens of MB, which most sessions do without
-    from korch.fission.importer.external import NoRegularFile, is_external, location_of, opened
-    from korch.fission.importer.load import load, tensors_of
+    from korch.fission.importer.external import MissingData, is_external, location_of, opened
+    from korch.fission.importer.load import parsed, tensors_of
 
     try:
-        model = load(path)
-    except UnreadableModel:  # its digest would be that of a model without them
-        raise
+        model = parsed(source if isinstance(source, bytes) else source.read_bytes(), str(path))
+    except OSError as e:  # its digest would be that of a model without them
+        raise UnreadableModel(f"{path}: cannot be read: {e.strerror or e}") from e
     except ModelError:
-        return ()
-    tensors = (t for part in (model.graph, *model.functions) for t in tensors_of(part))
-    names = {location_of(t): t.name for t in tensors if is_external(t)}
-    for location, name in names.items():
-        try:
-            with opened(path, location, name):
-                pass
-        except NoRegularFile:
-            raise
-        except ModelError:
-            pass  # reading the model reports it better
-    return tuple(sorted(names))
+        return {}
+    found: dict[str, list[onnx.TensorProto]] = {}
+    for t in (t for part in (model.graph, *model.functions) for t in tensors_of(part) if is_external(t)):
+        found.setdefault(location_of(t), []).append(alone := type(t)())
+        alone.CopyFrom(t)  # the rest of the model may go
+    for location, tensors in found.items():
+        with suppress(MissingData), opened(path, location, tensors[0].name):  # reading the model reports it better
+            pass
+    return found
 
 
 def _mentions(path: Path, text: bytes) -> bool:

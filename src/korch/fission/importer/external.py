@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections import Counter
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from io import BufferedReader
@@ -25,8 +26,8 @@ _READ = os.O_RDONLY | sum(getattr(os, f"O_{flag}", 0) for flag in ("NONBLOCK", "
 _DESCRIPTORS = Path("/proc/self/fd")
 
 
-class NoRegularFile(ModelError):
-    """External data are no regular file: reading them may never end."""
+class MissingData(ModelError):
+    """The file of external data is not there."""
 
 
 def is_external(t: onnx.TensorProto) -> bool:
@@ -40,8 +41,8 @@ def location_of(t: onnx.TensorProto) -> str:
 
 
 def fetch(tensors: Iterable[onnx.TensorProto], model: Path) -> None:
-    """Moves the external data of tensors of the model in the file `model` into them. Each file is opened once, and each
-    region of it is read once.
+    """Moves the external data of tensors of the model in the file `model` into them. Each name is opened once, and each
+    region of it is read once; a file may have several names.
 
     ModelError: a file that is missing, outside of the model's folder, no regular file or too short, and data that do
     not fit the tensor's shape.
@@ -49,24 +50,34 @@ def fetch(tensors: Iterable[onnx.TensorProto], model: Path) -> None:
     files: dict[str, list[onnx.TensorProto]] = {}
     for t in tensors:
         files.setdefault(location_of(t), []).append(t)
+    read = Counter[tuple[int, int]]()
     for location, readers in files.items():
         with opened(model, location, readers[0].name) as file:
-            _fetch(file, location, readers)
+            _fetch(file, location, readers, read)
 
 
-def _fetch(file: BufferedReader, location: str, readers: list[onnx.TensorProto]) -> None:
+def regions(tensors: Iterable[onnx.TensorProto], file: BufferedReader) -> list[tuple[int, int]]:
+    """Offset and length of all that tensors read of the file; ModelError where one does not fit."""
     size = os.fstat(file.fileno()).st_size
-    regions = [_region(t, location, size) for t in readers]
-    total = sum(length for _, length in regions)
-    if total > limits.REGION_READS * size:
-        read, there = limits.size_text(total), limits.size_text(size)
+    return [_region(t, location_of(t), size) for t in tensors]
+
+
+def _fetch(
+    file: BufferedReader, location: str, readers: list[onnx.TensorProto], read: Counter[tuple[int, int]]
+) -> None:
+    """Reads the file for those tensors. `read`: the bytes that were read of each file, by device and number."""
+    about, wanted = os.fstat(file.fileno()), regions(readers, file)
+    size, key = about.st_size, (about.st_dev, about.st_ino)
+    read[key] += sum(length for _, length in wanted)
+    if (total := read[key]) > limits.REGION_READS * size:
+        much, there = limits.size_text(total), limits.size_text(size)
         raise ModelError(
-            f"{len(readers)} tensors read {read} of {location!r}, which has {there}: each byte may be read "
+            f"{len(readers)} tensors read {much} of {location!r}, which has {there}: each byte may be read "
             f"{limits.REGION_READS} times; let them share an initializer"
         )
-    last = {region: i for i, region in enumerate(regions)}
+    last = {region: i for i, region in enumerate(wanted)}
     kept: dict[tuple[int, int], bytes] = {}
-    for i, (t, region) in enumerate(zip(readers, regions, strict=True)):
+    for i, (t, region) in enumerate(zip(readers, wanted, strict=True)):
         data = kept[region] = kept.get(region) or _bytes(file, *region, t.name)
         t.raw_data = data
         del t.external_data[:]
@@ -112,7 +123,7 @@ def opened(model: Path, location: str, name: str) -> Generator[BufferedReader]:
     try:
         descriptor = os.open(path, _READ)
     except FileNotFoundError as e:
-        raise ModelError(f"the external data of {name!r} is missing: {path}") from e
+        raise MissingData(f"the external data of {name!r} is missing: {path}") from e
     except OSError as e:
         if e.errno == errno.ENAMETOOLONG:
             raise _unusable(location, name) from e
@@ -133,7 +144,7 @@ def _path(model: Path, location: str, name: str) -> tuple[Path, tuple[Path, Path
     try:
         bases = model.parent.resolve(), model.resolve().parent
         path = (bases[0] / location).resolve()
-    except (OSError, ValueError, RuntimeError) as e:  # a name that no file can have, or a link to itself
+    except (OSError, ValueError, RuntimeError, TypeError) as e:  # no name of a file, no text, or a link to itself
         raise _unusable(location, name) from e
     if not location or Path(location).is_absolute() or not _is_in(path, bases):
         raise _outside(location, name)
@@ -154,7 +165,7 @@ def _unusable(location: str, name: str) -> ModelError:
 
 def _refused(descriptor: int, name: str, path: Path) -> BufferedReader:
     os.close(descriptor)
-    raise NoRegularFile(f"the external data of {name!r} is no regular file: {path}")
+    raise ModelError(f"the external data of {name!r} is no regular file: {path}")
 
 
 def _entries(t: onnx.TensorProto) -> dict[str, str]:

@@ -53,9 +53,11 @@ class _Size:
 
 def _check_size(model: onnx.ModelProto) -> None:
     """Counts before anything is inlined: functions that call each other twice double with each level."""
-    functions: dict[FunctionKey, onnx.FunctionProto] = {
-        (own_domain(f.domain), f.name, f.overload): f for f in model.functions
-    }
+    functions = dict[FunctionKey, onnx.FunctionProto]()
+    for f in model.functions:
+        key = own_domain(f.domain), f.name, f.overload
+        if functions.setdefault(key, f) is not f:  # which of them a call means would be anybody's guess
+            raise ModelError(f"the model has two functions {f.name!r} of domain {f.domain!r}: rename one of them")
     calls = {key: [k for n in _nodes(f) if (k := _called(n)) in functions] for key, f in functions.items()}
     sizes = dict[FunctionKey, _Size]()
     for key in _callees_first(calls):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,18 @@ def load(source: str | Path | bytes | onnx.ModelProto) -> onnx.ModelProto:
         raise UnreadableModel(f"{path}: cannot be read: {e.strerror or e}") from e
 
 
-def _parse(data: bytes, what: str) -> onnx.ModelProto:
+def parsed(data: bytes, what: str) -> onnx.ModelProto:
+    """The protobuf of a model, whatever it holds; ModelError where it is none."""
     model = onnx.ModelProto()
     try:
         model.ParseFromString(data)
     except DecodeError as e:
         raise ModelError(f"{what} is not an ONNX model (no valid protobuf)") from e
+    return model
+
+
+def _parse(data: bytes, what: str) -> onnx.ModelProto:
+    model = parsed(data, what)
     if not model.HasField("graph") or not model.graph.output:
         raise ModelError(f"{what} is not an ONNX model: it has no graph with outputs")
     if not _has_texts(model):
@@ -70,15 +76,20 @@ def tensors_of(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.Ten
     """Every tensor stored in the graph, or in a function: initializers, attributes, subgraphs."""
     if isinstance(graph, onnx.GraphProto):
         yield from graph.initializer
-        for s in graph.sparse_initializer:
-            yield from (s.values, s.indices)
+        yield from _parts_of(graph.sparse_initializer)
     for node in graph.node:
         for a in node.attribute:
             if a.HasField("t"):
                 yield a.t
             yield from a.tensors
+            yield from _parts_of([a.sparse_tensor] if a.HasField("sparse_tensor") else a.sparse_tensors)
     for inner in subgraphs_of(graph):
         yield from tensors_of(inner)
+
+
+def _parts_of(sparse: Iterable[onnx.SparseTensorProto]) -> Iterator[onnx.TensorProto]:
+    for s in sparse:
+        yield from (s.values, s.indices)
 
 
 def subgraphs_of(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.GraphProto]:
