@@ -15,7 +15,7 @@ import pytest
 
 from korch.cli import main
 from korch.errors import ArchiveError, Error
-from korch.executable import members
+from korch.executable import members, plan_json
 from korch.executable.members import opened
 from korch.executable.runtime import Executable, load
 
@@ -116,6 +116,28 @@ def test_members_that_overlap_are_refused(tmp_path: Path) -> None:
     path.write_bytes(data[:at] + data[at:].replace(size, (2000).to_bytes(4, "little")))
     with pytest.raises(ArchiveError, match="more bytes than the file"), opened(path):
         pass
+
+
+@pytest.mark.parametrize("name", ["Infinity", "NaN", "1e999", "[]"])
+def test_a_number_that_is_none_is_damage(tmp_path: Path, name: str) -> None:
+    with Executable.link(chain(1)) as e:
+        saved = e.save(tmp_path / "good.korch")
+    with zipfile.ZipFile(saved) as old, zipfile.ZipFile(tmp_path / "bad.korch", "w") as new:
+        for member in old.namelist():
+            data = old.read(member)
+            if member == "manifest.json":
+                data = data.replace(b'"threads": 2', f'"threads": {name}'.encode())
+            new.writestr(member, data)
+    with pytest.raises(ArchiveError, match=r"is damaged: manifest\.json"):
+        load(tmp_path / "bad.korch", runs=False)
+
+
+def test_a_plan_of_very_many_steps_is_not_laid_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Executable.link(chain(3)) as e:
+        saved = e.save(tmp_path / "m.korch")
+    monkeypatch.setattr(plan_json, "MOST_STEPS", 2)
+    with pytest.raises(ArchiveError, match="it has 3 steps, at most 2 are read"):
+        load(saved, runs=False)
 
 
 def poisoned(folder: Path) -> tuple[Path, Path]:

@@ -172,7 +172,7 @@ def extract(path: Path, folder: Path, runs: bool = True) -> tuple[Plan, Linked |
         raise _not_unpacked(path, folder, e) from None
     except ArchiveError:
         raise
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, Error) as e:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError, Error) as e:
         raise DamagedArchive(f"{path} is damaged: {PLAN}: {type(e).__name__} {e}{AGAIN}") from None
 
 
@@ -196,7 +196,7 @@ def _manifest(z: zipfile.ZipFile, path: Path) -> manifest.Manifest:
                 f"korch {document.get('korch', 'unknown')}; run `korch optimize` again"
             )
         return manifest.Manifest.from_json(document)
-    except (ValueError, KeyError, TypeError, RecursionError) as e:
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as e:
         raise DamagedArchive(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{AGAIN}") from None
 
 

@@ -10,7 +10,7 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
@@ -76,10 +76,14 @@ def _refusal(members: list[zipfile.ZipInfo], size: int) -> str:
         return f"{name!r} is in it {count} times"
     if sum(m.compress_size for m in members) > size:
         return "its members have more bytes than the file"
-    packed = sum(m.file_size for m in members if m.compress_type != zipfile.ZIP_STORED)
-    if packed > MOST_PACKED_BYTES:
+    if (packed := packed_bytes(members)) > MOST_PACKED_BYTES:
         return f"its texts have {packed} bytes, at most {MOST_PACKED_BYTES} are read"
     return ""
+
+
+def packed_bytes(members: Iterable[zipfile.ZipInfo]) -> int:
+    """Bytes of all that are compressed, unpacked."""
+    return sum(m.file_size for m in members if m.compress_type != zipfile.ZIP_STORED)
 
 
 def _fault(member: zipfile.ZipInfo) -> str:

@@ -182,6 +182,10 @@ ORDERS: tuple[Callable[[LiveRange], tuple[int, ...]], ...] = (
 )
 
 
+MANY = 2000
+"""Blocks beyond which one order is tried: of 20,000 all would take minutes."""
+
+
 def pack_blocks(blocks: Sequence[LiveRange], meets: Meets | None = None) -> tuple[int, ...]:
     """An offset for each block, no two that meet overlapping: the best of several greedy orders. O(n^2).
 
@@ -189,7 +193,7 @@ def pack_blocks(blocks: Sequence[LiveRange], meets: Meets | None = None) -> tupl
     """
     relation: Meets = meets or (lambda i, j: blocks[i].meets(blocks[j]))
     bound, best, best_end = live_bytes(blocks), (0,) * len(blocks), -1
-    for ceiling, order in product((0, bound), ORDERS):
+    for ceiling, order in product((0, bound), ORDERS) if len(blocks) <= MANY else ((0, ORDERS[0]),):
         offsets = _place(blocks, sorted(range(len(blocks)), key=lambda i: order(blocks[i])), ceiling, relation)
         end = max((at + b.size for at, b in zip(offsets, blocks, strict=True)), default=0)
         if best_end < 0 or end < best_end:

@@ -90,9 +90,15 @@ def plan_to_json(plan: Plan) -> str:
     return json.dumps(document, allow_nan=False, separators=(",", ":"))
 
 
+MOST_STEPS = 20_000
+"""Of a plan that is read: memory is laid out in the square of their number. Large models have a thousand."""
+
+
 def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     """The plan back, with the values of its constants. KeyError, TypeError or ValueError where the text is damaged."""
     d = json.loads(text)
+    if len(d["steps"]) > MOST_STEPS:
+        raise ValueError(f"it has {len(d['steps'])} steps, at most {MOST_STEPS} are read")
     tensor = _at([Tensor(n, t, tuple(s), c, unpack(v)) for n, t, s, c, v in d["tensors"]])
     primitive = _at([_primitive_from_json(p, tensor) for p in d["primitives"]])
     body = _at([_body_from_json(b) for b in d["bodies"]])

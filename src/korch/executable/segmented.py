@@ -14,7 +14,7 @@ import numpy as np
 
 from korch.errors import ArchiveError, DamagedArchive, Error, InputError
 from korch.executable.control import Control
-from korch.executable.members import DAMAGE, opened
+from korch.executable.members import AGAIN, DAMAGE, MOST_PACKED_BYTES, opened, packed_bytes
 from korch.executable.parts import SegmentProgram, SegmentSequence
 from korch.executable.ports import Port
 from korch.executable.runtime import Executable, Profile, load, new_folder
@@ -23,6 +23,10 @@ from korch.ir.ops.table import Array
 from korch.system.folders import discard, removed_with, replaced
 
 SEGMENTS = "segments.json"
+ARCHIVE = ".korch"
+"""How the names of islands' programs end."""
+KINDS = "biufO"
+"""Of the dtypes that constants may have: numbers, and objects for texts. Those of texts may be of any size."""
 FORMAT = 2
 
 
@@ -163,6 +167,7 @@ def open_segmented(path: Path, threads: int = 0, runs: bool = True) -> Segmented
                 if Path(name).name == name:
                     with z.open(name) as source, (folder / name).open("wb") as target:
                         shutil.copyfileobj(source, target)
+        _check_inner(path, folder)
         block = _block(folder, document["block"], threads, runs)
         inputs, outputs = (
             [Port(p["name"], p["dtype"], tuple(p["shape"])) for p in document[side]] for side in ("inputs", "outputs")
@@ -180,9 +185,23 @@ def open_segmented(path: Path, threads: int = 0, runs: bool = True) -> Segmented
         raise DamagedArchive(f"{path} is damaged: {type(e).__name__} {e}: run `korch optimize` again") from None
 
 
+def _check_inner(path: Path, folder: Path) -> None:
+    """Programs of islands have no segments, and all of them together no more texts than one archive may have."""
+    packed = 0
+    for file in folder.glob(f"*{ARCHIVE}"):
+        with opened(file) as z:
+            if SEGMENTS in z.namelist():
+                raise DamagedArchive(f"{path} is damaged: {file.name} is a program in segments itself{AGAIN}")
+            packed += packed_bytes(z.infolist())
+    if packed > MOST_PACKED_BYTES:
+        raise DamagedArchive(
+            f"{path} is damaged: its texts have {packed} bytes, at most {MOST_PACKED_BYTES} are read{AGAIN}"
+        )
+
+
 def _archive_name(model: Path, number: int) -> str:
     """Of an island's program."""
-    return f"{model.stem}-{number}.korch"
+    return f"{model.stem}-{number}{ARCHIVE}"
 
 
 def _block_document(block: SegmentSequence) -> dict[str, Any]:
@@ -199,7 +218,21 @@ def _constants_document(arrays: Mapping[str, Array]) -> dict[str, Any]:
 
 
 def _constants(d: Mapping[str, Any]) -> dict[str, Array]:
-    return {n: np.array(x, dtype).reshape(shape) for n, (dtype, shape, x) in d.items()}
+    return {n: np.array(x, _dtype(dtype)).reshape(shape) for n, (dtype, shape, x) in d.items()}
+
+
+def _dtype(dtype: str) -> np.dtype[Any]:
+    """The dtype of that name."""
+    if (found := np.dtype(dtype)).kind not in KINDS:
+        raise TypeError(f"constants of dtype {dtype[:20]}")
+    return found
+
+
+def _names(x: Any) -> tuple[str, ...]:
+    """A list of names."""
+    if not isinstance(x, list) or not all(isinstance(n, str) for n in cast("list[Any]", x)):
+        raise TypeError("a list of names that is none")
+    return tuple(cast("list[str]", x))
 
 
 def _part_document(p: SegmentProgram) -> dict[str, Any]:
@@ -228,7 +261,7 @@ def _part_document(p: SegmentProgram) -> dict[str, Any]:
 
 def _block(folder: Path, d: Mapping[str, Any], threads: int, runs: bool) -> SegmentSequence:
     parts = tuple(_part(folder, p, threads, runs) for p in d["parts"])
-    return SegmentSequence(tuple(d["arguments"]), tuple(d["results"]), parts, _constants(d["constants"]))
+    return SegmentSequence(_names(d["arguments"]), _names(d["results"]), parts, _constants(d["constants"]))
 
 
 def _part(folder: Path, d: Mapping[str, Any], threads: int, runs: bool) -> SegmentProgram:
@@ -239,10 +272,10 @@ def _part(folder: Path, d: Mapping[str, Any], threads: int, runs: bool) -> Segme
     facts = (
         d["host"],
         model,
-        tuple(d["reads"]),
-        tuple(d["writes"]),
+        _names(d["reads"]),
+        _names(d["writes"]),
         d["operators"],
-        tuple(d["structural"]),
+        _names(d["structural"]),
         programs,
         d["reason"],
     )
@@ -252,8 +285,8 @@ def _part(folder: Path, d: Mapping[str, Any], threads: int, runs: bool) -> Segme
     return Control(
         *facts,
         operator=c["operator"],
-        inputs=tuple(c["inputs"]),
-        outputs=tuple(c["outputs"]),
+        inputs=_names(c["inputs"]),
+        outputs=_names(c["outputs"]),
         attributes=c["attributes"],
         blocks=blocks,
         constants=_constants(c["constants"]),
