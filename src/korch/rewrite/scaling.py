@@ -1,8 +1,10 @@
-"""Scaling moves through linear primitives, into their constant weights."""
+"""Scaling moves through linear primitives, into their constant weights or scales."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+import numpy as np
 
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
@@ -40,3 +42,33 @@ def convolution_after_scale(s: Space, p: Primitive) -> Iterator[Tensor | None]:
             w = p.inputs[1]
             channels = s.op("Reshape", found[1], shape=(found[1].size, *(1,) * (w.rank - 2)))
             yield s.op("Conv", found[0], s.op("Mul", w, channels), **dict(p.attrs))
+
+
+@algebra()
+def scale_of_sum(s: Space, p: Primitive) -> Iterator[Tensor | None]:
+    """(v * x + w * y) / u = (v / u) * x + (w / u) * y, as sums of dequantized tensors are quantized again."""
+    total, by = _scaling(p) or (None, None)
+    for q in s.producers(total) if total and by and by.size == 1 else ():
+        if q.op == "Add" and by:
+            terms = [_rescaled(s, t, p.op, by) for t in q.inputs]
+            yield s.op("Add", *(t for t in terms if t)) if all(terms) else None
+
+
+def _scaling(p: Primitive) -> tuple[Tensor, Tensor] | None:
+    """`p` as a tensor of its shape that a constant multiplies or divides."""
+    if p.op not in ("Mul", "Div"):
+        return None
+    x, by = p.inputs[::-1] if p.op == "Mul" and p.inputs[0].const else p.inputs
+    return (x, by) if by.const and not x.const and x.shape == p.output.shape else None
+
+
+def _rescaled(s: Space, t: Tensor, op: str, by: Tensor) -> Tensor | None:
+    """`t`, which a constant scales, scaled by `by` too; None where none does, or float32 does not hold both as one."""
+    limits = np.finfo(t.dtype)
+    for q in s.producers(t):
+        if q.op == "Mul" and (found := _scaling(q)):
+            both = s.op(op, found[1], by)
+            size = np.abs(s.value(both))
+            if ((limits.tiny <= size) & (size <= limits.max)).all():
+                return s.op("Mul", found[0], both)
+    return None

@@ -29,7 +29,7 @@ from korch.rewrite.rowsum import (
 )
 from korch.rewrite.samples.drawing import activation, conv, graph, weights
 from korch.rewrite.saturate import algebra
-from korch.rewrite.scaling import convolution_after_scale, map_after_scale, scale_after_map
+from korch.rewrite.scaling import convolution_after_scale, map_after_scale, scale_after_map, scale_of_sum
 from korch.rewrite.siblings import (
     columns_of_product,
     merged_biased_siblings,
@@ -188,6 +188,16 @@ def folded(draw: Random) -> Graph:
     before = conv(b, draw, scaled(b, draw, x), 2, (3, 2))
     summed = biased(b, draw, biased(b, draw, x))
     return graph(b, twice, behind, before, scaled(b, draw, conv(b, draw, x, 3, (1, 1))), summed)
+
+
+@sample(scale_of_sum)
+def rescaled_sum(draw: Random) -> Graph:
+    """What residual connections of quantized networks are: sums of scaled tensors, scaled again."""
+    b = Builder()
+    x = activation(b, draw, 3)
+    y = b.input("y", "float32", x.shape)
+    total = scaled(b, draw, x) + y * weights(b, draw)
+    return graph(b, b.op("Relu", total / weights(b, draw)), total * weights(b, draw, 1))
 
 
 @sample(pointwise_as_product)
