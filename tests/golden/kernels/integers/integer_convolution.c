@@ -7,8 +7,9 @@ static int init(void **state, const void *const *in) {
     int16_t *to = (int16_t *)(b + 0);
     for (int k0 = 0; k0 < 60; k0 += 2)
       for (int n = n0; n < n0 + 16; ++n)
-        for (int k = k0; k < k0 + 2; ++k) {
-          *to = k < 60 && n < 9 ? (int16_t)(w[(n * 3 + k % 3) * 20 + k / 3] - 0) : 0;
+        for (int l = k0; l < k0 + 2; ++l) {
+          const int k = l / 60 * 60 + l % 60;
+          *to = l % 60 < 60 && n < 9 ? (int16_t)(w[(n * 3 + k % 3) * 20 + k / 3] - 0) : 0;
           ++to;
         }
   }
@@ -70,42 +71,49 @@ static void team(void *state, const void *const *in, void *out_, void *workspace
   int16_t *const panel = (int16_t *)mine;
   int32_t *const sums = (int32_t *)(mine + 2880);
   const int zero = 7;
+  int filled = -1;
   #pragma omp for schedule(static) nowait collapse(2)
   for (int part = 0; part < 1; part += 1) {
     for (int first = 0; first < 32; first += 4) {
-      const int some = KORCH_MIN(4, 30 - first), low = part * 1 / 1, end = (part + 1) * 1 / 1;
-      for (int r = 0; r < some * 6; ++r) {
-        int16_t *restrict to = panel + r * 60;
-        const int at = first * 6 + r;
-        if (at >= 180) { memset(to, 0, 120); continue; }
-        const int image = at / 180, w = at % 9 * 1 - 4;
-        const int h = at / 9 % 20 * 1 - 4;
-        for (int i = 0; i < 5; ++i) {
-          const int line = h + i * 2;
-          for (int j = 0; j < 4; ++j, to += 3) {
-            const int column = w + j * 3;
-            const int low = line < 0 || line >= 20 ? 1 : KORCH_MIN(KORCH_MAX(-column, 0), 1);
-            const int end = KORCH_MAX(KORCH_MIN(9 - column, 1), low);
-            const uint8_t *restrict from = x + ((image * INT64_C(20) + line) * 9 + column) * 3;
-            memset(to, 0, 2 * (low * 3));
-            for (int k = 0; k < (end - low) * 3; ++k) (to + low * 3)[k] = (int16_t)((from + low * 3)[k] - zero);
-            memset(to + end * 3, 0, 2 * ((1 - end) * 3));
+      const int held = KORCH_MIN(4, 30 - first), low = part * 1 / 1, end = (part + 1) * 1 / 1;
+      if (filled != first) {
+        for (int r = 0; r < held * 6; ++r) {
+          int16_t *restrict to = panel + r * 60;
+          const int at = first * 6 + r;
+          if (at >= 180) { memset(to, 0, 120); continue; }
+          const int image = at / 180, w = at % 9 * 1 - 4;
+          const int h = at / 9 % 20 * 1 - 4;
+          for (int i = 0; i < 5; ++i) {
+            const int line = h + i * 2;
+            for (int j = 0; j < 4; ++j, to += 3) {
+              const int column = w + j * 3;
+              const int low = line < 0 || line >= 20 ? 1 : KORCH_MIN(KORCH_MAX(-column, 0), 1);
+              const int end = KORCH_MAX(KORCH_MIN(9 - column, 1), low);
+              const uint8_t *restrict from = x + ((image * INT64_C(20) + line) * 9 + column) * 3;
+              memset(to, 0, 2 * (low * 3));
+              for (int k = 0; k < (end - low) * 3; ++k) (to + low * 3)[k] = (int16_t)((from + low * 3)[k] - zero);
+              memset(to + end * 3, 0, 2 * ((1 - end) * 3));
+            }
           }
         }
+        filled = first;
       }
       for (int group = low; group < end; ++group) {
         const char *const b = (const char *)state + group * INT64_C(1920);
         const int c0 = group * 16, count = KORCH_MIN(9 - c0, 16);
-        for (int r = 0; r < some * 6; r += 6) {
-          dots(panel + r * 60, b, zero, sums + (r) * 16);
-        }
-        for (int r = 0; r < KORCH_MIN(some * 6, 180 - first * 6); ++r) {
-          const int row = first * 6 + r;
-          const int32_t *restrict z = sums + (r) * 16;
-          #pragma omp simd
-          for (int c = 0; c < count; ++c) {
-            const int32_t v0 = z[c];
-            out[row * 9 + c0 + c] = v0;
+        for (int begin = 0; begin < held; begin += 4) {
+          const int some = KORCH_MIN(4, held - begin);
+          for (int r = 0; r < some * 6; r += 6) {
+            dots(panel + (begin * 6 + r) * 60, b, zero, sums + (r) * 16);
+          }
+          for (int r = 0; r < KORCH_MIN(some * 6, 180 - (first + begin) * 6); ++r) {
+            const int row = (first + begin) * 6 + r;
+            const int32_t *restrict z = sums + (r) * 16;
+            #pragma omp simd
+            for (int c = 0; c < count; ++c) {
+              const int32_t v0 = z[c];
+              out[row * 9 + c0 + c] = v0;
+            }
           }
         }
       }

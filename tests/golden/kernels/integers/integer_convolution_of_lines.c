@@ -8,8 +8,9 @@ static int init(void **state, const void *const *in) {
     int32_t *sums = memset(b, 0, 128);
     for (int k0 = 0; k0 < 144; k0 += 4)
       for (int n = n0; n < n0 + 32; ++n)
-        for (int k = k0; k < k0 + 4; ++k) {
-          *to = k < 144 && n < 24 ? (int8_t)(w[(n * 16 + k % 16) * 9 + k / 16] - 0) : 0;
+        for (int l = k0; l < k0 + 4; ++l) {
+          const int k = l / 48 * 48 + l % 48;
+          *to = l % 48 < 48 && n < 24 ? (int8_t)(w[(n * 16 + k % 16) * 9 + k / 16] - 0) : 0;
           sums[n - n0] += *to;
           ++to;
         }
@@ -103,42 +104,49 @@ static void team(void *state, const void *const *in, void *out_, void *workspace
   const int8_t *restrict in1 = in[1];
   const uint8_t *restrict x = in0;
   int32_t *restrict out = out_;
-  char *const mine = (char *)workspace + omp_get_thread_num() * INT64_C(4288);
+  char *const mine = (char *)workspace + omp_get_thread_num() * INT64_C(4352);
   uint8_t *const panel = (uint8_t *)mine;
-  int32_t *const sums = (int32_t *)(mine + 960);
+  int32_t *const sums = (int32_t *)(mine + 1024);
   const int zero = 7;
+  int filled = -1;
   #pragma omp for schedule(static) nowait collapse(3)
   for (int part = 0; part < 1; part += 1) {
     for (int image = 0; image < 1; image += 1) {
       for (int first = 0; first < 12; first += 2) {
-        const int some = KORCH_MIN(2, 12 - first), low = part * 1 / 1, end = (part + 1) * 1 / 1;
-        const int lines = (some - 1) * 1 + 3;
-        for (int i = 0; i < lines; ++i) {
-          uint8_t *restrict to = panel + i * 240;
-          const int line = first * 1 - 1 + i, column = -1;
-          const int low = line < 0 || line >= 12 ? 15 : KORCH_MIN(KORCH_MAX(-column, 0), 15);
-          const int end = KORCH_MAX(KORCH_MIN(13 - column, 15), low);
-          const uint8_t *restrict from = x + ((image * INT64_C(12) + line) * 13 + column) * 16;
-          memset(to, zero, low * 16);
-          memcpy(to + low * 16, from + low * 16, (end - low) * 16);
-          memset(to + end * 16, zero, (15 - end) * 16);
+        const int held = KORCH_MIN(2, 12 - first), low = part * 1 / 1, end = (part + 1) * 1 / 1;
+        if (filled != image * 12 + first) {
+          const int lines = (held - 1) * 1 + 3;
+          for (int i = 0; i < lines; ++i) {
+            uint8_t *restrict to = panel + i * 240;
+            const int line = first * 1 - 1 + i, column = -1;
+            const int low = line < 0 || line >= 12 ? 15 : KORCH_MIN(KORCH_MAX(-column, 0), 15);
+            const int end = KORCH_MAX(KORCH_MIN(13 - column, 15), low);
+            const uint8_t *restrict from = x + ((image * INT64_C(12) + line) * 13 + column) * 16;
+            memset(to, zero, low * 16);
+            memcpy(to + low * 16, from + low * 16, (end - low) * 16);
+            memset(to + end * 16, zero, (15 - end) * 16);
+          }
+          filled = image * 12 + first;
         }
         for (int group = low; group < end; ++group) {
           const char *const b = (const char *)state + group * INT64_C(4736);
           const int c0 = group * 32, count = KORCH_MIN(24 - c0, 32);
-          for (int h = 0; h < some; ++h) {
-            for (int w = 0; w < 13; w += 13) {
-              dots(panel + h * 240 + w * 16, b, zero, sums + (h * 13 + w) * 32);
+          for (int begin = 0; begin < held; begin += 2) {
+            const int some = KORCH_MIN(2, held - begin);
+            for (int h = 0; h < some; ++h) {
+              for (int w = 0; w < 13; w += 13) {
+                dots(panel + (begin + h) * 240 + w * 16, b, zero, sums + (h * 13 + w) * 32);
+              }
             }
-          }
-          for (int h = 0; h < some; ++h) {
-            for (int w = 0; w < 13; ++w) {
-              const int row = (image * 12 + first + h) * 13 + w;
-              const int32_t *restrict z = sums + (h * 13 + w) * 32;
-              #pragma omp simd
-              for (int c = 0; c < count; ++c) {
-                const int32_t v0 = z[c];
-                out[row * 24 + c0 + c] = v0;
+            for (int h = 0; h < some; ++h) {
+              for (int w = 0; w < 13; ++w) {
+                const int row = (image * 12 + first + begin + h) * 13 + w;
+                const int32_t *restrict z = sums + (h * 13 + w) * 32;
+                #pragma omp simd
+                for (int c = 0; c < count; ++c) {
+                  const int32_t v0 = z[c];
+                  out[row * 24 + c0 + c] = v0;
+                }
               }
             }
           }

@@ -8,8 +8,9 @@ static int init(void **state, const void *const *in) {
     int32_t *sums = memset(b, 0, 64);
     for (int k0 = 0; k0 < 60; k0 += 4)
       for (int n = n0; n < n0 + 16; ++n)
-        for (int k = k0; k < k0 + 4; ++k) {
-          *to = k < 60 && n < 9 ? (int8_t)(w[(n * 3 + k % 3) * 20 + k / 3] - 0) : 0;
+        for (int l = k0; l < k0 + 4; ++l) {
+          const int k = l / 60 * 60 + l % 60;
+          *to = l % 60 < 60 && n < 9 ? (int8_t)(w[(n * 3 + k % 3) * 20 + k / 3] - 0) : 0;
           sums[n - n0] += *to;
           ++to;
         }
@@ -116,42 +117,49 @@ static void team(void *state, const void *const *in, void *out_, void *workspace
   uint8_t *const panel = (uint8_t *)mine;
   int32_t *const sums = (int32_t *)(mine + 1600);
   const int zero = 7;
+  int filled = -1;
   #pragma omp for schedule(static) nowait collapse(2)
   for (int part = 0; part < 1; part += 1) {
     for (int first = 0; first < 7; first += 1) {
-      const int some = KORCH_MIN(1, 7 - first), low = part * 1 / 1, end = (part + 1) * 1 / 1;
-      for (int r = 0; r < some * 26; ++r) {
-        uint8_t *restrict to = panel + r * 60;
-        const int at = first * 26 + r;
-        if (at >= 180) { memset(to, 0, 60); continue; }
-        const int image = at / 180, w = at % 9 * 1 - 4;
-        const int h = at / 9 % 20 * 1 - 4;
-        for (int i = 0; i < 5; ++i) {
-          const int line = h + i * 2;
-          for (int j = 0; j < 4; ++j, to += 3) {
-            const int column = w + j * 3;
-            const int low = line < 0 || line >= 20 ? 1 : KORCH_MIN(KORCH_MAX(-column, 0), 1);
-            const int end = KORCH_MAX(KORCH_MIN(9 - column, 1), low);
-            const uint8_t *restrict from = x + ((image * INT64_C(20) + line) * 9 + column) * 3;
-            memset(to, zero, low * 3);
-            memcpy(to + low * 3, from + low * 3, (end - low) * 3);
-            memset(to + end * 3, zero, (1 - end) * 3);
+      const int held = KORCH_MIN(1, 7 - first), low = part * 1 / 1, end = (part + 1) * 1 / 1;
+      if (filled != first) {
+        for (int r = 0; r < held * 26; ++r) {
+          uint8_t *restrict to = panel + r * 60;
+          const int at = first * 26 + r;
+          if (at >= 180) { memset(to, 0, 60); continue; }
+          const int image = at / 180, w = at % 9 * 1 - 4;
+          const int h = at / 9 % 20 * 1 - 4;
+          for (int i = 0; i < 5; ++i) {
+            const int line = h + i * 2;
+            for (int j = 0; j < 4; ++j, to += 3) {
+              const int column = w + j * 3;
+              const int low = line < 0 || line >= 20 ? 1 : KORCH_MIN(KORCH_MAX(-column, 0), 1);
+              const int end = KORCH_MAX(KORCH_MIN(9 - column, 1), low);
+              const uint8_t *restrict from = x + ((image * INT64_C(20) + line) * 9 + column) * 3;
+              memset(to, zero, low * 3);
+              memcpy(to + low * 3, from + low * 3, (end - low) * 3);
+              memset(to + end * 3, zero, (1 - end) * 3);
+            }
           }
         }
+        filled = first;
       }
       for (int group = low; group < end; ++group) {
         const char *const b = (const char *)state + group * INT64_C(1024);
         const int c0 = group * 16, count = KORCH_MIN(9 - c0, 16);
-        for (int r = 0; r < some * 26; r += 26) {
-          dots(panel + r * 60, b, zero, sums + (r) * 16);
-        }
-        for (int r = 0; r < KORCH_MIN(some * 26, 180 - first * 26); ++r) {
-          const int row = first * 26 + r;
-          const int32_t *restrict z = sums + (r) * 16;
-          #pragma omp simd
-          for (int c = 0; c < count; ++c) {
-            const int32_t v0 = z[c];
-            out[row * 9 + c0 + c] = v0;
+        for (int begin = 0; begin < held; begin += 1) {
+          const int some = KORCH_MIN(1, held - begin);
+          for (int r = 0; r < some * 26; r += 26) {
+            dots(panel + (begin * 26 + r) * 60, b, zero, sums + (r) * 16);
+          }
+          for (int r = 0; r < KORCH_MIN(some * 26, 180 - (first + begin) * 26); ++r) {
+            const int row = (first + begin) * 26 + r;
+            const int32_t *restrict z = sums + (r) * 16;
+            #pragma omp simd
+            for (int c = 0; c < count; ++c) {
+              const int32_t v0 = z[c];
+              out[row * 9 + c0 + c] = v0;
+            }
           }
         }
       }

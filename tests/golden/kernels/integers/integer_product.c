@@ -7,8 +7,9 @@ static int init(void **state, const void *const *in) {
     int16_t *to = (int16_t *)(b + 0);
     for (int k0 = 0; k0 < 32; k0 += 2)
       for (int n = n0; n < n0 + 8; ++n)
-        for (int k = k0; k < k0 + 2; ++k) {
-          *to = k < 31 && n < 24 ? (int16_t)(w[k * 24 + n] - 0) : 0;
+        for (int l = k0; l < k0 + 2; ++l) {
+          const int k = l / 32 * 31 + l % 32;
+          *to = l % 32 < 31 && n < 24 ? (int16_t)(w[k * 24 + n] - 0) : 0;
           ++to;
         }
   }
@@ -52,30 +53,37 @@ static void run(void *state, const void *const *in, void *out_, void *workspace)
   int16_t *const panel = (int16_t *)mine;
   int32_t *const sums = (int32_t *)(mine + 320);
   const int zero = 3;
+  int filled = -1;
   for (int part = 0; part < 1; part += 1) {
     for (int first = 0; first < 1; first += 1) {
-      const int some = KORCH_MIN(1, 1 - first), low = part * 3 / 1, end = (part + 1) * 3 / 1;
-      for (int r = 0; r < some * 5; ++r) {
-        int16_t *restrict to = panel + r * 32;
-        const int at = first * 5 + r;
-        if (at >= 5) { memset(to, 0, 64); continue; }
-        for (int k = 31; k < 32; ++k) to[k] = 0;
-        const uint8_t *restrict from = x + at * INT64_C(31);
-        for (int k = 0; k < 31; ++k) (to)[k] = (int16_t)((from)[k] - zero);
+      const int held = KORCH_MIN(1, 1 - first), low = part * 3 / 1, end = (part + 1) * 3 / 1;
+      if (filled != first) {
+        for (int r = 0; r < held * 5; ++r) {
+          int16_t *restrict to = panel + r * 32;
+          const int at = first * 5 + r;
+          if (at >= 5) { memset(to, 0, 64); continue; }
+          for (int k = 31; k < 32; ++k) to[k] = 0;
+          const uint8_t *restrict from = x + at * INT64_C(31);
+          for (int k = 0; k < 31; ++k) (to)[k] = (int16_t)((from)[k] - zero);
+        }
+        filled = first;
       }
       for (int group = low; group < end; ++group) {
         const char *const b = (const char *)state + group * INT64_C(512);
         const int c0 = group * 8, count = 8;
-        for (int r = 0; r < some * 5; r += 5) {
-          dots(panel + r * 32, b, zero, sums + (r) * 8);
-        }
-        for (int r = 0; r < KORCH_MIN(some * 5, 5 - first * 5); ++r) {
-          const int row = first * 5 + r;
-          const int32_t *restrict z = sums + (r) * 8;
-          #pragma omp simd
-          for (int c = 0; c < count; ++c) {
-            const int32_t v0 = z[c];
-            out[row * 24 + c0 + c] = v0;
+        for (int begin = 0; begin < held; begin += 1) {
+          const int some = KORCH_MIN(1, held - begin);
+          for (int r = 0; r < some * 5; r += 5) {
+            dots(panel + (begin * 5 + r) * 32, b, zero, sums + (r) * 8);
+          }
+          for (int r = 0; r < KORCH_MIN(some * 5, 5 - (first + begin) * 5); ++r) {
+            const int row = (first + begin) * 5 + r;
+            const int32_t *restrict z = sums + (r) * 8;
+            #pragma omp simd
+            for (int c = 0; c < count; ++c) {
+              const int32_t v0 = z[c];
+              out[row * 24 + c0 + c] = v0;
+            }
           }
         }
       }

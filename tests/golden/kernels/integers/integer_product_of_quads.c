@@ -18,8 +18,9 @@ static int init(void **state, const void *const *in) {
     int32_t *sums = memset(b, 0, 192);
     for (int k0 = 0; k0 < 64; k0 += 4)
       for (int n = n0; n < n0 + 48; ++n)
-        for (int k = k0; k < k0 + 4; ++k) {
-          *to = k < 64 && n < 33 ? (int8_t)(w[k * 33 + n] - 0) : 0;
+        for (int l = k0; l < k0 + 4; ++l) {
+          const int k = l / 64 * 64 + l % 64;
+          *to = l % 64 < 64 && n < 33 ? (int8_t)(w[k * 33 + n] - 0) : 0;
           sums[n - n0] += *to;
           ++to;
         }
@@ -99,41 +100,37 @@ static void run(void *state, const void *const *in, void *out_, void *workspace)
   const float *restrict in4 = in[4];
   const uint8_t *restrict x = in0;
   uint8_t *restrict out = out_;
-  char *const mine = (char *)workspace + 0 * INT64_C(1792);
-  uint8_t *const panel = (uint8_t *)mine;
-  int32_t *const sums = (int32_t *)(mine + 448);
+  char *const mine = (char *)workspace + 0 * INT64_C(1344);
+  const uint8_t *const panel = x;
+  int32_t *const sums = (int32_t *)(mine + 0);
   const int zero = 3;
   for (int part = 0; part < 1; part += 1) {
     for (int first = 0; first < 1; first += 1) {
-      const int some = KORCH_MIN(1, 1 - first), low = part * 1 / 1, end = (part + 1) * 1 / 1;
-      for (int r = 0; r < some * 7; ++r) {
-        uint8_t *restrict to = panel + r * 64;
-        const int at = first * 7 + r;
-        if (at >= 7) { memset(to, 0, 64); continue; }
-        const uint8_t *restrict from = x + at * INT64_C(64);
-        memcpy(to, from, 64);
-      }
+      const int held = KORCH_MIN(1, 1 - first), low = part * 1 / 1, end = (part + 1) * 1 / 1;
       for (int group = low; group < end; ++group) {
         const char *const b = (const char *)state + group * INT64_C(3264);
         const int c0 = group * 48, count = KORCH_MIN(33 - c0, 48);
-        for (int r = 0; r < some * 7; r += 7) {
-          dots(panel + r * 64, b, zero, sums + (r) * 48);
-        }
-        for (int r = 0; r < KORCH_MIN(some * 7, 7 - first * 7); ++r) {
-          const int row = first * 7 + r;
-          const int32_t *restrict z = sums + (r) * 48;
-          #pragma omp simd
-          for (int c = 0; c < count; ++c) {
-            const int32_t v0 = z[c];
-            const float v1 = (float)v0;
-            const float v2 = in3[c0 + c];
-            const float v3 = v1 * v2;
-            const float v4 = in4[c0 + c];
-            const float v5 = v3 + v4;
-            const float v6 = KORCH_MAX(0.0e+0f, v5);
-            const float v7 = korch_quotientf(v6, 5.0e-2f, 2.0e+1f);
-            const uint8_t v8 = korch_to_bytef(v7, 0.0e+0f, 2.55e+2f, 3.0e+0f);
-            out[row * 33 + c0 + c] = v8;
+        for (int begin = 0; begin < held; begin += 1) {
+          const int some = KORCH_MIN(1, held - begin);
+          for (int r = (first + begin) * 7; r < (first + begin + some) * 7; r += 7) {
+            dots(panel + KORCH_MIN(r, 0) * INT64_C(64), b, zero, sums + (KORCH_MIN(r, 0) - KORCH_MIN((first + begin) * 7, 0)) * 48);
+          }
+          for (int r = (first + begin) * 7; r < KORCH_MIN((first + begin + some) * 7, 7); ++r) {
+            const int row = r;
+            const int32_t *restrict z = sums + (r - KORCH_MIN((first + begin) * 7, 0)) * 48;
+            #pragma omp simd
+            for (int c = 0; c < count; ++c) {
+              const int32_t v0 = z[c];
+              const float v1 = (float)v0;
+              const float v2 = in3[c0 + c];
+              const float v3 = v1 * v2;
+              const float v4 = in4[c0 + c];
+              const float v5 = v3 + v4;
+              const float v6 = KORCH_MAX(0.0e+0f, v5);
+              const float v7 = korch_quotientf(v6, 5.0e-2f, 2.0e+1f);
+              const uint8_t v8 = korch_to_bytef(v7, 0.0e+0f, 2.55e+2f, 3.0e+0f);
+              out[row * 33 + c0 + c] = v8;
+            }
           }
         }
       }

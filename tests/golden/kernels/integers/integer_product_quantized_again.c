@@ -17,8 +17,9 @@ static int init(void **state, const void *const *in) {
     int16_t *to = (int16_t *)(b + 0);
     for (int k0 = 0; k0 < 64; k0 += 2)
       for (int n = n0; n < n0 + 8; ++n)
-        for (int k = k0; k < k0 + 2; ++k) {
-          *to = k < 64 && n < 33 ? (int16_t)(w[k * 33 + n] - 0) : 0;
+        for (int l = k0; l < k0 + 2; ++l) {
+          const int k = l / 64 * 64 + l % 64;
+          *to = l % 64 < 64 && n < 33 ? (int16_t)(w[k * 33 + n] - 0) : 0;
           ++to;
         }
   }
@@ -70,37 +71,44 @@ static void run(void *state, const void *const *in, void *out_, void *workspace)
   int16_t *const panel = (int16_t *)mine;
   int32_t *const sums = (int32_t *)(mine + 896);
   const int zero = 3;
+  int filled = -1;
   for (int part = 0; part < 1; part += 1) {
     for (int first = 0; first < 1; first += 1) {
-      const int some = KORCH_MIN(1, 1 - first), low = part * 5 / 1, end = (part + 1) * 5 / 1;
-      for (int r = 0; r < some * 7; ++r) {
-        int16_t *restrict to = panel + r * 64;
-        const int at = first * 7 + r;
-        if (at >= 7) { memset(to, 0, 128); continue; }
-        const uint8_t *restrict from = x + at * INT64_C(64);
-        for (int k = 0; k < 64; ++k) (to)[k] = (int16_t)((from)[k] - zero);
+      const int held = KORCH_MIN(1, 1 - first), low = part * 5 / 1, end = (part + 1) * 5 / 1;
+      if (filled != first) {
+        for (int r = 0; r < held * 7; ++r) {
+          int16_t *restrict to = panel + r * 64;
+          const int at = first * 7 + r;
+          if (at >= 7) { memset(to, 0, 128); continue; }
+          const uint8_t *restrict from = x + at * INT64_C(64);
+          for (int k = 0; k < 64; ++k) (to)[k] = (int16_t)((from)[k] - zero);
+        }
+        filled = first;
       }
       for (int group = low; group < end; ++group) {
         const char *const b = (const char *)state + group * INT64_C(1024);
         const int c0 = group * 8, count = KORCH_MIN(33 - c0, 8);
-        for (int r = 0; r < some * 7; r += 7) {
-          dots(panel + r * 64, b, zero, sums + (r) * 8);
-        }
-        for (int r = 0; r < KORCH_MIN(some * 7, 7 - first * 7); ++r) {
-          const int row = first * 7 + r;
-          const int32_t *restrict z = sums + (r) * 8;
-          #pragma omp simd
-          for (int c = 0; c < count; ++c) {
-            const int32_t v0 = z[c];
-            const float v1 = (float)v0;
-            const float v2 = in3[c0 + c];
-            const float v3 = v1 * v2;
-            const float v4 = in4[c0 + c];
-            const float v5 = v3 + v4;
-            const float v6 = KORCH_MAX(0.0e+0f, v5);
-            const float v7 = korch_quotientf(v6, 5.0e-2f, 2.0e+1f);
-            const uint8_t v8 = korch_to_bytef(v7, 0.0e+0f, 2.55e+2f, 3.0e+0f);
-            out[row * 33 + c0 + c] = v8;
+        for (int begin = 0; begin < held; begin += 1) {
+          const int some = KORCH_MIN(1, held - begin);
+          for (int r = 0; r < some * 7; r += 7) {
+            dots(panel + (begin * 7 + r) * 64, b, zero, sums + (r) * 8);
+          }
+          for (int r = 0; r < KORCH_MIN(some * 7, 7 - (first + begin) * 7); ++r) {
+            const int row = (first + begin) * 7 + r;
+            const int32_t *restrict z = sums + (r) * 8;
+            #pragma omp simd
+            for (int c = 0; c < count; ++c) {
+              const int32_t v0 = z[c];
+              const float v1 = (float)v0;
+              const float v2 = in3[c0 + c];
+              const float v3 = v1 * v2;
+              const float v4 = in4[c0 + c];
+              const float v5 = v3 + v4;
+              const float v6 = KORCH_MAX(0.0e+0f, v5);
+              const float v7 = korch_quotientf(v6, 5.0e-2f, 2.0e+1f);
+              const uint8_t v8 = korch_to_bytef(v7, 0.0e+0f, 2.55e+2f, 3.0e+0f);
+              out[row * 33 + c0 + c] = v8;
+            }
           }
         }
       }

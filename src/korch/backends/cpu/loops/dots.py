@@ -111,8 +111,8 @@ class Dots:
     runs: int = 1
     between: int = 0
     apart: int = 0
-    """A row has so many `runs`, which begin `between` numbers after each other. Rows begin `apart` numbers after each
-    other; 0: where the one before ends."""
+    """A row has so many `runs`, which begin `between` numbers after each other; zeros pad the weights of each to whole
+    lanes. Rows begin `apart` numbers after each other; 0: where the one before ends."""
 
     @staticmethod
     def of(rows: int, steps: int, columns: int, lane: Lane) -> Dots:
@@ -133,8 +133,8 @@ class Dots:
 
     @property
     def lanes(self) -> int:
-        """Of a row; the last one is padded."""
-        return -(-self.steps // self.lane.steps)
+        """Of a row; the last one of a run is padded."""
+        return self.runs * -(-self.steps // (self.runs * self.lane.steps))
 
     @property
     def row(self) -> int:
@@ -219,9 +219,11 @@ def packing(dots: Dots, leaf: int, dtype: str, zero: int, place: str) -> Iterato
         text.add(f"{kind} *to = ({kind} *)(b + {dots.head});")
         text.add(*([f"int32_t *sums = memset(b, 0, {dots.head});"] if dots.head else []))
         text.add(f"for (int k0 = 0; k0 < {dots.row}; k0 += {steps})", f"  for (int n = n0; n < n0 + {dots.width}; ++n)")
-        with text.block(f"    for (int k = k0; k < k0 + {steps}; ++k)"):
+        with text.block(f"    for (int l = k0; l < k0 + {steps}; ++l)"):
+            padded, run = dots.row // dots.runs, dots.steps // dots.runs
             weight = dots.lane.narrowed(f"w[{place}]", zero)
-            text.add(f"*to = k < {dots.steps} && n < {dots.columns} ? {weight} : 0;")
+            text.add(f"const int k = l / {padded} * {run} + l % {padded};")
+            text.add(f"*to = l % {padded} < {run} && n < {dots.columns} ? {weight} : 0;")
             text.add(*(["sums[n - n0] += *to;"] if dots.head else []), "++to;")
     text.add(packed(size))
     yield init_function(text.body)

@@ -1,7 +1,7 @@
 """Panels: the part of a product's or convolution's input that a thread copies before it multiplies, as lanes hold it.
 
 A panel is made for some units of the result (`lanes.py`): tiles of rows, or lines of an image. It stays in a near cache
-while all weights pass by.
+while all weights pass by. Rows that lanes hold as they are in memory are not copied.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from korch.ir.primitive import Primitive
 
 @dataclass(frozen=True)
 class TilePlaces:
-    """Where the tiles of a panel are, in C: `heads` of loops over them, the number of the panel where one begins, and
+    """Where the tiles of a chunk are, in C: `heads` of loops over them, the number of the panel where one begins, and
     its first row of sums."""
 
     heads: tuple[str, ...]
@@ -37,7 +37,11 @@ class StoredRows:
 
 
 class Panel(Protocol):
-    """The input of a number of units; the C variables `first` and `some` say from which one on, and how many."""
+    """The input of `held` units from `first` on, which are C variables. Of these a chunk of `some`, `begin` units
+    behind the first one, is multiplied and stored at a time."""
+
+    copied: bool
+    """Whether the panel is a copy; else it is the input itself."""
 
     @property
     def product(self) -> Dots: ...
@@ -50,6 +54,11 @@ class Panel(Protocol):
     @property
     def rows(self) -> int:
         """Rows of sums of a unit."""
+        ...
+
+    @property
+    def number(self) -> str:
+        """C for a number that no other panel has."""
         ...
 
     def size(self, units: int) -> int:
@@ -72,9 +81,11 @@ def panel_of(p: Primitive, lane: Lane) -> Panel:
     columns, steps = p.output.shape[-1], p.spec.terms(p)
     rows = p.output.size // columns
     if p.spec.channels_last is None or is_still(p):
-        return RowPanel(p, Dots.of(rows, steps, columns, lane), rows)
+        product = Dots.of(rows, steps, columns, lane)
+        as_it_is = lane is Lane.QUAD and p.inputs[0].dtype == "uint8" and product.row == steps
+        return (RowsInPlace if as_it_is else RowPanel)(p, product, rows)
     channels, across = p.inputs[0].shape[-1], p.inputs[1].shape[3]
-    if p.attr("dilations")[1] == 1 and across * channels % lane.steps == 0:
+    if p.attr("dilations")[1] == 1 and (lane is not Lane.HALVES or across * channels % lane.steps == 0):
         return LinePanel.of(p, lane)
     return WindowPanel(p, Dots.of(rows, steps, columns, lane), rows)
 
@@ -88,6 +99,8 @@ class RowPanel:
     product: Dots
     count: int
     """Rows of the result."""
+    copied = True
+    number = "first"
 
     @property
     def units(self) -> int:
@@ -105,7 +118,7 @@ class RowPanel:
 
     def fill(self, text: Statements) -> None:
         product = self.product
-        with text.block(f"for (int r = 0; r < some * {self.rows}; ++r)"):
+        with text.block(f"for (int r = 0; r < held * {self.rows}; ++r)"):
             text.add(f"{product.lane.row_type} *restrict to = panel + r * {product.row};")
             text.add(f"const int at = first * {self.rows} + r;")
             text.add(f"if (at >= {self.count}) {{ memset(to, 0, {product.row_bytes}); continue; }}")
@@ -121,11 +134,34 @@ class RowPanel:
 
     def tiles(self) -> TilePlaces:
         head = f"for (int r = 0; r < some * {self.rows}; r += {self.rows})"
-        return TilePlaces((head,), f"r * {self.product.row}", "r")
+        return TilePlaces((head,), f"(begin * {self.rows} + r) * {self.product.row}", "r")
 
     def results(self) -> StoredRows:
-        end = f"KORCH_MIN(some * {self.rows}, {self.count} - first * {self.rows})"
-        return StoredRows((f"for (int r = 0; r < {end}; ++r)",), f"first * {self.rows} + r", "r")
+        low = f"(first + begin) * {self.rows}"
+        end = f"KORCH_MIN(some * {self.rows}, {self.count} - {low})"
+        return StoredRows((f"for (int r = 0; r < {end}; ++r)",), f"{low} + r", "r")
+
+
+class RowsInPlace(RowPanel):
+    """Rows where they are in memory. The last tile ends with the last row, and may repeat some of the one before."""
+
+    copied = False
+
+    def tiles(self) -> TilePlaces:
+        low, end, last = f"(first + begin) * {self.rows}", "(first + begin + some)", self.count - self.rows
+        head = f"for (int r = {low}; r < {end} * {self.rows}; r += {self.rows})"
+        row = f"KORCH_MIN(r, {last})"
+        return TilePlaces((head,), f"{row} * INT64_C({self.product.row})", f"{row} - {self._begin}")
+
+    def results(self) -> StoredRows:
+        low, end = f"(first + begin) * {self.rows}", f"(first + begin + some) * {self.rows}"
+        head = f"for (int r = {low}; r < KORCH_MIN({end}, {self.count}); ++r)"
+        return StoredRows((head,), "r", f"r - {self._begin}")
+
+    @property
+    def _begin(self) -> str:
+        """C for the row of the first sums."""
+        return f"KORCH_MIN((first + begin) * {self.rows}, {self.count - self.rows})"
 
 
 class WindowPanel(RowPanel):
@@ -157,6 +193,7 @@ class LinePanel:
 
     primitive: Primitive
     product: Dots
+    copied = True
 
     @staticmethod
     def of(p: Primitive, lane: Lane) -> LinePanel:
@@ -168,6 +205,10 @@ class LinePanel:
     @property
     def units(self) -> int:
         return self.primitive.output.shape[1]
+
+    @property
+    def number(self) -> str:
+        return f"image * {self.units} + first"
 
     @property
     def rows(self) -> int:
@@ -191,7 +232,7 @@ class LinePanel:
 
     def size(self, units: int) -> int:
         number = self.product.row_bytes // self.product.row
-        beyond = (self.rows - self.primitive.output.shape[2]) * _step(self.primitive)
+        beyond = (self.rows - self.primitive.output.shape[2]) * _step(self.primitive) + self.product.lane.steps
         return number * (self.lines(units) * self.line + beyond)
 
     def loops(self, units: int) -> tuple[Loop, ...]:
@@ -201,7 +242,7 @@ class LinePanel:
         p, lane = self.primitive, self.product.lane
         _, height, width, _ = p.inputs[0].shape
         (top, left, *_), step = p.attr("pads"), p.attr("strides")[0]
-        text.add(f"const int lines = (some - 1) * {step} + {self.lines(1)};")
+        text.add(f"const int lines = (held - 1) * {step} + {self.lines(1)};")
         with text.block("for (int i = 0; i < lines; ++i)"):
             text.add(
                 f"{lane.row_type} *restrict to = panel + i * {self.line};",
@@ -212,12 +253,13 @@ class LinePanel:
     def tiles(self) -> TilePlaces:
         p, rows = self.primitive, self.product.rows
         heads = ("for (int h = 0; h < some; ++h)", f"for (int w = 0; w < {self.rows}; w += {rows})")
-        return TilePlaces(heads, f"h * {p.attr('strides')[0] * self.line} + w * {_step(p)}", f"h * {self.rows} + w")
+        source = f"(begin + h) * {p.attr('strides')[0] * self.line} + w * {_step(p)}"
+        return TilePlaces(heads, source, f"h * {self.rows} + w")
 
     def results(self) -> StoredRows:
         _, height, width, _ = self.primitive.output.shape
         heads = ("for (int h = 0; h < some; ++h)", f"for (int w = 0; w < {width}; ++w)")
-        return StoredRows(heads, f"(image * {height} + first + h) * {width} + w", f"h * {self.rows} + w")
+        return StoredRows(heads, f"(image * {height} + first + begin + h) * {width} + w", f"h * {self.rows} + w")
 
 
 def _step(p: Primitive) -> int:

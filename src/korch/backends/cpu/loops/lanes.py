@@ -1,7 +1,8 @@
 """A product or convolution of narrow numbers with the elementwise primitives behind it, lane by lane (`dots.py`).
 
 A thread copies what some rows of the result see to a panel (`lane_panels.py`), as lanes hold it: unsigned bytes, bytes
-less their zero point as int16, or floats rounded to bfloat16.
+less their zero point as int16, or floats rounded to bfloat16. For each tile of columns it multiplies and stores a chunk
+of the rows after the other: the tile's weights come from a far cache once.
 """
 
 from __future__ import annotations
@@ -76,56 +77,72 @@ def _weight(p: Primitive) -> str:
 def _write(text: Statements, cone: Cone, p: Primitive, panel: Panel, share: _Share, threads: int) -> int:
     """Adds the loops; bytes of the workspace of a thread."""
     product = panel.product
-    size = aligned(panel.size(share.units))
+    size = aligned(panel.size(share.units)) if panel.copied else 0
     kind, total = product.lane.row_type, product.lane.sum_type
-    room = size + aligned(4 * product.width * share.units * panel.rows)
+    room = size + aligned(4 * product.width * share.chunk * panel.rows)
     text.add(
         f"char *const mine = (char *)workspace + {epilogue.thread_number(threads)} * INT64_C({room});",
-        f"{kind} *const panel = ({kind} *)mine;",
+        f"{kind} *const panel = ({kind} *)mine;" if panel.copied else f"const {kind} *const panel = x;",
         f"{total} *const sums = ({total} *)(mine + {size});",
         f"const int zero = {_zero(cone, p, product.lane)};",
+        *(["int filled = -1;"] if panel.copied else []),
     )
     loops = (Loop("part", share.parts), *panel.loops(share.units))
     with shared_out(text, loops, threads, multiply_adds(p)):
         low, end = (f"{n} * {product.groups} / {share.parts}" for n in ("part", "(part + 1)"))
-        text.add(f"const int some = KORCH_MIN({share.units}, {panel.units} - first), low = {low}, end = {end};")
-        panel.fill(text)
+        text.add(f"const int held = KORCH_MIN({share.units}, {panel.units} - first), low = {low}, end = {end};")
+        if panel.copied:
+            with text.block(f"if (filled != {panel.number})"):
+                panel.fill(text)
+                text.add(f"filled = {panel.number};")
         with text.block("for (int group = low; group < end; ++group)"):
             text.add(
                 f"const char *const b = (const char *)state + group * INT64_C({product.group_bytes});",
                 f"const int c0 = group * {product.width}, count = {_count(product)};",
             )
-            tiles, results = panel.tiles(), panel.results()
-            with text.nest(tiles.heads):
-                text.add(f"{own('dots')}(panel + {tiles.source}, b, zero, sums + ({tiles.row}) * {product.width});")
-            with text.nest(results.heads):
-                text.add(
-                    f"const int row = {results.row};",
-                    f"const {total} *restrict z = sums + ({results.sums}) * {product.width};",
-                )
-                epilogue.store_row(text, cone, p, streamed=False, of=1)
+            with text.block(f"for (int begin = 0; begin < held; begin += {share.chunk})"):
+                _write_chunk(text, cone, p, panel, share)
     return room
+
+
+def _write_chunk(text: Statements, cone: Cone, p: Primitive, panel: Panel, share: _Share) -> None:
+    """Adds the products of a chunk's tiles, and the stores of its rows."""
+    tiles, results, product = panel.tiles(), panel.results(), panel.product
+    text.add(f"const int some = KORCH_MIN({share.chunk}, held - begin);")
+    with text.nest(tiles.heads):
+        text.add(f"{own('dots')}(panel + {tiles.source}, b, zero, sums + ({tiles.row}) * {product.width});")
+    with text.nest(results.heads):
+        text.add(
+            f"const int row = {results.row};",
+            f"const {product.lane.sum_type} *restrict z = sums + ({results.sums}) * {product.width};",
+        )
+        epilogue.store_row(text, cone, p, streamed=False, of=1)
 
 
 @dataclass(frozen=True)
 class _Share:
-    """A turn of the shared loops: so many units of a panel, by one of so many parts of the columns."""
+    """A turn of the shared loops: so many units of a panel, by one of so many parts of the columns. A chunk has so many
+    units."""
 
     units: int
     parts: int
+    chunk: int
 
 
 def _share_of(panel: Panel, threads: int) -> _Share:
-    """As many rows as near caches hold, as weights pass by once for each panel of them; the columns in parts where
-    there are too few panels for all threads."""
+    """As many rows as the second-level cache holds, as weights pass by once for each panel of them. The rows are
+    divided among the threads if they are more bytes than the weights, and else the columns."""
     product, units = panel.product, panel.units
-    fit = max(1, min(NEAR // panel.size(1), NEAREST // (4 * product.width * panel.rows)))
+    fit, chunk = max(1, NEAR // panel.size(1)), max(1, NEAREST // (4 * product.width * panel.rows))
     panels = math.prod(loop.count for loop in panel.loops(units))  # at least
     turns, wanted = -(-units // fit), SHARES * threads if threads > 1 else 1
+    if panels * panel.size(units) > product.groups * product.group_bytes:
+        turns = min(units, max(turns, -(-wanted // panels)))
     parts = min(-(-wanted // (turns * panels)), max(1, product.columns // FEWEST), product.groups)
     parts = -(-product.groups // (product.groups // parts))  # alike
     turns = min(units, max(turns, -(-wanted // (parts * panels))))
-    return _Share(-(-units // turns), parts)
+    units = -(-units // turns)
+    return _Share(units, parts, min(chunk, units))
 
 
 def _count(product: Dots) -> str:
