@@ -26,36 +26,51 @@ NUMBERS = (
     -(1 << 63),
 )
 FLOATS = (0.0, -0.0, 1.0, -1.0, 1e-45, 1e38, float("inf"), float("-inf"), float("nan"))
-WORDS = ("", "x", "Add", "Conv", "Loop", "If", "ai.onnx", "../x", "a" * 5000, "\N{SNOWMAN}", "NaN", "0", "-1")
-MODELS = (
-    """<ir_version: 8, opset_import: ["": 17]>
+WORDS = (
+    "",
+    "x",
+    "Add",
+    "Conv",
+    "Loop",
+    "If",
+    "ai.onnx",
+    "../x",
+    "a" * 5000,
+    "\N{SNOWMAN}",
+    "NaN",
+    "0",
+    "-1",
+    "U99999999",
+)
+MODELS = {
+    "small": """<ir_version: 8, opset_import: ["": 17]>
     small (float[1,4,8,8] x) => (float[1,4,8,8] y)
     <float[4,4,1,1] w = {0.1,-0.2,0.3,-0.4,0.5,0.6,-0.7,0.8,0.9,-1,1.1,1.2,-1.3,1.4,-1.5,1.6}>
     { a = Conv(x, w)  b = Relu(a)  y = Softmax<axis=1>(b) }""",
-    """<ir_version: 8, opset_import: ["": 17]>
+    "shapes": """<ir_version: 8, opset_import: ["": 17]>
     shapes (float[2,3,4] x, int64[2] i) => (float[N] y, float[2,M] z)
     <int64[1] s = {-1}, int64[3] r = {4, 3, 2}>
     { a = Reshape(x, r)  b = Transpose<perm=[2,0,1]>(a)  y = Reshape(b, s)
       c = Gather<axis=1>(x, i)  d = ReduceMean<axes=[1], keepdims=0>(c)  e = Concat<axis=1>(d, d)  z = Clip(e) }""",
-    """<ir_version: 8, opset_import: ["": 17]>
+    "loop": """<ir_version: 8, opset_import: ["": 17]>
     loop (float[4] x, bool c) => (float[4] y, float[4] z)
     <int64 n = {3}, bool t = {1}>
     { y = Loop(n, t, x) <body = step (int64 i, bool go, float[4] v) => (bool on, float[4] w)
         { on = Identity(go)  w = Add(v, v) }>
       z = If(c) <then_branch = a () => (float[4] p) { p = Neg(x) },
                  else_branch = b () => (float[4] q) { q = Abs(x) }> }""",
-    """<ir_version: 8, opset_import: ["": 17, "own": 1]>
+    "called": """<ir_version: 8, opset_import: ["": 17, "own": 1]>
     called (float[2,3] x) => (float[2,3] y)
     { a = own.twice(x)  y = own.twice(a) }
     <domain: "own", opset_import: ["": 17]> twice (v) => (w) { w = Add(v, v) }""",
-    """<ir_version: 8, opset_import: ["": 17]>
+    "quantized": """<ir_version: 8, opset_import: ["": 17]>
     quantized (uint8[2,8] x) => (uint8[2,2] y)
     <float s = {0.1}, uint8 z = {3}, int8[8,2] w = {1,2,3,4,5,6,7,8,1,2,3,4,5,6,7,8}, int8 v = {0}>
     { a = DequantizeLinear(x, s, z)  b = DequantizeLinear(w, s, v)  c = MatMul(a, b)  y = QuantizeLinear(c, s, z) }""",
-    """<ir_version: 8, opset_import: ["": 17]>
+    "state": """<ir_version: 8, opset_import: ["": 17]>
     state (float[5,1,3] x, float[1,8,3] w, float[1,8,2] r) => (float[5,1,1,2] y)
     { y, h, c = LSTM<hidden_size=2>(x, w, r) }""",
-)
+}
 
 
 def bytes_changed(rng: random.Random, data: bytes) -> bytes:
@@ -150,4 +165,4 @@ def json_changed(rng: random.Random, value: Any) -> Any:
         if rng.random() < 0.2:
             return value[:at] + value[at + rng.randrange(3) :] + value[:1]
         return [*value[:at], json_changed(rng, value[at]), *value[at + 1 :]]
-    return rng.choice((None, True, [], {}, [[]], {"x": 1}, 0.5, 1e308, *NUMBERS, *WORDS))
+    return rng.choice((None, True, [], {}, [[]], {"x": 1}, 0.5, 1e308, *FLOATS, *NUMBERS, *WORDS))
