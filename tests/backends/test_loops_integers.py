@@ -20,6 +20,7 @@ from korch.ir import Builder, Cone, Graph
 from korch.ir.builder import Value
 from korch.ir.evaluate import evaluate_graph
 
+from .cones import cone_of, pool
 from .measured import measured, refusal, wrong
 
 FOLDER = Path(package.__file__).parent
@@ -82,7 +83,11 @@ GRAPHS = [
     graph_of(requantized(product((197, 128), 270))),
     graph_of(convolution((1, 7, 7, 256), 256, (3, 3), pads=(1,) * 4)),
 ]
-CONES = [Cone.of(g.primitives) for g in GRAPHS]
+POOLS = [
+    cone_of(pool("MaxPool", 0), (1, 8, 20, 20), dtype="int8"),
+    cone_of(pool("MaxPool", 1, 3, 2), (1, 21, 20, 24), dtype="uint8"),
+]
+CONES = [*(Cone.of(g.primitives) for g in GRAPHS), *POOLS]
 
 
 def outputs(graph: Graph, x: np.ndarray, threads: int) -> np.ndarray:

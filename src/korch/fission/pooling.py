@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack
 
+import numpy as np
+
 from korch.fission.rule import Opaque, fission
 from korch.fission.windows import WindowAttributes, geometry
 from korch.ir.builder import Builder, Value
@@ -25,11 +27,10 @@ def max_pool(
     """The largest of each window; padding never wins."""
     if outputs > 1:
         return Opaque("it also gives the positions of the maxima")
-    if not x.tensor.is_float:
-        return Opaque("it pools integers")
     g = geometry(x.shape[2:], kernel_shape, **window)
     if g.is_wide:
-        x, g = _padded(b, x, g.pads, -math.inf), replace(g, pads=(0,) * len(g.pads))
+        lowest = -math.inf if x.tensor.is_float else int(np.iinfo(x.dtype).min)
+        x, g = _padded(b, x, g.pads, lowest), replace(g, pads=(0,) * len(g.pads))
     return b.op("MaxPool", x, kernel_shape=g.kernel, **g.attrs, channels_last=0)
 
 

@@ -192,7 +192,9 @@ def _pool(p: Primitive, region: Region, pull: Pull, fill: float, step: Callable[
 
 
 def _max_pool(p: Primitive, region: Region, pull: Pull) -> Array:
-    return _pool(p, region, pull, -math.inf, lambda m, x: x if m is None else np.maximum(m, x))
+    x = p.inputs[0]
+    lowest = -math.inf if x.is_float else np.iinfo(x.dtype).min
+    return _pool(p, region, pull, lowest, lambda m, x: x if m is None else np.maximum(m, x))
 
 
 def window_counts(p: Primitive) -> list[Any]:

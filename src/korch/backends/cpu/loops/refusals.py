@@ -80,7 +80,7 @@ def primitive_refusal(p: Primitive) -> str:
 
 
 def _pool_refusal(p: Primitive) -> str:
-    if not p.inputs[0].is_float:
+    if not p.inputs[0].is_float and p.spec.averages:
         return f"pooling on {p.inputs[0].dtype}"
     last = p.output.rank - 1
     spatial = spatial_axes(p.output.rank, p.attr("channels_last"))
