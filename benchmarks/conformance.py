@@ -25,6 +25,8 @@ import onnxruntime
 from onnx.backend.test.case.node import collect_testcases
 from onnx.backend.test.case.test_case import TestCase
 from onnx.backend.test.runner import Runner
+from rich.console import Console
+from rich.progress import Progress
 
 EXCEPTIONS = Path(__file__).with_name("conformance_exceptions.json")
 SECONDS = 120.0
@@ -125,15 +127,14 @@ class Examiner:
 
 
 def all_examined(names: list[str], jobs: int) -> Iterator[dict[str, Any]]:
-    with ThreadPoolExecutor(jobs) as pool:
-        shares = [names[i::jobs] for i in range(jobs)]
+    with ThreadPoolExecutor(jobs) as pool, Progress(console=Console(stderr=True)) as bar:
+        shares, shown = [names[i::jobs] for i in range(jobs)], bar.add_task("cases", total=len(names))
 
         def work(share: list[str]) -> list[dict[str, Any]]:
             examiner, found = Examiner(), list[dict[str, Any]]()
-            for number, name in enumerate(share):
+            for name in share:
                 found.append(examiner.ask(name))
-                if sys.stderr.isatty():
-                    print(f"\r{number + 1} of {len(share)}", end="", file=sys.stderr)
+                bar.advance(shown)
             return found
 
         for found in pool.map(work, shares):
