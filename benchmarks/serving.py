@@ -22,6 +22,8 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from rich.console import Console
+from rich.progress import Progress
 
 import korch
 from korch.system.sessions import dtype_of, inference_session
@@ -96,12 +98,13 @@ def main() -> None:
     for client in clients:
         client.start()
     memory: list[tuple[float, float]] = []
-    while any(client.is_alive() for client in clients):
-        time.sleep(min(1.0, arguments.seconds / 20))
-        memory.append((time.monotonic() - start, resident()))
-        if sys.stderr.isatty():
+    with Progress(console=Console(stderr=True)) as bar:
+        shown = bar.add_task("calls", total=arguments.seconds)
+        while any(client.is_alive() for client in clients):
+            time.sleep(min(1.0, arguments.seconds / 20))
+            memory.append((time.monotonic() - start, resident()))
             calls = sum(c.calls for c in clients)
-            print(f"\r{memory[-1][0]:.0f} s, {calls} calls, {memory[-1][1]:.0f} MB ", end="", file=sys.stderr)
+            bar.update(shown, completed=memory[-1][0], description=f"{calls} calls, {memory[-1][1]:.0f} MB")
     quarters = [[m for t, m in memory if i <= 4 * t / arguments.seconds < i + 1] for i in range(4)]
     warm, last = median(quarters[1]), median(quarters[3])
     states = [s.state for s in session.status().specialisations]
