@@ -14,7 +14,10 @@ def words_of(e: BaseException, most: int | None = 200) -> str:
 
 
 class Error(Exception):
-    """The root of all errors of Korch; its text is one line fit for a terminal."""
+    """The root of all errors of Korch; its text is one line fit for a terminal, whatever the names in it are."""
+
+    def __str__(self) -> str:
+        return "".join(c if c.isprintable() else " " for c in super().__str__())
 
 
 class ModelError(Error):

@@ -19,7 +19,7 @@ from korch.fission.importer.invariants import free_invariants
 from korch.fission.importer.load import load, with_data
 from korch.fission.importer.structural import fix_values
 from korch.fission.importer.structural import structural_inputs as structural_inputs
-from korch.fission.importer.structure import check_names, put_in_order
+from korch.fission.importer.structure import check_control, check_names, put_in_order
 from korch.fission.importer.versions import check_nodes, in_own_domain, settle_opset
 from korch.fission.importer.weights import check_weights, make_dense
 from korch.fission.importer.widen import single
@@ -48,6 +48,7 @@ def ordered(source: str | Path | bytes | onnx.ModelProto, values: Mapping[str, A
     """The model as `read` prepares it, whatever its nodes, weights and shapes are."""
     model = with_data(inline_functions(in_own_domain(load(source))), source)
     check_names(model.graph)
+    check_control(model)
     fix_values(model, values or {})
     make_dense(model)
     free_invariants(model)

@@ -35,11 +35,9 @@ def _free(graph: onnx.GraphProto, loops: Set[str]) -> None:
 
 def _freed(node: onnx.NodeProto) -> list[onnx.NodeProto]:
     """Takes the invariant state out of one loop; nodes that give its outputs."""
-    body = next((a.g for a in node.attribute if a.name == "body"), None)
-    if body is None:
-        return []
+    body = next(a.g for a in node.attribute if a.name == "body")
     first, first_inside, first_result = FIRST[node.op_type]
-    copied = {n.output[0]: n.input[0] for n in body.node if n.op_type == "Identity" and not n.domain}
+    copied = {n.output[0]: n.input[0] for n in body.node if is_copy(n)}
     copies = list[onnx.NodeProto]()
     for k in reversed(range(_states(node, body))):
         inside, result, outside = (
@@ -57,10 +55,15 @@ def _freed(node: onnx.NodeProto) -> list[onnx.NodeProto]:
     return copies
 
 
+def is_copy(node: onnx.NodeProto) -> bool:
+    """Whether the node is an Identity with an input and an output."""
+    return node.op_type == "Identity" and not node.domain and bool(node.input and node.output)
+
+
 def _states(node: onnx.NodeProto, body: onnx.GraphProto) -> int:
     """How many values each iteration gives to the next."""
     if node.op_type == "Loop":
-        return len(node.input) - 2
+        return max(len(node.input) - 2, 0)
     return len(node.input) - next(a.i for a in node.attribute if a.name == "num_scan_inputs")
 
 

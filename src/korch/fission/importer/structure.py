@@ -9,6 +9,7 @@ import onnx
 
 from korch.errors import ModelError
 from korch.fission.importer.load import subgraphs_of, tensors_of
+from korch.ir.opsets import opsets_of
 
 
 def check_names(graph: onnx.GraphProto) -> None:
@@ -21,6 +22,45 @@ def check_names(graph: onnx.GraphProto) -> None:
             raise ModelError(f"the name {name[:40]!r} in the model is no UTF-8")
     for inner in subgraphs_of(graph):
         check_names(inner)
+
+
+def check_control(model: onnx.ModelProto) -> None:
+    """Refuses nodes of control flow whose bodies are missing, or have other numbers of inputs and outputs."""
+    _check_control(model.graph, opsets_of(model).get("", 9))
+
+
+def _check_control(graph: onnx.GraphProto, opset: int) -> None:
+    for node in graph.node:
+        if not node.domain:
+            match node.op_type:
+                case "If":
+                    for name in ("then_branch", "else_branch"):
+                        _check_body(node, name, 0, least=len(node.output))
+                case "Loop":
+                    state = max(len(node.input) - 2, 0)
+                    _check_body(node, "body", 2 + state, least=1 + max(state, len(node.output)))
+                case "Scan" if opset >= 9:
+                    scanned = next((a.i for a in node.attribute if a.name == "num_scan_inputs"), 0)
+                    if not 0 < scanned <= len(node.input):
+                        raise ModelError(f"{title(node)} scans {scanned} of {len(node.input)} inputs")
+                    state = len(node.input) - scanned
+                    _check_body(node, "body", len(node.input), least=max(state, len(node.output)))
+                case _:
+                    pass
+    for inner in subgraphs_of(graph):
+        _check_control(inner, opset)
+
+
+def _check_body(node: onnx.NodeProto, name: str, inputs: int, least: int) -> None:
+    """Refuses a body that has another number of inputs, or less than the `least` outputs."""
+    body = next((a.g for a in node.attribute if a.name == name and a.HasField("g")), None)
+    if body is None:
+        raise ModelError(f"{title(node)} has no {name}")
+    if len(body.input) != inputs or len(body.output) < least:
+        raise ModelError(
+            f"{title(node)} has a {name} of {len(body.input)} inputs and {len(body.output)} outputs; "
+            f"it needs {inputs} and at least {least}"
+        )
 
 
 def put_in_order(model: onnx.ModelProto) -> None:
