@@ -7,7 +7,7 @@ import hashlib
 import json
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
@@ -161,7 +161,10 @@ def extract(path: Path, folder: Path, runs: bool = True) -> tuple[Plan, Linked |
             raise DamagedArchive(f"{path} is damaged: {MANIFEST}: {type(e).__name__} {e}{AGAIN}") from None
         if unknown := set(z.namelist()) ^ {MANIFEST, *about.digests}:
             raise DamagedArchive(f"{path} is damaged: {sorted(unknown)[0]} is missing or was added{AGAIN}")
-        members = {n: _text(z, n, about.digests, path) for n in about.digests if n not in kind.FILES}
+        for _ in _chunks(z, GRAPH, about.digests, path):  # it is for people, and may be large
+            pass
+        texts = (n for n in about.digests if n != GRAPH and n not in kind.FILES)
+        members = {n: b"".join(_chunks(z, n, about.digests, path)) for n in texts}
         for name in kind.FILES:
             _unpack(z, name, about.digests, folder, path)
     try:
@@ -218,28 +221,25 @@ def _not_unpacked(path: Path, folder: Path, e: OSError) -> ArchiveError:
     return ArchiveError(f"cannot unpack {path} to {folder}: {e.strerror or e}; set TMPDIR to a folder with room")
 
 
-def _text(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], path: Path) -> bytes:
-    data = _bytes(z, name, path)
-    if hashlib.sha256(data).hexdigest() != digests[name]:
+def _chunks(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], path: Path) -> Iterator[bytes]:
+    """The bytes of a member, some at a time; behind the last ones its digest is checked."""
+    digest = hashlib.sha256()
+    try:
+        with z.open(name) as source:
+            while chunk := source.read(_CHUNK):
+                digest.update(chunk)
+                yield chunk
+    except (*DAMAGE, OSError) as e:
+        raise _unreadable(path, name, e) from None
+    if digest.hexdigest() != digests.get(name):
         raise DamagedArchive(f"{path} is damaged: {name} does not have its digest{AGAIN}")
-    return data
 
 
 def _unpack(z: zipfile.ZipFile, name: str, digests: Mapping[str, str], folder: Path, path: Path) -> None:
-    """Copies a member to the folder, checking its digest on the way."""
-    digest = hashlib.sha256()
+    """Copies a member to the folder."""
     try:
-        source = z.open(name)
-    except (*DAMAGE, OSError) as e:
-        raise _unreadable(path, name, e) from None
-    try:
-        with source, (folder / name).open("wb") as target:
-            while chunk := source.read(_CHUNK):
-                digest.update(chunk)
+        with (folder / name).open("wb") as target:
+            for chunk in _chunks(z, name, digests, path):
                 target.write(chunk)
-    except DAMAGE as e:
-        raise DamagedArchive(f"{path} is damaged: {name}: {line_of(e)}{AGAIN}") from None
     except OSError as e:
         raise _not_unpacked(path, folder, e) from None
-    if digest.hexdigest() != digests.get(name):
-        raise DamagedArchive(f"{path} is damaged: {name} does not have its digest{AGAIN}")

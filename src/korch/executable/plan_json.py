@@ -97,8 +97,6 @@ MOST_STEPS = 20_000
 def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
     """The plan back, with the values of its constants. KeyError, TypeError or ValueError where the text is damaged."""
     d = json.loads(text)
-    if len(d["steps"]) > MOST_STEPS:
-        raise ValueError(f"it has {len(d['steps'])} steps, at most {MOST_STEPS} are read")
     tensor = _at([Tensor(n, t, tuple(s), c, unpack(v)) for n, t, s, c, v in d["tensors"]])
     primitive = _at([_primitive_from_json(p, tensor) for p in d["primitives"]])
     body = _at([_body_from_json(b) for b in d["bodies"]])
@@ -115,6 +113,8 @@ def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:
         cost, lower, error = unpack(s["cost"]), unpack(s["lower"]), unpack(s.get("error", 0.0))
         return Step(kernel(s["kernel"]), reads, writes, cost, up, lower, error)
 
+    if len(d["steps"]) > MOST_STEPS:
+        raise ValueError(f"it has {len(d['steps'])} steps, at most {MOST_STEPS} are read")
     g = d["graph"]
     graph = Graph(
         g["name"],
