@@ -81,7 +81,7 @@ GRAPHS = [
     graph_of(convolution((3, 9, 17, 4), 70, (2, 3), strides=(1, 2), pads=(0, 2, 1, 1))),
     graph_of(requantized(convolution((1, 61, 62, 3), 40, (7, 7), strides=(2, 2), pads=(3,) * 4))),
     graph_of(requantized(product((197, 128), 270))),
-    graph_of(convolution((1, 7, 7, 256), 256, (3, 3), pads=(1,) * 4)),
+    graph_of(convolution((2, 7, 7, 256), 256, (3, 3), pads=(1,) * 4)),
 ]
 POOLS = [
     cone_of(pool("MaxPool", 0), (1, 8, 20, 20), dtype="int8"),

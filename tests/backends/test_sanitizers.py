@@ -86,6 +86,11 @@ def test_planted_faults_are_found(name: str, script, tmp_path: Path):
     assert (fault in reports and done.returncode) if fault else (not reports and not done.returncode)
 
 
+def test_tests_for_the_sanitizers_are_there(script):
+    root = Path(__file__).parents[2]
+    assert all((root / name).exists() for name in (*script("sanitize").TESTS, *KERNELS))
+
+
 @pytest.mark.slow
 @pytest.mark.nightly
 def test_kernels_are_clean(script):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from korch.errors import ArchiveError
-from korch.executable import segmented
+from korch.executable import members
 from korch.executable.segmented import FORMAT, SEGMENTS, open_segmented
 
 Change = Callable[[dict[str, Any]], object]
@@ -53,6 +53,7 @@ def test_a_whole_one_is_described(tmp_path: Path):
         lambda d: d["block"]["parts"][0].update(structural=[["x"]]),
         lambda d: d["block"].update(constants={"c": ["U500000000", [1], ["a"]]}),
         lambda d: d["block"].update(constants={"c": ["V500000000", [1], [0]]}),
+        lambda d: d["block"].update(constants={"c": ["no dtype", [1], [0]]}),
         lambda d: d["block"].update(constants={"c": ["int64", [1 << 60], [0]]}),
         lambda d: d.update(block=[]),
     ],
@@ -73,7 +74,7 @@ def test_their_texts_are_counted_together(tmp_path: Path, monkeypatch: pytest.Mo
     with zipfile.ZipFile(tmp_path / "inner", "w", zipfile.ZIP_DEFLATED) as z:
         z.writestr("zeros", bytes(1000))
     inner = (tmp_path / "inner").read_bytes()
-    monkeypatch.setattr(segmented, "MOST_PACKED_BYTES", 2500)
+    monkeypatch.setattr(members, "MOST_PACKED_BYTES", 2500)
     open_segmented(archive(tmp_path, a=inner, b=inner), runs=False).close()
     with pytest.raises(ArchiveError, match="its texts have 3000 bytes, at most 2500 are read"):
         open_segmented(archive(tmp_path, a=inner, b=inner, c=inner), runs=False)

@@ -166,7 +166,7 @@ def test_one_region_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_many_tensors_of_one_region_are_refused(tmp_path: Path):
     (tmp_path / "w.bin").write_bytes(W.tobytes())
-    refused(external_model(tmp_path, weights=limits.REGION_READS + 1), "17 tensors read 0.4 kB of 'w.bin'")
+    refused(external_model(tmp_path, weights=limits.REGION_READS + 1), "tensors read 0.4 kB of 'w.bin'")
 
 
 def test_other_names_of_a_file_do_not_make_it_another(tmp_path: Path):

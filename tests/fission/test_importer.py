@@ -564,6 +564,23 @@ def test_bodies_fit_their_nodes(case: str, inside: bool):
     refused(m, words)
 
 
+def test_weights_that_a_body_lists_among_its_inputs():
+    """As models of before 2019 do."""
+    body = "(float v) => (float u) <float w = {3}> { u = Mul(v, w) }"
+    m = model(COUNTED + f"{{ y = Scan<num_scan_inputs = 1, body = b {body}>(x) }}")
+    inner = next(a.g for a in m.graph.node[0].attribute if a.name == "body")
+    inner.input.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, []))
+    assert [p.op for p in fission(read(m)).primitives].count("Mul") == 2
+
+
+def test_a_loop_may_leave_out_its_last_results():
+    m = model(
+        COUNTED + "{ y = Loop(n, t, x) <body = b (int64 i, bool go, float[2] v) => "
+        "(bool on, float[2] u, float[2] z) { on = Identity(go)  u = Add(v, v)  z = Neg(v) }> }"
+    )
+    assert [p.op for p in fission(read(m)).primitives if p.op == "Add"] == ["Add"] * 3
+
+
 def test_a_copy_of_nothing_in_a_loop():
     m = model(COUNTED + f"{{ y = Loop(n, t, x) <body = b {STEP}> }}")
     body = m.graph.node[0].attribute[0].g

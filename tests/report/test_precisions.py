@@ -42,6 +42,12 @@ def test_what_a_kernel_rounds_its_factors_to():
     assert Precisions.of([*before, halves]).products == {"uint8": 120, "bfloat16": 30}
 
 
+def test_casts_alone():
+    b = Builder()
+    plan = plan_of(b.graph([("y", b.op("Cast", b.input("x", "uint8", (4,)), to="float32"))]), built, threads=1)
+    assert list(Precisions.of(plan.steps).lines) == ["stored by kernels: 0.00 MB float32", "casts: 1 uint8 to float32"]
+
+
 def test_nothing_is_said_of_one_dtype():
     b = Builder()
     plan = plan_of(b.graph([("y", b.op("Exp", b.input("x", "float32", (4,))))]), built, threads=1)

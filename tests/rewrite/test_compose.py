@@ -10,7 +10,7 @@ from korch.rewrite.compose import map_after_map
 from korch.rewrite.heads import map_into_heads
 from korch.rewrite.maps import map_of, mapped, scale_along
 from korch.rewrite.rule import Rule
-from korch.rewrite.scaling import convolution_after_scale, map_after_scale, scale_after_map
+from korch.rewrite.scaling import convolution_after_scale, map_after_scale, scale_after_map, scale_of_sum
 from korch.rewrite.space import Space
 
 from .choices import by_rule, derived, differing, fewest, multiply_adds, saturated
@@ -78,6 +78,31 @@ def test_a_bias_under_padding_stays():
 def test_scaling_goes_into_weights(build, rule: Rule):
     plain = graph_of(build, (1, 3, 4, 4))
     assert by_rule(derived(plain, [rule]), rule)
+
+
+def summed(b: Builder, x: Value, by: float, first: float = 3.0, op: str = "Div") -> Value:
+    """Two scaled tensors, one of them smaller, whose sum is scaled."""
+    small = b.op("ReduceMax", x, axes=(2,), keepdims=1)
+    return b.op(op, x * first + small * 5.0, by)
+
+
+@pytest.mark.parametrize("op", ["Mul", "Div"])
+def test_the_scale_of_a_sum_goes_into_its_terms(op: str):
+    plain = graph_of(lambda b, x: summed(b, x, 4.0, op=op), (2, 3, 4))
+    assert [p.op for p in by_rule(derived(plain, [scale_of_sum]), scale_of_sum)] == ["Mul", "Mul", "Add"]
+
+
+@pytest.mark.parametrize(("by", "first"), [(0.0, 3.0), (float("inf"), 3.0), (1e30, 1e-30), (1e-30, 1e30)])
+def test_but_not_where_a_scale_would_leave_float32(by: float, first: float):
+    plain = graph_of(lambda b, x: summed(b, x, by, first), (2, 3, 4))
+    assert not scale_of_sum(Space(plain), plain.primitives[-1])
+
+
+def test_integers_are_not_divided_one_by_one():
+    b = Builder()
+    x, y = (b.input(n, "int64", (4,)) for n in "xy")
+    plain = b.graph([("y", b.op("Div", x * 3 + y * 5, 2)), ("z", (x + y) * 2)])
+    assert not by_rule(derived(plain, [scale_of_sum]), scale_of_sum)
 
 
 def test_a_scale_along_another_axis_stays():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from korch.ir import Builder, Graph
-from korch.rewrite.pools import pool_of_pool
+from korch.rewrite.pools import pool_of_bytes, pool_of_pool
 from korch.rewrite.saturate import algebra
+from korch.rewrite.space import Space
 
 from .choices import assert_same_values, by_rule, derived
 
@@ -43,3 +44,27 @@ def test_windows_that_skip_positions_stay(other: dict[str, object]):
 @pytest.mark.parametrize("windows", [((3, 1), (5, 0)), ((3, 0), (4, 3)), ((3, 1), (3, 1))])
 def test_pads_must_be_left_for_what_is_left_of_the_window(windows: tuple[tuple[int, int], ...]):
     assert not by_rule(derived(pools(*windows), [pool_of_pool]), pool_of_pool)
+
+
+def dequantized(by: float, shift: float = 0.0, op: str = "Mul") -> Graph:
+    """Maxima of bytes less a number that are scaled."""
+    b = Builder()
+    x = b.op("Cast", b.input("x", "uint8", (1, 2, 6, 6)), to="float32") - shift
+    window = {"kernel_shape": (3, 3), "strides": (2, 2), "pads": (1,) * 4, "dilations": (1, 1), "channels_last": 0}
+    return b.graph([("y", b.op("MaxPool", b.op(op, x, by), **window))])
+
+
+@pytest.mark.parametrize("shift", [0.0, 7.0])
+@pytest.mark.parametrize("op", ["Mul", "Div"])
+def test_bytes_are_pooled_as_bytes(shift: float, op: str):
+    (pool,) = [
+        p for p in by_rule(derived(dequantized(0.5, shift, op), [pool_of_bytes]), pool_of_bytes) if p.spec.is_pool
+    ]
+    assert pool.output.dtype == "uint8"
+
+
+@pytest.mark.parametrize("by", [-0.5, 0.0, float("inf"), float("nan")])
+def test_but_not_where_an_order_is_lost(by: float):
+    """A negative scale turns it around; zero times infinity is no number."""
+    graph = dequantized(by)
+    assert not pool_of_bytes(Space(graph), graph.primitives[-1])

@@ -20,7 +20,7 @@ from korch.executable.link import Linked
 from korch.executable.members import AGAIN, DAMAGE, opened
 from korch.executable.memory import MemoryPlan
 from korch.executable.plan import Plan, check
-from korch.executable.plan_json import plan_from_json, plan_to_json
+from korch.executable.plan_json import MOST_STEPS, plan_from_json, plan_to_json
 from korch.executable.weights import WEIGHTS
 from korch.system.folders import replaced
 from korch.system.threads import ThreadPool
@@ -70,6 +70,8 @@ def save(
 
     `needs` are what another archive said that the program needs, which was not linked here. `private`: see `replaced`.
     """
+    if len(plan.steps) > MOST_STEPS:
+        raise ArchiveError(f"cannot write {path}: a plan of {len(plan.steps)} steps; the most are {MOST_STEPS}")
     try:
         with replaced(path, private) as file:
             _write(file, plan, linked, threads, needs)

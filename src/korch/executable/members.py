@@ -76,9 +76,12 @@ def _refusal(members: list[zipfile.ZipInfo], size: int) -> str:
         return f"{name!r} is in it {count} times"
     if sum(m.compress_size for m in members) > size:
         return "its members have more bytes than the file"
-    if (packed := packed_bytes(members)) > MOST_PACKED_BYTES:
-        return f"its texts have {packed} bytes, at most {MOST_PACKED_BYTES} are read"
-    return ""
+    return texts_refusal(packed_bytes(members))
+
+
+def texts_refusal(packed: int) -> str:
+    """Why so many bytes of texts are not read; empty where they are."""
+    return f"its texts have {packed} bytes, at most {MOST_PACKED_BYTES} are read" if packed > MOST_PACKED_BYTES else ""
 
 
 def packed_bytes(members: Iterable[zipfile.ZipInfo]) -> int:

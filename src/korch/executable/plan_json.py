@@ -91,7 +91,7 @@ def plan_to_json(plan: Plan) -> str:
 
 
 MOST_STEPS = 20_000
-"""Of a plan that is read: memory is laid out in the square of their number. Large models have a thousand."""
+"""Of a plan in an archive: laying out its memory takes the square of their number. Large models have a thousand."""
 
 
 def plan_from_json(text: str, constants: Mapping[str, Array]) -> Plan:

@@ -14,7 +14,7 @@ import numpy as np
 
 from korch.errors import ArchiveError, DamagedArchive, Error, InputError
 from korch.executable.control import Control
-from korch.executable.members import AGAIN, DAMAGE, MOST_PACKED_BYTES, opened, packed_bytes
+from korch.executable.members import AGAIN, DAMAGE, opened, packed_bytes, texts_refusal
 from korch.executable.parts import SegmentProgram, SegmentSequence
 from korch.executable.ports import Port
 from korch.executable.runtime import Executable, Profile, load, new_folder
@@ -23,10 +23,10 @@ from korch.ir.ops.table import Array
 from korch.system.folders import discard, removed_with, replaced
 
 SEGMENTS = "segments.json"
-ARCHIVE = ".korch"
-"""How the names of islands' programs end."""
-KINDS = "biufO"
-"""Of the dtypes that constants may have: numbers, and objects for texts. Those of texts may be of any size."""
+SUFFIX = ".korch"
+"""Of the names of islands' programs."""
+WIDEST = 16
+"""Bytes of an element of a constant: a dtype of fixed-width strings has any size that its name says."""
 FORMAT = 2
 
 
@@ -182,26 +182,24 @@ def open_segmented(path: Path, threads: int = 0, runs: bool = True) -> Segmented
         raise ArchiveError(f"cannot unpack {path}: {e.strerror or e}; set TMPDIR to a folder with room") from None
     except (*DAMAGE, TypeError, AttributeError) as e:
         discard(folder)
-        raise DamagedArchive(f"{path} is damaged: {type(e).__name__} {e}: run `korch optimize` again") from None
+        raise DamagedArchive(f"{path} is damaged: {type(e).__name__} {e}{AGAIN}") from None
 
 
 def _check_inner(path: Path, folder: Path) -> None:
     """Programs of islands have no segments, and all of them together no more texts than one archive may have."""
     packed = 0
-    for file in folder.glob(f"*{ARCHIVE}"):
+    for file in folder.glob(f"*{SUFFIX}"):
         with opened(file) as z:
             if SEGMENTS in z.namelist():
                 raise DamagedArchive(f"{path} is damaged: {file.name} is a program in segments itself{AGAIN}")
             packed += packed_bytes(z.infolist())
-    if packed > MOST_PACKED_BYTES:
-        raise DamagedArchive(
-            f"{path} is damaged: its texts have {packed} bytes, at most {MOST_PACKED_BYTES} are read{AGAIN}"
-        )
+    if reason := texts_refusal(packed):
+        raise DamagedArchive(f"{path} is damaged: {reason}{AGAIN}")
 
 
 def _archive_name(model: Path, number: int) -> str:
     """Of an island's program."""
-    return f"{model.stem}-{number}{ARCHIVE}"
+    return f"{model.stem}-{number}{SUFFIX}"
 
 
 def _block_document(block: SegmentSequence) -> dict[str, Any]:
@@ -223,7 +221,7 @@ def _constants(d: Mapping[str, Any]) -> dict[str, Array]:
 
 def _dtype(dtype: str) -> np.dtype[Any]:
     """The dtype of that name."""
-    if (found := np.dtype(dtype)).kind not in KINDS:
+    if (found := np.dtype(dtype)).itemsize > WIDEST:
         raise TypeError(f"constants of dtype {dtype[:20]}")
     return found
 
@@ -231,7 +229,7 @@ def _dtype(dtype: str) -> np.dtype[Any]:
 def _names(x: Any) -> tuple[str, ...]:
     """A list of names."""
     if not isinstance(x, list) or not all(isinstance(n, str) for n in cast("list[Any]", x)):
-        raise TypeError("a list of names that is none")
+        raise TypeError("expected a list of names")
     return tuple(cast("list[str]", x))
 
 

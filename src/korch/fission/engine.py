@@ -85,10 +85,14 @@ class _Walk:
         return value
 
     def _constant(self, array: Array, name: str) -> Value:
+        """A constant that the model holds."""
+        self.allowance.given += array.nbytes
+        return self._known(array, name)
+
+    def _known(self, array: Array, name: str) -> Value:
         if array.dtype.name in ("int4", "uint4") and name in self._codes:
             return four_bits(self.builder, array)
         _check_dtype(array.dtype.name, f"constant {name!r}")
-        self.allowance.given += array.nbytes
         return self.builder.constant(array, name=name)
 
     def node(self, proto: onnx.NodeProto) -> None:
@@ -141,15 +145,12 @@ class _Walk:
         return opaque_outputs(self.builder, node)
 
     def _computed(self, node: Node, nbytes: int) -> tuple[Value | None, ...]:
-        """The outputs of a node whose inputs are constants. `nbytes`: theirs, as far as they are known before."""
+        """The outputs of a node whose inputs are constants. `nbytes`: inferred bytes of its outputs."""
         self.allowance.compute(nbytes, node.title)
         arrays = constant_outputs(node)
-        found = [a for a in arrays if a is not None]
-        self.allowance.compute(max(sum(a.nbytes for a in found) - nbytes, 0), node.title)
-        for a in found:
-            _check_dtype(a.dtype.name, f"the result of {node.title}")
+        self.allowance.compute(max(sum(a.nbytes for a in arrays if a is not None) - nbytes, 0), node.title)
         named = zip(arrays, node.proto.output, strict=False)
-        return tuple(None if a is None else self.builder.constant(a, name=name) for a, name in named)
+        return tuple(None if a is None else self._known(a, name) for a, name in named)
 
     def _ruled(self, node: Node) -> tuple[Value | None, ...] | Opaque:
         proto = node.proto

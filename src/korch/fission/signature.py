@@ -52,7 +52,7 @@ def empty_outputs(node: Node) -> list[Array] | None:
 
 
 def _einsum_bytes(node: Node) -> int:
-    """Bytes of an Einsum's result; 0 where its rule is to say what does not fit."""
+    """Bytes of an Einsum's result; 0 where the operands do not fit, which its rule reports."""
     operands = [v for v in node.inputs if v is not None]
     equation = next((a.s.decode(errors="replace") for a in node.proto.attribute if a.name == "equation"), "")
     try:

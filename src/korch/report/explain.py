@@ -105,7 +105,7 @@ class Explanation:
     `options` are what the search was asked for. `multiply_adds`: of the model `as_written`; of what was `chosen`, each
     value computed once and Winograd's and Strassen's products counted as what they replace; and `executed`, where
     those products count as such, and what several kernels compute as often as they do. `accuracy` is what the program
-    erred when it was made, None for one that no search has made. `precisions`: in what it computes and stores.
+    erred when it was made, None for one that no search has made. `precisions`: dtypes of factors and stored tensors.
     """
 
     kernels: tuple[KernelReport, ...]

@@ -1,4 +1,4 @@
-"""In what an executable computes and stores: dtypes of factors, of what kernels pass on, and the casts between."""
+"""Dtypes of an executable's factors and stored tensors, and the casts between them."""
 
 from __future__ import annotations
 
@@ -28,18 +28,21 @@ class Precisions:
         for s in run:
             stored[s.writes.dtype] += s.writes.nbytes
             for p in s.kernel.cone.primitives:
-                products[_factors(s) or p.inputs[0].dtype] += multiply_adds(p) if p.inputs else 0
+                if count := multiply_adds(p):
+                    products[_factors(s) or p.inputs[0].dtype] += count
         casts = Counter(
             f"{p.inputs[0].dtype} to {p.output.dtype}" for s in run for p in s.kernel.cone.primitives if p.spec.casts
         )
-        return Precisions(*(dict((+found).most_common()) for found in (products, stored, casts)))
+        return Precisions(*(dict(found.most_common()) for found in (products, stored, casts)))
 
     @property
     def lines(self) -> Iterator[str]:
         """Nothing where there is one dtype only."""
-        if self.casts or len({*self.products, *self.stored}) > 1:
+        if not self.casts and len({*self.products, *self.stored}) < 2:
+            return
+        if self.products:
             yield f"factors: {', '.join(f'{n / 1e9:.3f} G {name}' for name, n in self.products.items())}"
-            yield f"stored by kernels: {', '.join(f'{n / 1e6:.2f} MB {name}' for name, n in self.stored.items())}"
+        yield f"stored by kernels: {', '.join(f'{n / 1e6:.2f} MB {name}' for name, n in self.stored.items())}"
         if self.casts:
             yield f"casts: {', '.join(f'{n} {name}' for name, n in self.casts.items())}"
 

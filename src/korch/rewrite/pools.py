@@ -1,7 +1,8 @@
-"""Maxima: a large window is a small one over the results of another, and what keeps an order may come behind."""
+"""Maxima: a large window is a small one over the results of another, and monotone maps move behind a pool."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from korch.ir.ops.integers import BYTES
@@ -51,16 +52,16 @@ def _from_bytes(s: Space, t: Tensor, most: int = MOST) -> list[Primitive]:
     for q in s.producers(t) if most and t.is_float else ():
         if q.spec.casts and q.inputs[0].dtype in BYTES:
             return [q]
-        if (x := _increases(s, q)) and (before := _from_bytes(s, x, most - 1)):
+        if (x := _monotone_operand(s, q)) and (before := _from_bytes(s, x, most - 1)):
             return [*before, q]
     return []
 
 
-def _increases(s: Space, q: Primitive) -> Tensor | None:
-    """The operand that `q` shifts by a number, or scales by a positive one; None where it does neither."""
+def _monotone_operand(s: Space, q: Primitive) -> Tensor | None:
+    """The operand that `q` shifts by a number, or scales by a positive finite one; None where it does neither."""
     if q.op not in ("Add", "Sub", "Mul", "Div"):
         return None
     x, by = q.inputs
     if not by.const or by.size != 1 or x.shape != q.output.shape:
         return None
-    return x if q.op in ("Add", "Sub") or (s.value(by) > 0).all() else None
+    return x if q.op in ("Add", "Sub") or 0 < s.value(by).item() < math.inf else None

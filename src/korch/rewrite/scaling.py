@@ -47,28 +47,33 @@ def convolution_after_scale(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 @algebra()
 def scale_of_sum(s: Space, p: Primitive) -> Iterator[Tensor | None]:
     """(v * x + w * y) / u = (v / u) * x + (w / u) * y, as sums of dequantized tensors are quantized again."""
-    total, by = _scaling(p) or (None, None)
-    for q in s.producers(total) if total and by and by.size == 1 else ():
-        if q.op == "Add" and by:
-            terms = [_rescaled(s, t, p.op, by) for t in q.inputs]
-            yield s.op("Add", *(t for t in terms if t)) if all(terms) else None
+    found = _scaling(p)
+    if found is None or found[1].size != 1:
+        return
+    total, by = found
+    for q in (q for q in s.producers(total) if q.op == "Add"):
+        terms = [term for t in q.inputs if (term := _rescaled(s, t, p.op, by))]
+        if len(terms) == len(q.inputs):
+            yield s.op("Add", *(s.op("Mul", x, scale) for x, scale in terms))
 
 
 def _scaling(p: Primitive) -> tuple[Tensor, Tensor] | None:
-    """`p` as a tensor of its shape that a constant multiplies or divides."""
-    if p.op not in ("Mul", "Div"):
+    """`p` as a tensor of its shape that a constant multiplies or divides; None for integers."""
+    if p.op not in ("Mul", "Div") or not p.output.is_float:
         return None
     x, by = p.inputs[::-1] if p.op == "Mul" and p.inputs[0].const else p.inputs
     return (x, by) if by.const and not x.const and x.shape == p.output.shape else None
 
 
-def _rescaled(s: Space, t: Tensor, op: str, by: Tensor) -> Tensor | None:
-    """`t`, which a constant scales, scaled by `by` too; None where none does, or float32 does not hold both as one."""
+def _rescaled(s: Space, t: Tensor, op: str, by: Tensor) -> tuple[Tensor, Tensor] | None:
+    """What a constant scales to `t`, and that constant scaled by `by`; None where there is none, or its dtype does not
+    hold both as one."""
     limits = np.finfo(t.dtype)
     for q in s.producers(t):
         if q.op == "Mul" and (found := _scaling(q)):
-            both = s.op(op, found[1], by)
-            size = np.abs(s.value(both))
-            if ((limits.tiny <= size) & (size <= limits.max)).all():
-                return s.op("Mul", found[0], both)
+            x, scale = found
+            with np.errstate(all="ignore"):
+                both = s.value(scale) * s.value(by) if op == "Mul" else s.value(scale) / s.value(by)
+            if ((limits.tiny <= np.abs(both)) & (np.abs(both) <= limits.max)).all():
+                return x, s.constant(both.reshape(scale.shape), scale.dtype)
     return None

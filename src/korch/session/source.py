@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from korch.errors import ModelError, UnreadableModel
 from korch.system.folders import owned_folder, removed_with
+from korch.system.processor import memory_bytes
 
 if TYPE_CHECKING:
     import onnx
@@ -49,8 +50,8 @@ class ModelSource:
 
     @cached_property
     def _external(self) -> dict[str, list[onnx.TensorProto]]:
-        """The tensors whose bytes are in other files, by the names of these. A model of bytes has no folder: nobody
-        reads for it, but onnxruntime, which looks in the working directory."""
+        """The tensors whose bytes are in other files, by the names of these. A model of bytes has none: only
+        onnxruntime reads its external data, from the working directory."""
         if isinstance(self.model, bytes):
             if _EXTERNAL in self.model:
                 external_tensors(self.model, Path("model"))
@@ -82,13 +83,17 @@ def _digest(file: Path) -> str:
 
 
 def _external_digest(model: Path, location: str, tensors: Sequence[onnx.TensorProto]) -> str:
-    """The digest of what tensors read of a regular file beside the model: no more of it, as it may be endless."""
+    """The digest of what tensors read of a regular file beside the model: a sparse file may be of any size. More than
+    memory holds is never read."""
     from korch.fission.importer.external import opened, regions
 
     total = hashlib.sha256()
     try:
         with opened(model, location, location) as file:
-            for offset, length in sorted(set(regions(tensors, file))):
+            read = sorted(set(regions(tensors, file)))
+            if sum(length for _, length in read) > memory_bytes():
+                return _missing()
+            for offset, length in read:
                 total.update(f"{offset} {length} ".encode())
                 file.seek(offset)
                 while length > 0 and (part := file.read(min(length, _PART))):
@@ -100,11 +105,12 @@ def _external_digest(model: Path, location: str, tensors: Sequence[onnx.TensorPr
 
 
 _PART = 1 << 20
+"""Bytes that are read at a time."""
 
 
 def external_tensors(source: bytes | Path, path: Path) -> dict[str, list[onnx.TensorProto]]:
     """The tensors of the model in `source`, as if at `path`, whose bytes are in other files, by the names of these.
-    ModelError where a file is there, but may not be read. That of a model that nobody can read is empty."""
+    ModelError where a file is there, but may not be read. Empty for an unreadable model."""
     # onnx takes tens of MB, which most sessions do without
     from korch.fission.importer.external import MissingData, is_external, location_of, opened
     from korch.fission.importer.load import parsed, tensors_of

@@ -84,8 +84,8 @@ static void korch_say(char *error, size_t bytes, const char *format, ...) {
     va_end(args);
 }
 
-// Whether KORCH_GUARD asks for memory between pages that nobody may touch, and for poison in it before each run: in
-// floats NaN. Kernels that go beyond it end the process; what they read before anybody wrote it is seen in the outputs.
+// Whether KORCH_GUARD is set: the arena lies between guard pages, and is filled with NaN before each run. A kernel that
+// goes beyond it ends the process; reads of uninitialised memory show in the outputs.
 static int korch_is_guarded(void) {
     const char *set = getenv("KORCH_GUARD");
     return set && *set && strcmp(set, "0");

@@ -72,7 +72,7 @@ def _fetch(
     if (total := read[key]) > limits.REGION_READS * size:
         much, there = limits.size_text(total), limits.size_text(size)
         raise ModelError(
-            f"{len(readers)} tensors read {much} of {location!r}, which has {there}: each byte may be read "
+            f"tensors read {much} of {location!r}, which has {there}: each byte may be read "
             f"{limits.REGION_READS} times; let them share an initializer"
         )
     last = {region: i for i, region in enumerate(wanted)}

@@ -37,7 +37,7 @@ def _freed(node: onnx.NodeProto) -> list[onnx.NodeProto]:
     """Takes the invariant state out of one loop; nodes that give its outputs."""
     body = next(a.g for a in node.attribute if a.name == "body")
     first, first_inside, first_result = FIRST[node.op_type]
-    copied = {n.output[0]: n.input[0] for n in body.node if is_copy(n)}
+    copied = {n.output[0]: n.input[0] for n in body.node if _is_copy(n)}
     copies = list[onnx.NodeProto]()
     for k in reversed(range(_states(node, body))):
         inside, result, outside = (
@@ -55,7 +55,7 @@ def _freed(node: onnx.NodeProto) -> list[onnx.NodeProto]:
     return copies
 
 
-def is_copy(node: onnx.NodeProto) -> bool:
+def _is_copy(node: onnx.NodeProto) -> bool:
     """Whether the node is an Identity with an input and an output."""
     return node.op_type == "Identity" and not node.domain and bool(node.input and node.output)
 

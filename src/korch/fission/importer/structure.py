@@ -25,11 +25,16 @@ def check_names(graph: onnx.GraphProto) -> None:
 
 
 def check_control(model: onnx.ModelProto) -> None:
-    """Refuses nodes of control flow whose bodies are missing, or have other numbers of inputs and outputs."""
+    """Refuses nodes of control flow whose bodies are missing, or have other numbers of inputs and outputs. Weights that
+    old models list among the inputs of a body go from there."""
     _check_control(model.graph, opsets_of(model).get("", 9))
 
 
 def _check_control(graph: onnx.GraphProto, opset: int) -> None:
+    for inner in subgraphs_of(graph):
+        weights = {t.name for t in inner.initializer}
+        for i in reversed([i for i, entry in enumerate(inner.input) if entry.name in weights]):
+            del inner.input[i]
     for node in graph.node:
         if not node.domain:
             match node.op_type:
@@ -53,9 +58,10 @@ def _check_control(graph: onnx.GraphProto, opset: int) -> None:
 
 def _check_body(node: onnx.NodeProto, name: str, inputs: int, least: int) -> None:
     """Refuses a body that has another number of inputs, or less than the `least` outputs."""
-    body = next((a.g for a in node.attribute if a.name == name and a.HasField("g")), None)
-    if body is None:
+    attribute = next((a for a in node.attribute if a.name == name), None)
+    if attribute is None or not attribute.HasField("g"):
         raise ModelError(f"{title(node)} has no {name}")
+    body = attribute.g
     if len(body.input) != inputs or len(body.output) < least:
         raise ModelError(
             f"{title(node)} has a {name} of {len(body.input)} inputs and {len(body.output)} outputs; "

@@ -38,7 +38,7 @@ class StoredRows:
 
 class Panel(Protocol):
     """The input of `held` units from `first` on, which are C variables. Of these a chunk of `some`, `begin` units
-    behind the first one, is multiplied and stored at a time."""
+    after the first one, is multiplied and stored at a time."""
 
     copied: bool
     """Whether the panel is a copy; else it is the input itself."""

@@ -29,8 +29,8 @@ NEAR, NEAREST = L2 // 2, L1 // 2
 SHARES = 4
 """Turns of the shared loops for each thread, at least."""
 FEWEST = 32
-"""Columns of a part, at least: every part copies the rows anew. (To widen 16 numbers takes two turns, to multiply them
-with 32 columns 16 or more.)"""
+"""Columns of a part, at least: a thread may copy the rows anew for each. (To widen 16 numbers takes two turns, to
+multiply them with 32 columns 16 or more.)"""
 
 
 def code_of(cone: Cone, threads: int, lane: Lane) -> Code:
