@@ -111,7 +111,8 @@ static char *korch_map(size_t bytes, korch_mapping *mapping) {
     if (skip) munmap(base, skip);
     if (reserve - skip > whole) munmap(base + skip + whole, reserve - skip - whole);
 #ifdef MADV_HUGEPAGE
-    if (bytes >= KORCH_HUGE_PAGE / 2) madvise(base + skip, whole, MADV_HUGEPAGE);
+    const size_t huge = (bytes + KORCH_HUGE_PAGE / 2) / KORCH_HUGE_PAGE * KORCH_HUGE_PAGE;  // less would be half empty
+    if (huge) madvise(base + skip, huge, MADV_HUGEPAGE);
 #endif
     *mapping = (korch_mapping){base + skip, whole};
     return base + skip;
