@@ -44,9 +44,10 @@ def convolution_after_scale(s: Space, p: Primitive) -> Iterator[Tensor | None]:
             yield s.op("Conv", found[0], s.op("Mul", w, channels), **dict(p.attrs))
 
 
-@algebra()
+@algebra(pays=True)
 def scale_of_sum(s: Space, p: Primitive) -> Iterator[Tensor | None]:
-    """(v * x + w * y) / u = (v / u) * x + (w / u) * y, as sums of dequantized tensors are quantized again."""
+    """(v * x + w * y) / u = (v / u) * x + (w / u) * y, as sums of dequantized tensors are quantized again. It pays even
+    where others read v * x, which kernels compute again."""
     found = _scaling(p)
     if found is None or found[1].size != 1:
         return
