@@ -40,7 +40,7 @@ def ending(kind: FileKind, data: bytes, seconds: float) -> str:
         kind.use(data)
         return "worked"
     except korch.Error as e:
-        return type(e).__name__ if "\n" not in str(e) else f"{ESCAPED}an error of several lines: {e}"
+        return type(e).__name__
     except BaseException as e:
         return f"{ESCAPED}{type(e).__name__}: {str(e)[:200]}"
     finally:

@@ -21,7 +21,7 @@ class Endings:
 
     def use(self, data: bytes) -> None:
         if data[0] == 1:
-            raise ModelError("one line\nand another")
+            raise ModelError("it is damaged")
         if data[0] == 2:
             raise ValueError("wrong")
         if data[0] == 3:

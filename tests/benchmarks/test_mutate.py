@@ -11,7 +11,6 @@ from tests.marks import SLOW
 CASES = [("model", 40), ("database", 40), *((name, 400) for name in ("model", "archive", "database"))]
 ENDINGS = "endings:Endings"
 REASONS = {
-    1: "an error of several lines: one line\nand another",
     2: "ValueError: wrong",
     3: "ended its process with status 7",
     4: "Slow: took 0.2 s",
@@ -22,9 +21,9 @@ def test_every_other_ending_is_noticed(script, tmp_path: Path, monkeypatch: pyte
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     found = script("mutate").mutated(ENDINGS, 12, 0, 2, tmp_path / "files", seconds=0.2)
     drawn = [random.Random(f"0 {ENDINGS} {i}").randrange(5) for i in range(12)]
-    assert set(drawn) == {0, *REASONS}
-    assert found.escapes == [(i, REASONS[n]) for i, n in enumerate(drawn) if n]
-    assert found.counts == {"worked": drawn.count(0)}
+    assert set(drawn) == {0, 1, *REASONS}
+    assert found.escapes == [(i, REASONS[n]) for i, n in enumerate(drawn) if n > 1]
+    assert found.counts == {"worked": drawn.count(0), "ModelError": drawn.count(1)}
 
 
 @pytest.mark.parametrize(("name", "count"), [pytest.param(*c, marks=[SLOW] * (c[1] > 40)) for c in CASES])
