@@ -96,6 +96,19 @@ def test_constants_of_the_model_may_be_computed_with(monkeypatch: pytest.MonkeyP
     assert [p.op for p in graph.primitives if p.op != "Reshape"] == ["MatMul"]
 
 
+def test_a_body_allows_what_it_holds_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(limits, "FOLDED_BYTES", 0)
+    numbers = ", ".join("1" for _ in range(16))
+    body = f"(int64 i, bool g, float[16] v) => (bool h, float[16] u) <float[16] w = {{{numbers}}}> "
+    body += "{ h = Identity(g)  r = HannWindow(n)  s = ReduceSum<keepdims=0>(r)  t = Add(v, w)  u = Add(t, s) }"
+    refused(
+        f"(float[16] x) => (float[16] y) <int64 c = {{8}}, bool t = {{1}}, int64 n = {{100}}> "
+        f"{{ y = Loop(c, t, x) <body = b {body}> }}",
+        "HannWindow",
+        "computes a constant of 0.4 kB",
+    )
+
+
 def test_what_is_computed_allows_no_more(monkeypatch: pytest.MonkeyPatch):
     """Constants that onnxruntime makes are not the model's own."""
     monkeypatch.setattr(limits, "FOLDED_BYTES", 1000)

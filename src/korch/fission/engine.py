@@ -58,6 +58,7 @@ class _Walk:
     values: dict[str, Value] = field(default_factory=dict[str, Value])
     opsets: dict[str, int] = field(init=False)
     walked: int = 0
+    _given: set[str] = field(default_factory=set[str])
     _codes: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -85,8 +86,10 @@ class _Walk:
         return value
 
     def _constant(self, array: Array, name: str) -> Value:
-        """A constant that the model holds."""
-        self.allowance.given += array.nbytes
+        """A constant that the model holds; those of a body once, however often it runs."""
+        if name not in self._given:
+            self._given.add(name)
+            self.allowance.given += array.nbytes
         return self._known(array, name)
 
     def _known(self, array: Array, name: str) -> Value:
