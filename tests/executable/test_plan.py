@@ -76,6 +76,8 @@ def test_check_names_what_is_wrong() -> None:
         check(replace(plan, steps=plan.steps[:-1]))
     with pytest.raises(Error, match="exists already"):
         check(replace(plan, steps=(*plan.steps, plan.steps[-1])))
+    with pytest.raises(Error, match="is a constant, and an input"):
+        check(replace(plan, graph=replace(plan.graph, inputs=tuple(replace(t, const=True) for t in plan.graph.inputs))))
     other = replace(plan.steps[0].writes, shape=(1,))
     with pytest.raises(Error, match="to a kernel for"):
         check(replace(plan, steps=(replace(plan.steps[0], writes=other), *plan.steps[1:])))

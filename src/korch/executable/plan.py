@@ -155,6 +155,8 @@ class Plan:
 def check(plan: Plan) -> None:
     """Raises Error where a step reads what nobody has made, or its tensors do not fit its kernel."""
     known = set(plan.graph.inputs)
+    if given := next((t for t in (*known, *(s.writes for s in plan.steps)) if t.const), None):
+        raise Error(f"{given} is a constant, and an input or what a step writes")
     for number, step in enumerate(plan.steps):
         for t in step.reads:
             if t not in known and not _is_held(t, plan.graph):

@@ -267,6 +267,8 @@ def _part(folder: Path, d: Mapping[str, Any], threads: int, runs: bool) -> Segme
     programs = {_tuples(b): load(folder / _archive_name(model, k), threads, runs) for k, b in enumerate(d["bindings"])}
     for k in range(len(programs)):
         (folder / _archive_name(model, k)).unlink()
+    if not isinstance(d["host"], bool) or not isinstance(d["operators"], int) or not isinstance(d["reason"], str):
+        raise TypeError("expected a flag, a number and a text")
     facts = (
         d["host"],
         model,
