@@ -48,7 +48,7 @@ def _slides(p: Primitive) -> bool:
 
 
 def _from_bytes(s: Space, t: Tensor, most: int = MOST) -> list[Primitive]:
-    """What makes t of bytes and never decreases, of `most` primitives; empty where something else makes it."""
+    """The monotone primitives, `most` of them, that make t of bytes; empty where others make it."""
     for q in s.producers(t) if most and t.is_float else ():
         if q.spec.casts and q.inputs[0].dtype in BYTES:
             return [q]

@@ -192,7 +192,7 @@ def folded(draw: Random) -> Graph:
 
 @sample(scale_of_sum)
 def rescaled_sum(draw: Random) -> Graph:
-    """What residual connections of quantized networks are: sums of scaled tensors, scaled again."""
+    """Sums of scaled tensors, scaled again: the residual connections of quantized networks."""
     b = Builder()
     x = activation(b, draw, 3)
     y = b.input("y", "float32", x.shape)
