@@ -67,8 +67,8 @@ def _scaling(p: Primitive) -> tuple[Tensor, Tensor] | None:
 
 
 def _rescaled(s: Space, t: Tensor, op: str, by: Tensor) -> tuple[Tensor, Tensor] | None:
-    """The tensor that a constant scales to `t`, and that constant scaled by `by`; None where there is none, or its dtype
-    does not hold both as one."""
+    """The tensor that a constant scales to `t`, and that constant scaled by `by`; None where there is none, or its
+    dtype does not hold both as one."""
     limits = np.finfo(t.dtype)
     for q in s.producers(t):
         if q.op == "Mul" and (found := _scaling(q)):

@@ -116,9 +116,9 @@ def external_tensors(source: bytes | Path, path: Path) -> dict[str, list[onnx.Te
     from korch.fission.importer.load import parsed, tensors_of
 
     try:
-        model = parsed(source if isinstance(source, bytes) else source.read_bytes(), str(path))
-    except OSError as e:  # its digest would be that of a model without them
-        raise UnreadableModel(f"{path}: cannot be read: {e.strerror or e}") from e
+        model = parsed(source)
+    except UnreadableModel:  # its digest would be that of a model without them
+        raise
     except ModelError:
         return {}
     found: dict[str, list[onnx.TensorProto]] = {}

@@ -19,32 +19,29 @@ def load(source: str | Path | bytes | onnx.ModelProto) -> onnx.ModelProto:
         model = onnx.ModelProto()
         model.CopyFrom(source)
         return model
-    if isinstance(source, bytes):
-        return _parse(source, "the model")
-    path = Path(source)
-    try:
-        return _parse(path.read_bytes(), str(path))
-    except OSError as e:
-        raise UnreadableModel(f"{path}: cannot be read: {e.strerror or e}") from e
-
-
-def parsed(data: bytes, what: str) -> onnx.ModelProto:
-    """The protobuf of a model, whatever it holds; ModelError where it is none."""
-    model = onnx.ModelProto()
-    try:
-        model.ParseFromString(data)
-    except DecodeError as e:
-        raise ModelError(f"{what} is not an ONNX model (no valid protobuf)") from e
-    return model
-
-
-def _parse(data: bytes, what: str) -> onnx.ModelProto:
-    model = parsed(data, what)
+    source = source if isinstance(source, bytes) else Path(source)
+    model, what = parsed(source), _named(source)
     if not model.HasField("graph") or not model.graph.output:
         raise ModelError(f"{what} is not an ONNX model: it has no graph with outputs")
     if not _has_texts(model):
         raise ModelError(f"{what} is not an ONNX model: it has a name that is no UTF-8 text")
     return model
+
+
+def parsed(source: Path | bytes) -> onnx.ModelProto:
+    """The protobuf of a model, whatever it holds; ModelError where it is none."""
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(source if isinstance(source, bytes) else source.read_bytes())
+    except OSError as e:
+        raise UnreadableModel(f"{source}: cannot be read: {e.strerror or e}") from e
+    except DecodeError as e:
+        raise ModelError(f"{_named(source)} is not an ONNX model (no valid protobuf)") from e
+    return model
+
+
+def _named(source: Path | bytes) -> str:
+    return "the model" if isinstance(source, bytes) else str(source)
 
 
 def _has_texts(message: Message) -> bool:
