@@ -95,13 +95,20 @@ def scale_along(s: Space, p: Primitive, axis: int) -> tuple[Tensor, Tensor] | No
 
 
 def _constant_along(s: Space, p: Primitive, axis: int) -> tuple[Tensor, Tensor] | None:
-    x, c = p.inputs if p.inputs[1].const else p.inputs[::-1]
-    if not c.const or x.const or x.shape != p.output.shape or not x.is_float:
+    found = beside_constant(p)
+    if found is None:
         return None
+    x, c = found
     n, at = x.shape[axis], axis - (x.rank - c.rank)
     if any(m != 1 for i, m in enumerate(c.shape) if i != at):
         return None
     return x, s.op("Expand", s.op("Reshape", c, shape=(c.size,)), shape=(n,))
+
+
+def beside_constant(p: Primitive) -> tuple[Tensor, Tensor] | None:
+    """The operands of `p`: a tensor of floats, of its shape, and a constant."""
+    x, c = p.inputs if p.inputs[1].const else p.inputs[::-1]
+    return (x, c) if c.const and not x.const and x.shape == p.output.shape and x.is_float else None
 
 
 def along(s: Space, v: Tensor, x: Tensor, axis: int) -> Tensor:

@@ -1,18 +1,17 @@
-"""Maxima: a large window is a small one over the results of another, and monotone maps move behind a pool."""
+"""Maxima: a large window is a small one over the results of another, and dequantization moves behind a pool."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-from korch.ir.ops.integers import BYTES
+import numpy as np
+
 from korch.ir.primitive import EXACT, Primitive
 from korch.ir.tensor import Tensor
+from korch.rewrite.integers import codes_of
 from korch.rewrite.rule import algebra
 from korch.rewrite.space import Space
-
-MOST = 4
-"""Primitives between bytes and what is pooled."""
 
 
 @algebra(pays=True, error=EXACT)
@@ -28,14 +27,13 @@ def pool_of_pool(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 
 @algebra(error=EXACT)
 def pool_of_bytes(s: Space, p: Primitive) -> Iterator[Tensor | None]:
-    """max over k of f(x) = f(max over k of x), x bytes and f their dequantization, which never decreases."""
-    if _takes_maxima(p) and (steps := _from_bytes(s, p.inputs[0])):
-        y = s.op(p.op, steps[0].inputs[0], **dict(p.attrs))
-        x = steps[0].inputs[0]
-        for q in steps:
-            y = s.op(q.op, *(y if t == x else t for t in q.inputs), **dict(q.attrs))
-            x = q.output
-        yield y
+    """max over k of v (x - z) = v (max over k of x - z), x bytes and v a positive scale."""
+    codes = codes_of(p.inputs[0], s.graph) if _takes_maxima(p) else None
+    if codes and codes.scale.const and 0 < s.value(codes.scale).item() < math.inf:
+        wide = s.op("Cast", s.op(p.op, codes.tensor, **dict(p.attrs)), to=p.output.dtype)
+        if codes.zero:
+            wide = s.op("Sub", wide, s.constant(np.asarray(codes.zero, np.float64), p.output.dtype))
+        yield s.op("Mul", wide, codes.scale)
 
 
 def _takes_maxima(p: Primitive) -> bool:
@@ -45,23 +43,3 @@ def _takes_maxima(p: Primitive) -> bool:
 def _slides(p: Primitive) -> bool:
     """Whether `p` takes the maximum of every window that fits."""
     return _takes_maxima(p) and {*p.attr("strides"), *p.attr("dilations")} == {1}
-
-
-def _from_bytes(s: Space, t: Tensor, most: int = MOST) -> list[Primitive]:
-    """The monotone primitives, `most` of them, that make t of bytes; empty where others make it."""
-    for q in s.producers(t) if most and t.is_float else ():
-        if q.spec.casts and q.inputs[0].dtype in BYTES:
-            return [q]
-        if (x := _monotone_operand(s, q)) and (before := _from_bytes(s, x, most - 1)):
-            return [*before, q]
-    return []
-
-
-def _monotone_operand(s: Space, q: Primitive) -> Tensor | None:
-    """The operand that `q` shifts by a number, or scales by a positive finite one; None where it does neither."""
-    if q.op not in ("Add", "Sub", "Mul", "Div"):
-        return None
-    x, by = q.inputs
-    if not by.const or by.size != 1 or x.shape != q.output.shape:
-        return None
-    return x if q.op in ("Add", "Sub") or 0 < s.value(by).item() < math.inf else None

@@ -8,7 +8,7 @@ import numpy as np
 
 from korch.ir.primitive import Primitive
 from korch.ir.tensor import Tensor
-from korch.rewrite.maps import column, is_dense, map_of, mapped, scale_along
+from korch.rewrite.maps import beside_constant, column, is_dense, map_of, mapped, scale_along
 from korch.rewrite.rule import algebra
 from korch.rewrite.space import Space
 
@@ -59,11 +59,8 @@ def scale_of_sum(s: Space, p: Primitive) -> Iterator[Tensor | None]:
 
 
 def _scaling(p: Primitive) -> tuple[Tensor, Tensor] | None:
-    """`p` as a tensor of its shape that a constant multiplies or divides; None for integers."""
-    if p.op not in ("Mul", "Div") or not p.output.is_float:
-        return None
-    x, by = p.inputs[::-1] if p.op == "Mul" and p.inputs[0].const else p.inputs
-    return (x, by) if by.const and not x.const and x.shape == p.output.shape else None
+    """`p` as floats of its shape that a constant multiplies or divides."""
+    return beside_constant(p) if p.op == "Mul" or (p.op == "Div" and p.inputs[1].const) else None
 
 
 def _rescaled(s: Space, t: Tensor, op: str, by: Tensor) -> tuple[Tensor, Tensor] | None:
