@@ -31,9 +31,8 @@ from korch.session.segmenting import segmented
 from mutating.changes import MODELS, WORDS, bytes_changed, json_changed, message_changed
 
 KINDS = {kind: f"mutating.kinds:{kind.title()}Kind" for kind in ("model", "archive", "database")}
-
-
 TABLES = ("costs", "failures", "in_place", "machines", "plans", "libraries")
+"""Of a profile database."""
 
 
 class FileKind(Protocol):

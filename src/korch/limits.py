@@ -20,8 +20,6 @@ FOLDED_TIMES = 8
 """How many times its own constants fission may compute from them: dequantized from four bits to float32, once."""
 REGION_READS = 16
 """How many times a model may read the bytes of an external file, on average: tied weights are read twice."""
-
-
 POSITIONS = 1 << 22
 """Positions that an operator may pick of an axis: they are part of a primitive, where each takes a hundred bytes."""
 

@@ -29,7 +29,7 @@ def quantized() -> Plan:
 
 def test_bytes_and_floats():
     found = Precisions.of(quantized().steps)
-    assert found.products == {"uint8": 120, "float32": 30}
+    assert found.factors == {"uint8": 120, "float32": 30}
     assert found.stored == {"int32": 60, "float32": 60 + 24}
     assert found.casts == {"int32 to float32": 1}
     assert [line.partition(":")[0] for line in found.lines] == ["factors", "stored by kernels", "casts"]
@@ -39,7 +39,7 @@ def test_what_a_kernel_rounds_its_factors_to():
     """The dtype that the precision stands for."""
     *before, last = quantized().steps
     halves = replace(last, kernel=replace(last.kernel, variant=replace(last.kernel.variant, precision="bf16")))
-    assert Precisions.of([*before, halves]).products == {"uint8": 120, "bfloat16": 30}
+    assert Precisions.of([*before, halves]).factors == {"uint8": 120, "bfloat16": 30}
 
 
 def test_casts_alone():

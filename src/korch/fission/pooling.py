@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack
 
-import numpy as np
-
 from korch.fission.rule import Opaque, fission
 from korch.fission.windows import WindowAttributes, geometry
 from korch.ir.builder import Builder, Value
+from korch.ir.ops.reduce import lowest
 
 
 @fission("MaxPool")
@@ -29,8 +28,7 @@ def max_pool(
         return Opaque("it also gives the positions of the maxima")
     g = geometry(x.shape[2:], kernel_shape, **window)
     if g.is_wide:
-        lowest = -math.inf if x.tensor.is_float else int(np.iinfo(x.dtype).min)
-        x, g = _padded(b, x, g.pads, lowest), replace(g, pads=(0,) * len(g.pads))
+        x, g = _padded(b, x, g.pads, lowest(x.tensor)), replace(g, pads=(0,) * len(g.pads))
     return b.op("MaxPool", x, kernel_shape=g.kernel, **g.attrs, channels_last=0)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
 import onnx
 
@@ -32,9 +33,7 @@ def check_control(model: onnx.ModelProto) -> None:
 
 def _check_control(graph: onnx.GraphProto, opset: int) -> None:
     for inner in subgraphs_of(graph):
-        weights = {t.name for t in inner.initializer}
-        for i in reversed([i for i, entry in enumerate(inner.input) if entry.name in weights]):
-            del inner.input[i]
+        _drop(inner.input, {t.name for t in inner.initializer})
     for node in graph.node:
         if not node.domain:
             match node.op_type:
@@ -97,9 +96,14 @@ def _order(graph: onnx.GraphProto, outside: frozenset[str]) -> None:
 def _drop_weights(graph: onnx.GraphProto, used: set[str]) -> None:
     """Drops the initializers outside of `used`, also where they are listed as inputs, which they would become."""
     unused = {t.name for t in graph.initializer} - used
-    for listed in (graph.initializer, graph.input):
-        for i in reversed([i for i, entry in enumerate(listed) if entry.name in unused]):
-            del listed[i]
+    _drop(graph.initializer, unused)
+    _drop(graph.input, unused)
+
+
+def _drop(listed: Any, names: Set[str]) -> None:
+    """Drops the entries of those names."""
+    for i in reversed([i for i, entry in enumerate(listed) if entry.name in names]):
+        del listed[i]
 
 
 def _needed(last: list[int], before: list[list[int]]) -> set[int]:

@@ -192,9 +192,12 @@ def _pool(p: Primitive, region: Region, pull: Pull, fill: float, step: Callable[
 
 
 def _max_pool(p: Primitive, region: Region, pull: Pull) -> Array:
-    x = p.inputs[0]
-    lowest = -math.inf if x.is_float else np.iinfo(x.dtype).min
-    return _pool(p, region, pull, lowest, lambda m, x: x if m is None else np.maximum(m, x))
+    return _pool(p, region, pull, lowest(p.inputs[0]), lambda m, x: x if m is None else np.maximum(m, x))
+
+
+def lowest(t: Tensor) -> float | int:
+    """The least number of the tensor's dtype, which no maximum is but of itself."""
+    return -math.inf if t.is_float else int(np.iinfo(t.dtype).min)
 
 
 def window_counts(p: Primitive) -> list[Any]:
